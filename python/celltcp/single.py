@@ -15,6 +15,7 @@ from celltcp.attachments import Attachment
 from celltcp.campaign import Job, Progress, jobs_for
 from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
+from celltcp.replacing import check_output
 from celltcp.results import (
     OPTIONAL,
     TABLES,
@@ -32,6 +33,7 @@ from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of, origin_of
 from celltcp.sample_file import SampleFile, number_rows
 from celltcp.settings import RunSettings
+from celltcp.written import whole_file
 
 #: Files that the results of a run consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -128,8 +130,9 @@ def run(
         set: scenario fields to override.
         samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
         out: folder to save to.
-        overwrite: whether other results in that folder may be replaced.
-        pcap: file for a capture.
+        overwrite: whether other results in that folder, and the file of the capture, may be replaced.
+        pcap: file for a capture, which appears when the run is done; a named pipe or a device receives
+            it while the run goes on.
         pcap_at: host, or node with a middlebox, of the capture; the server unless given.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.
@@ -167,6 +170,9 @@ def run_with(
     if settings.out is not None:
         require_own(settings.out, "run")
     loaded = settings.load(scenario)
+    if pcap is not None:
+        traces = [str(file) for file, *_ in loaded.traces]
+        check_output(Path(pcap), overwrite=settings.overwrite, inputs=traces)
     chosen = settings.find_engine()
     names = chosen_ccas(settings.cca, chosen.ccas, loaded.lineup)
     if len(names) > 1:
@@ -213,6 +219,19 @@ def _run(
 
     The capture is a file and a node.
     """
+    pcap, pcap_at = capture
+    if pcap is not None:
+        with whole_file(Path(pcap), streamed=True) as partial:
+            return _run_pieces(job, (str(partial), pcap_at), file, progress)
+    return _run_pieces(job, (None, None), file, progress)
+
+
+def _run_pieces(
+    job: Job,
+    capture: tuple[str | None, str | None],
+    file: SampleFile | None,
+    progress: Progress | None,
+) -> dict[str, pa.Table]:
     pcap, pcap_at = capture
     run = job.engine.start(job.scenario, job.seed, pcap=pcap, pcap_at=pcap_at)
     samples: list[pa.RecordBatch] = []

@@ -1,31 +1,80 @@
-"""Written files: there whole or not at all; errors name what could not be written."""
+"""Written files: complete or not at all; errors name what could not be written.
+
+A regular file is replaced in one step by a complete one; of a link, the file that it leads to. Pipes
+and devices are written through, as the shell's `>` does, and stay what they are.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import shutil
+import signal
+import stat
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from celltcp._core import CelltcpError
 
 
+class ClosedPipeError(CelltcpError):
+    """A named pipe whose reader has gone before all was written."""
+
+    #: Exit code of the command: that of a program that SIGPIPE ends.
+    exit_code = 128 + signal.SIGPIPE
+
+
 @contextmanager
-def whole_file(file: Path) -> Iterator[Path]:
-    """Yields the path of another file beside `file`, which takes its place in the end.
+def whole_file(file: Path, *, streamed: bool = False) -> Iterator[Path]:
+    """Yields the path of a temporary file, whose content becomes that of `file` in the end.
+
+    The temporary file is beside `file`, so that it takes its place in one step, with the mode that
+    `file` has, or else that of the umask. Content for a pipe or device is copied there in the end.
+
+    Args:
+        file: the file, or a link to it, a named pipe, or a character device.
+        streamed: whether pipes and devices receive the content while it is written: what is yielded is
+            then the pipe or device itself.
 
     Raises:
         CelltcpError: if it cannot be written; names the file.
     """
-    partial = file.with_name(f".{file.name}.partial")
+    partial = None
     try:
-        yield partial
-        partial.replace(file)
+        target = _regular(file)
+        if target is not None:
+            partial = _create_beside(target)
+            yield partial
+            _take_mode(partial, target)
+            partial.replace(target)
+        elif streamed and not stat.S_ISREG(file.stat().st_mode):
+            partial = file
+            yield file
+        else:
+            with tempfile.TemporaryDirectory(prefix="celltcp-") as folder:
+                partial = Path(folder) / "content"
+                yield partial
+                with partial.open("rb") as content, _open_stream(file) as stream:
+                    shutil.copyfileobj(content, stream)
     except OSError as error:
         raise _refusal(file, error) from None
+    except CelltcpError as error:
+        # What the native module writes is named by the path that it was given.
+        text = str(error).replace(str(partial), str(file)) if partial else str(error)
+        if partial == file and os.strerror(errno.EPIPE) in text:
+            raise ClosedPipeError(text) from None
+        if text == str(error):
+            raise
+        raise CelltcpError(text) from None
     finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+        if partial is not None and partial != file:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -37,8 +86,6 @@ def writing_to(folder: Path) -> Iterator[None]:
     """
     try:
         yield
-    except BrokenPipeError:
-        raise
     except OSError as error:
         if error.filename is not None:
             raise
@@ -57,22 +104,95 @@ def write_text(file: Path, text: str) -> Path:
 
 
 def must_be_writable(file: Path) -> None:
-    """Finds out before the work whether its result could be written.
+    """Checks before the work that its result can be written; does not open pipes and devices.
 
     Raises:
-        CelltcpError: if it could not.
+        CelltcpError: if it cannot.
     """
-    if not file.name or file.is_dir():
-        raise CelltcpError(f"{file}: is a folder; allowed: a file")
     try:
-        probe = file.with_name(f".{file.name}.partial")
-        probe.touch()
-        probe.unlink()
+        if not file.name or file.is_dir():
+            raise CelltcpError(f"{file}: is a folder; allowed: a file")
+        target = _regular(file)
+        if target is not None:
+            _create_beside(target).unlink()
     except OSError as error:
         raise _refusal(file, error) from None
+
+
+def regular_file(file: Path) -> Path | None:
+    """Returns the existing regular file that a name or link leads to; None for anything else."""
+    try:
+        target = _regular(file)
+    except (OSError, CelltcpError):
+        return None
+    return target if target is not None and target.is_file() else None
+
+
+def _regular(file: Path) -> Path | None:
+    """Returns the regular file that a name or link leads to, which need not exist; None for a stream.
+
+    Raises:
+        CelltcpError: if it is neither a regular file nor a pipe nor a character device.
+        OSError: if it may not be written.
+    """
+    target = Path(os.path.realpath(file))
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return target
+    if _own_stream(status) is not None:
+        return None
+    if not os.access(file, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    if stat.S_ISREG(status.st_mode):
+        # The links of /proc/PID/fd lead to files that their text does not name.
+        return target if target.exists() and target.samefile(file) else None
+    if stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode):
+        return None
+    kind = "a block device" if stat.S_ISBLK(status.st_mode) else "a socket"
+    kind = "a folder" if stat.S_ISDIR(status.st_mode) else kind
+    raise CelltcpError(f"{file}: is {kind}; allowed: a file, a pipe or a character device")
+
+
+def _own_stream(status: os.stat_result) -> int | None:
+    """Returns the descriptor of standard output or error if that is the file, as with /dev/stdout."""
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), status):
+                return descriptor
+    return None
+
+
+def _create_beside(target: Path) -> Path:
+    """Creates an empty file of a random name in the folder of `target`, with the mode of the umask."""
+    partial = target.with_name(f".celltcp-{secrets.token_hex(8)}.partial")
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    return partial
+
+
+def _take_mode(partial: Path, target: Path) -> None:
+    """Gives a file the owner and mode of the one that it will replace."""
+    with suppress(FileNotFoundError):
+        before = target.stat()
+        # Only root may give a file away.
+        with suppress(PermissionError):
+            os.chown(partial, before.st_uid, before.st_gid)
+        partial.chmod(stat.S_IMODE(before.st_mode))
+
+
+def _open_stream(file: Path) -> BinaryIO:
+    """Opens a pipe or device; standard output and error go on where they are."""
+    own = _own_stream(file.stat())
+    if own is None:
+        return os.fdopen(os.open(file, os.O_WRONLY | os.O_TRUNC | os.O_NOCTTY | os.O_CLOEXEC), "wb")
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    return os.fdopen(os.dup(own), "wb")
 
 
 def _refusal(place: Path, error: OSError) -> CelltcpError:
     # Arrow puts the reason into a sentence of its own.
     reason = os.strerror(error.errno) if error.errno else error
-    return CelltcpError(f"{place}: cannot be written: {reason}")
+    kind = ClosedPipeError if isinstance(error, BrokenPipeError) else CelltcpError
+    return kind(f"{place}: cannot be written: {reason}")

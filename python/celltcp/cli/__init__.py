@@ -24,6 +24,7 @@ from celltcp.cli.run import run
 from celltcp.cli.scenarios import scenarios
 from celltcp.cli.select import select
 from celltcp.cli.show import show
+from celltcp.cli.streams import ReaderGone, checked_streams
 from celltcp.cli.sweep import sweep
 from celltcp.cli.traces import traces
 from celltcp.cli.units import units
@@ -81,11 +82,21 @@ def main() -> None:
     """Runs the command, and ends with its exit code, as docs/exit-codes.md lists them."""
     # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    spell_what_terminals_lack()
+    with checked_streams():
+        spell_what_terminals_lack()
+        _run_command()
+
+
+def _run_command() -> None:
     from celltcp._core import CelltcpError
 
     try:
-        celltcp.main(standalone_mode=False)
+        try:
+            celltcp.main(standalone_mode=False)
+        finally:
+            # A full disk is an error, also of the last line.
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.ClickException as error:
@@ -94,9 +105,6 @@ def main() -> None:
     except CelltcpError as error:
         click.echo(f"celltcp: {error}", err=True)
         sys.exit(getattr(error, "exit_code", 2))
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         click.echo(f"celltcp: {place}{error.strerror or error}", err=True)
@@ -109,7 +117,7 @@ def main() -> None:
         hint = goes_on if kept else ""
         click.echo(f"celltcp: interrupted{hint}", err=True)
         sys.exit(130)
-    except SystemExit:
+    except (SystemExit, ReaderGone):
         raise
     except BaseException as fault:
         sys.exit(exit_code_of(fault))

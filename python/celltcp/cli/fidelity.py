@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, options
+from celltcp.cli.outcome import check_json, other_names
 from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
@@ -98,10 +99,11 @@ def fidelity(
     from celltcp.fidelity.kept import DECIDED, ROWS
     from celltcp.fidelity.random_cases import random_cases
     from celltcp.fidelity.rows import csv_text
-    from celltcp.report.fidelity_page import write_page
+    from celltcp.replacing import check_output
+    from celltcp.report.fidelity_page import PAGE, write_page
     from celltcp.results import prepare_folder
     from celltcp.sources import names_of
-    from celltcp.written import must_be_writable, write_text
+    from celltcp.written import write_text
 
     ccas = judged_ccas(cca)
     if count and (scenario or page):
@@ -118,9 +120,9 @@ def fidelity(
     if dry_run:
         click.echo(outlined(cases, ccas, runs, seed, Sides(native, linux)))
         return
-    targets = [Path(file) for file in (json_file, page) if file and file != "-"]
-    for file in targets:
-        must_be_writable(file)
+    check_json(json_file)
+    if page:
+        check_output(Path(page), PAGE, inputs=other_names("page"))
     folder = prepare_folder(out) if out else None
     sides = Sides(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:
@@ -135,14 +137,14 @@ def fidelity(
     if distribution:
         described["distribution"] = distribution.to_json()
     document = json.dumps(described, indent=1, allow_nan=False) + "\n"
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), document)
     if json_file == "-":
         click.echo(document, nl=False)
     else:
         print_fidelity(found)
         if distribution:
             print_distribution(distribution)
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), document)
     if folder:
         write_text(folder / ROWS, csv_text(found, causes))
         if count:

@@ -10,7 +10,7 @@ import click
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from matplotlib.figure import Figure
 
@@ -20,11 +20,21 @@ if TYPE_CHECKING:
 
 
 def check_json(json_file: str | None) -> None:
-    """Makes sure, before anything runs, that the file of `--json` can be written."""
-    from celltcp.written import must_be_writable
+    """Makes sure, before anything runs, that the file of `--json` can be written, and none is lost."""
+    from celltcp.replacing import JSON, check_output
 
     if json_file not in (None, "-"):
-        must_be_writable(Path(str(json_file)))
+        check_output(Path(str(json_file)), JSON, inputs=other_names("json_file"))
+
+
+def other_names(parameter: str) -> Iterator[str]:
+    """Yields all texts that were given to the command but to one parameter: some may name files."""
+    context = click.get_current_context(silent=True)
+    for name, value in context.params.items() if context else ():
+        texts = value if isinstance(value, tuple) else (value,)
+        for text in texts if name != parameter else ():
+            if isinstance(text, str) and text:
+                yield from dict.fromkeys((text, *text.split(",")))
 
 
 def tell_traces(scenario: Scenario) -> None:
@@ -52,18 +62,21 @@ def tell_loaded(loaded: LoadedSet) -> None:
 def tell(
     document: dict[str, Any] | list[dict[str, Any]], json_file: str | None, show: Callable[[], None]
 ) -> None:
-    """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`."""
+    """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`.
+
+    The file comes first: who reads the table may leave after its first lines.
+    """
     import json
 
     from celltcp.written import write_text
 
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), text)
     if json_file == "-":
         click.echo(text, nl=False)
     else:
         show()
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), text)
 
 
 def is_drawn(results: Results, folder: Path, name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option
+from celltcp.cli.outcome import check_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,19 +28,18 @@ def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
     import json
 
     from celltcp.fidelity.packetdrill import FAILED, play_scripts
-    from celltcp.written import must_be_writable, write_text
+    from celltcp.written import write_text
 
-    if json_file not in (None, "-"):
-        must_be_writable(Path(str(json_file)))
+    check_json(json_file)
     outcomes = play_scripts(paths)
     rows = [outcome.to_json() for outcome in outcomes]
     document = json.dumps(rows, indent=1, allow_nan=False) + "\n"
+    if json_file not in (None, "-"):
+        write_text(Path(str(json_file)), document)
     if json_file == "-":
         click.echo(document, nl=False)
     else:
         print_outcomes(outcomes)
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), document)
     if any(outcome.status == FAILED for outcome in outcomes):
         sys.exit(1)
 

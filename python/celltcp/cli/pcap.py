@@ -156,18 +156,23 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
     metavar="SCENARIO",
     help="Write the scenario to this file.  [default: FILE with the ending .toml, in this folder]",
 )
-def trace(file: str, connection: int | None, out: str | None) -> None:
+@option("overwrite", help="Replace SCENARIO and its trace if they exist.")
+def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -> None:
     """Write the path of a transfer in a capture as a scenario.
 
-    Without --connection it is the transfer with most payload. `celltcp compare` runs the
-    scenario: which congestion control would have been best there?
+    The capacity over time is a link trace beside it, of the same name with the ending .csv. Without
+    --connection it is the transfer with most payload. `celltcp compare` runs the scenario: which
+    congestion control would have been best there?
     """
     from celltcp.pcap import analyse
-    from celltcp.pcap.estimate import estimate_path, write_scenario
+    from celltcp.pcap.estimate import estimate_path, files_of_scenario, write_scenario
+    from celltcp.replacing import check_output
 
+    target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
+    for each in files_of_scenario(target):
+        check_output(each, overwrite=overwrite, inputs=[file])
     analyses = analyse(file)
     path = estimate_path(analyses, connection)
-    target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
     scenario, series = write_scenario(path, target)
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")

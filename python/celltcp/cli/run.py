@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, own_option, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, looks_asked, tell, tell_traces
+from celltcp.cli.outcome import check_json, looks_asked, other_names, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
@@ -30,11 +30,16 @@ if TYPE_CHECKING:
 @option("radio_log")
 @own_option
 @option("out", help="Keep the results in this folder: tables and a picture.")
-@option("overwrite")
+@option(
+    "overwrite",
+    help="Replace what the folder of --out holds, even if it is of another experiment, and the file of "
+    "--pcap.",
+)
 @click.option(
     "--pcap",
     metavar="FILE",
-    help="Write the packets that the server sends and receives to this file (pcap).",
+    help="Write the packets that the server sends and receives to this file (pcap). It appears when "
+    "the run is done; a named pipe has them while it runs.",
 )
 @click.option(
     "--pcap-at",
@@ -66,20 +71,20 @@ def run(
     """
     from pathlib import Path
 
+    from celltcp.replacing import check_output
     from celltcp.results import prepare_folder
     from celltcp.results.limits import all_warnings
     from celltcp.results.origin import ran_by
     from celltcp.single import run_with
-    from celltcp.written import must_be_writable
 
     check_json(json_file)
-    loaded = settings.load(scenario)
-    tell_traces(loaded)
-    folder = prepare_folder(settings.out) if settings.out else None
     if pcap_at and not pcap:
         raise click.UsageError("--pcap-at needs --pcap, the file of the capture")
     if pcap:
-        must_be_writable(Path(pcap))
+        check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_names("pcap"))
+    loaded = settings.load(scenario)
+    tell_traces(loaded)
+    folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
     tell(result.to_json(), json_file, lambda: _print_run(result))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FORMATS = click.Choice(trace_formats())
 
+_OVERWRITE = "Replace TARGET if it exists."
+
 
 def _reading(command: Any) -> Any:
     """Adds --format, --column, --unit and --direction: how the file is read."""
@@ -65,15 +67,18 @@ def info(file: str, form: str | None, **told: str | None) -> None:
 @traces.command()
 @click.argument("file")
 @click.argument("target")
+@option("overwrite", help=_OVERWRITE)
 @_reading
-def convert(file: str, target: str, form: str | None, **told: str | None) -> None:
+def convert(file: str, target: str, overwrite: bool, form: str | None, **told: str | None) -> None:
     """Convert FILE to TARGET.
 
     The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
     mahimahi.
     """
+    from celltcp.replacing import check_output
     from celltcp.written import write_text
 
+    check_output(Path(target), overwrite=overwrite, inputs=[file])
     trace = _read(file, form, **told)
     text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
     write_text(Path(target), text)
@@ -143,6 +148,7 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str
     "--duration", default=600.0, show_default=True, metavar="SECONDS", help="Length of the trace."
 )
 @option("seed", help="Seed of the trace.")
+@option("overwrite", help=_OVERWRITE)
 def generate(
     target: str,
     mean: float,
@@ -152,6 +158,7 @@ def generate(
     outage_duration: float,
     duration: float,
     seed: int,
+    overwrite: bool,
 ) -> None:
     """Generate a synthetic trace of a cellular link.
 
@@ -162,8 +169,10 @@ def generate(
     correlation); outages come as a Poisson process and last an exponential time.
     """
     from celltcp._core import Trace
+    from celltcp.replacing import check_output
     from celltcp.written import write_text
 
+    check_output(Path(target), overwrite=overwrite)
     trace = Trace.generate(
         mean, variability, correlation, outage_interval, outage_duration, duration, seed
     )

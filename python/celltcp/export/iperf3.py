@@ -8,11 +8,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from celltcp.export.run_files import files_of_runs
+from celltcp.replacing import FileKind
 from celltcp.results import Results
 from celltcp.results.frames import rows, spans
 from celltcp.written import write_text
 
 Row = dict[str, Any]
+
+_KIND = FileKind("JSON of celltcp in the form of iperf3", (b"{",), b'"version": "celltcp')
 
 #: iperf3 tells windows in bytes: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
@@ -24,7 +28,7 @@ def write_iperf3(results: Results, folder: Path) -> list[Path]:
     flows_of, slots_of = spans(flows["run"].to_numpy()), spans(slots["run"].to_numpy())
     length = float(results.about["slot_s"])
     files = []
-    for run in results.tables["runs"].to_pylist():
+    for run, file in files_of_runs(results, folder, ".json", _KIND):
         mine = rows(flows, flows_of.get(run["run"]))
         series = sorted(rows(slots, slots_of.get(run["run"])), key=_start)
         document = {
@@ -44,7 +48,6 @@ def write_iperf3(results: Results, folder: Path) -> list[Path]:
             ],
             "end": _end(mine),
         }
-        file = folder / f"{run['cca']}-{run['seed']}.json"
         files.append(write_text(file, json.dumps(document, indent=1) + "\n"))
     return files
 

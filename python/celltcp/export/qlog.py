@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from celltcp.export.run_files import files_of_runs
+from celltcp.replacing import FileKind
 from celltcp.results import Results
 from celltcp.results.frames import rows, spans
 from celltcp.written import write_text
 
 Row = dict[str, Any]
+
+_KIND = FileKind("qlog", (b"{",), b'"qlog_version"')
 
 #: qlog tells windows in bytes: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
@@ -24,7 +28,7 @@ def write_qlog(results: Results, folder: Path) -> list[Path]:
     rows_of = spans(source["run"].to_numpy())
     event = _from_sample if sampled else _from_slot
     files = []
-    for run in results.tables["runs"].to_pylist():
+    for run, file in files_of_runs(results, folder, ".qlog", _KIND):
         mine = rows(source, rows_of.get(run["run"]))
         document = {
             "qlog_version": "0.3",
@@ -40,7 +44,6 @@ def write_qlog(results: Results, folder: Path) -> list[Path]:
                 for flow in sorted({row["flow"] for row in mine})
             ],
         }
-        file = folder / f"{run['cca']}-{run['seed']}.qlog"
         files.append(write_text(file, json.dumps(document) + "\n"))
     return files
 

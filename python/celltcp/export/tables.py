@@ -7,25 +7,35 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from celltcp.results import Results
+from celltcp.replacing import FileKind, check_output
+from celltcp.results import TABLES, Results
+from celltcp.results.claim import check_files
 from celltcp.written import whole_file
 
 
 def write_csv(results: Results, folder: Path) -> list[Path]:
     """One CSV file per table."""
-    files = []
-    for name, table in results.tables.items():
-        file = folder / f"{name}.csv"
+    files = {name: folder / f"{name}.csv" for name in results.tables}
+    for name, file in files.items():
+        check_output(file, _kind(results.tables[name]))
+    for name, file in files.items():
         with whole_file(file) as partial:
-            pc.write_csv(_plain(table), partial)
-        files.append(file)
-    return files
+            pc.write_csv(_plain(results.tables[name]), partial)
+    return list(files.values())
 
 
 def write_parquet(results: Results, folder: Path) -> list[Path]:
     """One Parquet file per table, with scenario, versions and seeds inside."""
+    check_files(folder, [f"{name}.parquet" for name in TABLES], "give another folder")
     results.save(folder)
     return [folder / f"{name}.parquet" for name in results.tables]
+
+
+def _kind(table: pa.Table) -> FileKind:
+    """Returns the kind of a CSV file with the columns of a table, which go by their first ones."""
+    return FileKind(
+        "CSV of this table", (",".join(f'"{name}"' for name in table.column_names[:5]).encode(),)
+    )
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -209,13 +209,25 @@ def _buffer(
     return max(most, 15_000.0), False
 
 
+def files_of_scenario(file: Path) -> tuple[Path, Path]:
+    """Returns the files that `write_scenario` writes: the scenario, and its link trace beside it.
+
+    Raises:
+        CelltcpError: if both would have one name.
+    """
+    trace = file.with_suffix(".csv")
+    if trace == file:
+        raise CelltcpError(f"{file}: is the name of the link trace; allowed: one that ends in .toml")
+    return file, trace
+
+
 def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     """Writes a scenario and its link trace, which `celltcp compare` runs; returns both files.
 
     Raises:
         CelltcpError: if a file cannot be written.
     """
-    trace = file.with_suffix(".csv")
+    _, trace = files_of_scenario(file)
     lines = [
         f"{time:.1f},{rate:.3f}" for time, rate in zip(path.times_s, path.capacity_mbps, strict=True)
     ]

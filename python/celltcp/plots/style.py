@@ -313,7 +313,13 @@ def save(picture: Figure, file: Path) -> Path:
         raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
     if file.suffix.lower() == ".pgf":
         mpl.rcParams["pgf.texsystem"] = latex_for(file)
-    undated = _UNDATED.get(file.suffix.lower(), {})
+    form = file.suffix.lower()[1:]
+    undated = _UNDATED.get(f".{form}", {})
     with listed_file(file) as partial:
-        picture.savefig(partial, dpi=160, format=file.suffix.lower()[1:], metadata=undated)
+        if form == "pgf":
+            picture.savefig(partial, dpi=160, format=form)
+        else:
+            # EPS would have the name of a file as its title.
+            with partial.open("wb") as stream:
+                picture.savefig(stream, dpi=160, format=form, metadata=undated)
     return file

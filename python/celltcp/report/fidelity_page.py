@@ -13,10 +13,13 @@ from celltcp.fidelity.judgement import Fidelity, Judgement
 from celltcp.fidelity.rows import COLUMNS, difference_text
 from celltcp.plots.fidelity import draw_overview, draw_trajectories
 from celltcp.plots.style import save
+from celltcp.replacing import FileKind
 from celltcp.report.markdown import markdown_picture, markdown_table, wrapped
 from celltcp.report.section import Column, Table
 from celltcp.results import prepare_folder
 from celltcp.written import write_text
+
+PAGE = FileKind("page of celltcp fidelity", (b"# Fidelity",), b"celltcp")
 
 _MOST_TRAJECTORIES = 6
 #: Columns of tables of differences.

@@ -6,9 +6,12 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from celltcp.replacing import FileKind, check_output
 from celltcp.report.folder import parts_of
 from celltcp.report.page import page_of
-from celltcp.written import must_be_writable, write_text
+from celltcp.written import write_text
+
+_REPORT = FileKind("report of celltcp", (b"<!doctype html>",), b'name="generator" content="celltcp')
 
 
 def write_report(folders: Sequence[str | Path], out: str | Path = "report.html") -> Path:
@@ -19,10 +22,10 @@ def write_report(folders: Sequence[str | Path], out: str | Path = "report.html")
         out: the file.
 
     Raises:
-        CelltcpError: if a folder has no results, or the file cannot be written.
+        CelltcpError: if a folder has no results, or the file cannot be written or is no report.
     """
     file = Path(out)
-    must_be_writable(file)
+    check_output(file, _REPORT)
     parts = [part for folder in folders for part in parts_of(Path(folder))]
     title = parts[0].title if len(parts) == 1 else f"{parts[0].title} and {len(parts) - 1} more"
     command = shlex.join(["celltcp", "report", *map(str, folders), "--out", file.name])

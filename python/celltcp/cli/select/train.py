@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     "[default: the name of the policy with .parquet]",
 )
 @option("out", required=True, metavar="FILE", help="File for the policy, such as policy.toml.")
+@option("overwrite", help="Replace the file of --out if it exists; outcomes are kept.")
 def train(
     scenarios: str | None,
     requirement: str,
@@ -89,6 +90,7 @@ def train(
     dry_run: bool,
     outcomes: str | None,
     out: str,
+    overwrite: bool,
 ) -> None:
     """Train a policy on networks drawn at random.
 
@@ -99,6 +101,7 @@ def train(
 
     from celltcp._core import CelltcpError
     from celltcp.cli.console import wide_console
+    from celltcp.replacing import check_output
     from celltcp.results import prepare_folder
     from celltcp.selection.training import train as train_policy
     from celltcp.written import write_text
@@ -112,6 +115,8 @@ def train(
             prepare_folder(each_file.parent)
     if file.resolve() == kept.resolve():
         raise CelltcpError(f"{file}: is the table of outcomes, too; allowed: different files")
+    if not dry_run:
+        check_output(file, overwrite=overwrite)
     with printed_plan(), stages_bar() as progress:
         training = train_policy(
             file.stem,

@@ -1,0 +1,84 @@
+"""Standard output and error: a reader that leaves, as `head` does, ends the command by SIGPIPE."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
+
+
+class ReaderGone(BaseException):
+    """End of the reader of standard output or error; libraries that catch exceptions let it pass."""
+
+
+class _CheckedFile(io.FileIO):
+    """A stream that fails once: what cleaning up prints thereafter is discarded."""
+
+    def __init__(self, descriptor: int, title: str) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._title = title
+        self.has_failed = False
+        self.is_broken_pipe = False
+
+    def write(self, data: Any) -> int:
+        if self.has_failed:
+            return len(memoryview(data).cast("B"))
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            self.has_failed = self.is_broken_pipe = True
+            raise ReaderGone from None
+        except OSError as error:
+            self.has_failed = True
+            raise OSError(error.errno, error.strerror, self._title) from None
+
+
+@contextmanager
+def checked_streams() -> Iterator[None]:
+    """Names standard output and error in errors of writing, and ends the process where a reader leaves.
+
+    Python ignores SIGPIPE, and the libraries of the command line make exit code 1 of a broken pipe.
+    What is within is first unwound, so that nothing is half written.
+    """
+    files = []
+    for name, title in (("stdout", "standard output"), ("stderr", "standard error")):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            file = _CheckedFile(stream.fileno(), title)
+            files.append(file)
+            setattr(sys, name, _over(file, stream))
+    try:
+        yield
+    except ReaderGone:
+        _end_by_sigpipe()
+    finally:
+        with suppress(ReaderGone, OSError):
+            for each in (sys.stdout, sys.stderr):
+                if each is not None:
+                    each.flush()
+        if any(file.is_broken_pipe for file in files):
+            _end_by_sigpipe()
+
+
+def _over(file: _CheckedFile, stream: io.TextIOWrapper) -> TextIO:
+    """Returns a text stream like another one, on a file of its own."""
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(file),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _end_by_sigpipe() -> None:
+    """Ends the process as SIGPIPE does, so that shells see status 141."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
+    # The signal is blocked, or this is the first process of a container, which it does not end.
+    os._exit(128 + signal.SIGPIPE)
