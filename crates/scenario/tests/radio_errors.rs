@@ -106,7 +106,6 @@ fn a_field_of_one_technology_is_refused_on_the_other() {
     }
     for (field, shown) in [
         ("prbs = 50", "50"),
-        ("control_symbols = 2", "2"),
         ("transmit = 'diversity'", "diversity"),
     ] {
         let name = field.split(' ').next().unwrap();

@@ -41,7 +41,7 @@ enum Place {
 /// keeps it), seen twice, or anywhere else than its way leads. A packet appears only where it is sent or created, and
 /// vanishes only where it is received, absorbed or dropped. On the radio, no TTI may have more resource blocks than the
 /// carrier, no block more than its size or more attempts than allowed, and no user may get more than was decoded for
-/// it.
+/// it, or than its cell could carry on what the other users leave.
 ///
 /// The checker remembers the identities of packets that have left, about 16 bytes each.
 pub struct Checker {

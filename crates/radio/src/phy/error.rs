@@ -14,6 +14,9 @@ pub enum ConfigError {
     /// The control region is outside of what the carrier allows.
     #[error("cfi = {0}: the control format indicator is 1, 2 or 3 (TS 36.212 5.3.4)")]
     Cfi(u32),
+    /// A control resource set is shorter or longer than NR has it.
+    #[error("control_symbols = {0}: a control resource set has 1, 2 or 3 (TS 38.211 7.3.2.2)")]
+    ControlSymbols(u32),
     /// There is no such number of cell-specific antenna ports.
     #[error(
         "antenna_ports = {0}: cell-specific reference signals know 1, 2 or 4 (TS 36.211 6.10.1)"

@@ -6,7 +6,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use units::Duration;
 
 use crate::channel::{Grid, ParameterError};
+use crate::mac::pdcch::ControlRegion;
 use crate::mac::scheduler::Scheduler;
+use crate::mac::uplink::GRANT_TO_TRANSMISSION;
 use crate::phy::{ConfigError, LinkAdaptation, Modulation, TransportFormat, lte, nr};
 
 /// An LTE carrier in FDD.
@@ -37,6 +39,8 @@ pub struct NrCarrier {
     pub table: nr::McsTable,
     /// Layers of the downlink, 1 to 4.
     pub layers: u32,
+    /// Symbols of the control resource set at the start of slots, 1 to 3.
+    pub control_symbols: u32,
 }
 
 /// A carrier of either technology.
@@ -101,6 +105,13 @@ impl Formats {
         self.schemes as u8
     }
 
+    /// Returns the highest scheme that carries at most `rate` bits per resource block on a carrier of `whole` blocks;
+    /// `None` if even the lowest carries more.
+    pub(super) fn scheme_of_rate(&self, rate: f32, whole: u32) -> Option<u8> {
+        let carries = |mcs: u8| self.get(mcs, whole).bits as f32 / whole as f32;
+        (0..self.schemes()).rev().find(|mcs| carries(*mcs) <= rate)
+    }
+
     /// Returns the fewest resource blocks on which scheme `mcs` carries so many bytes, at most `most`.
     pub(super) fn prbs_for(&self, mcs: u8, bytes: u64, most: u32) -> u32 {
         let (mut low, mut high) = (1, most);
@@ -133,8 +144,9 @@ pub struct AirInterface {
     /// Without transform precoding a user can be given any number of blocks in the uplink.
     any_uplink_allocation: bool,
     pub(super) layers: u32,
-    /// Control channel elements in a TTI.
-    pub(super) control_elements: u32,
+    /// Control region of a TTI.
+    pub(super) control: ControlRegion,
+    control_symbols: u32,
 }
 
 impl AirInterface {
@@ -196,11 +208,17 @@ impl AirInterface {
             ),
             any_uplink_allocation: false,
             layers,
-            control_elements: overhead.control_channel_elements(bandwidth),
+            control: ControlRegion::lte(overhead.control_channel_elements(bandwidth)),
+            control_symbols: overhead.control_symbols(bandwidth),
         })
     }
 
     fn nr(carrier: &NrCarrier) -> Result<Self, AirError> {
+        let control_symbols = carrier.control_symbols;
+        if !(1..=3).contains(&control_symbols) {
+            return Err(ConfigError::ControlSymbols(control_symbols).into());
+        }
+        let data_symbols = FULL_SLOT - control_symbols;
         let numerology = nr::Numerology::new(carrier.numerology)?;
         let layers = layers(carrier.layers, "NR", 4)?;
         let (pattern, special) = match &carrier.tdd {
@@ -212,7 +230,7 @@ impl AirInterface {
                 (pattern, letters.contains('S').then_some(symbols))
             }
         };
-        // One symbol of the slot for control, one DM-RS symbol without data beside it.
+        // One DM-RS symbol without data beside it.
         let formats = |table: nr::McsTable, symbols: u32, layers: u32| {
             let allocation = nr::Allocation {
                 symbols,
@@ -242,16 +260,15 @@ impl AirInterface {
             group_prbs: Scheduler::groups(carrier.prbs as u16, group as u16),
             subband_prbs: group,
             pattern,
-            down: formats(carrier.table, DATA_SYMBOLS, layers),
+            down: formats(carrier.table, data_symbols, layers),
             down_special: special
-                .filter(|symbols| *symbols > CONTROL_SYMBOLS + 1)
-                .map(|symbols| formats(carrier.table, symbols - CONTROL_SYMBOLS, layers)),
-            up: formats(nr::McsTable::Qam64, DATA_SYMBOLS + CONTROL_SYMBOLS, 1),
+                .filter(|symbols| *symbols > control_symbols + 1)
+                .map(|symbols| formats(carrier.table, symbols - control_symbols, layers)),
+            up: formats(nr::McsTable::Qam64, FULL_SLOT, 1),
             any_uplink_allocation: true,
             layers,
-            // A control resource set over the whole carrier for one symbol: six REGs to an element
-            // (TS 38.211 7.3.2.2).
-            control_elements: carrier.prbs * CONTROL_SYMBOLS / 6,
+            control: ControlRegion::nr(carrier.numerology, carrier.prbs, control_symbols),
+            control_symbols,
         })
     }
 
@@ -289,7 +306,22 @@ impl AirInterface {
 
     /// Returns whether `tti` begins with a control region.
     pub(super) fn has_control(&self, tti: u64) -> bool {
-        self.pattern.slot(tti).downlink_symbols > 0
+        self.pattern.slot(tti).downlink_symbols >= self.control_symbols
+    }
+
+    /// Returns the uplink TTIs that the control region of `tti` grants: the first one that a UE can be ready for, and
+    /// those after it that the next control region would be too late for. TS 38.214 clause 6.1.2.1 lets a grant be for
+    /// any later slot (K2).
+    pub(super) fn granted_by(&self, tti: u64) -> impl Iterator<Item = u64> + '_ {
+        let first = self
+            .pattern
+            .next_uplink(tti + GRANT_TO_TRANSMISSION, FULL_SLOT);
+        let next = (tti + 1..).find(|tti| self.has_control(*tti));
+        let late = next.map_or(0, |next| next + GRANT_TO_TRANSMISSION);
+        let later = move |first: u64| (first + 1..late).filter(|tti| self.is_uplink(*tti));
+        first
+            .into_iter()
+            .flat_map(move |first| core::iter::once(first).chain(later(first)))
     }
 
     /// Returns whether the whole of `tti` is for the uplink. Shorter uplink parts are left to sounding and control.
@@ -313,9 +345,6 @@ impl AirInterface {
 }
 
 const FULL_SLOT: u32 = 14;
-/// Control symbols of a downlink slot in NR.
-const CONTROL_SYMBOLS: u32 = 1;
-const DATA_SYMBOLS: u32 = FULL_SLOT - CONTROL_SYMBOLS;
 
 fn layers(layers: u32, technology: &'static str, most: u32) -> Result<u32, AirError> {
     if (1..=most).contains(&layers) {

@@ -17,8 +17,8 @@ pub(super) struct CellState {
     pub(super) uplink_taken: VecDeque<(u64, u32)>,
     /// User whose turn it is in the uplink.
     pub(super) uplink_turn: usize,
-    /// Control regions in a row that had no place for any grant.
-    pub(super) refusals: u32,
+    /// Whether the latest control region had no place for any of the grants that were due.
+    pub(super) grants_starved: bool,
     /// Whether grants are placed in the control region before assignments in this TTI.
     pub(super) grants_first: bool,
     /// Signals of this TTI.
@@ -36,10 +36,10 @@ impl CellState {
         Self {
             members: Vec::new(),
             scheduler: Scheduler::new(config.policy(), groups),
-            control: Pdcch::new(config.air.control_elements),
+            control: Pdcch::new(config.air.control),
             uplink_taken: VecDeque::new(),
             uplink_turn: 0,
-            refusals: 0,
+            grants_starved: false,
             grants_first: false,
             signals: UplinkSignals::default(),
             demands: Vec::new(),
@@ -49,14 +49,11 @@ impl CellState {
         }
     }
 
-    /// Begins a TTI with an empty control region. Assignments are placed first, unless they have left no
-    /// place for any grant for a whole HARQ round trip.
+    /// Begins a TTI with an empty control region. Assignments are placed first, unless they left no place for any
+    /// grant in the control region before. So either direction gets every other region that is too small for both.
     pub(super) fn start(&mut self, tti: u64, config: &RanConfig) {
-        self.grants_first = u64::from(self.refusals) >= config.harq().round_trip;
-        if self.grants_first {
-            self.refusals = 0;
-        }
-        // Places of messages hop from subframe to subframe of a frame.
+        self.grants_first = config.air.has_control(tti) && self.grants_starved;
+        // Places of messages hop from TTI to TTI of a frame.
         self.control.start(tti);
     }
 

@@ -18,9 +18,6 @@ pub(super) const VERSIONS: [u8; 4] = [0, 2, 3, 1];
 /// RLC, PDCP and MAC headers that a small packet needs beside its bytes.
 const HEADERS: u64 = 8;
 
-/// The SINR in dB at which a control message needs eight elements: TS 36.101 clause 8.4.1.1.
-const EIGHT_ELEMENTS_DB: f64 = -1.7;
-
 /// A transport block that a cell sends in this TTI.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
@@ -58,12 +55,9 @@ pub(super) fn schedule(
                 let rate = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
                 match (user.scheme_with(tti, whole, config, offset_db), subbands) {
                     (Some((_, mcs)), None) => cell.rates.push(rate(mcs)),
-                    (Some(_), Some(_)) => push_subband_rates(
-                        user,
-                        (tti, formats),
-                        (config, offset_db),
-                        &mut cell.rates,
-                    ),
+                    (Some(_), Some(_)) => {
+                        user.push_subband_rates(tti, formats, config, &mut cell.rates);
+                    }
                     (None, _) => {}
                 }
             }
@@ -129,7 +123,7 @@ pub(super) fn schedule(
             continue;
         };
         used += prbs;
-        user.prbs_now[0] = prbs as u16;
+        (user.prbs_now[0], user.groups_now) = (prbs as u16, mask);
         sendings.push(Sending {
             user: id as usize,
             process,
@@ -155,7 +149,7 @@ fn aggregation(user: &mut UserState, config: &RanConfig, tti: u64) -> Aggregatio
     let report = user.reporter.latest(tti);
     let cqi = report.map_or(0, |report| report.wideband);
     let sinr_db = config.air.down.adaptation.sinr_db_of_cqi(cqi);
-    Aggregation::for_sinr(sinr_db, EIGHT_ELEMENTS_DB)
+    config.air.control.aggregation(sinr_db)
 }
 
 /// Returns whether the user misses the message about a block. The channel of the user has been looked at.
@@ -164,7 +158,8 @@ fn misses_assignment(user: &mut UserState, config: &RanConfig, tti: u64) -> bool
         return false;
     }
     let sinr_db = effective_sinr_mi(&user.sinr_db, Modulation::Qpsk);
-    let error_rate = aggregation(user, config, tti).miss_rate(sinr_db);
+    let aggregation = aggregation(user, config, tti);
+    let error_rate = config.air.control.miss_rate(aggregation, sinr_db);
     user.down_chance.misses_control(tti, error_rate)
 }
 
@@ -195,32 +190,6 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
     }
 }
 
-/// Bits per resource block of each group, by the sub-bands of the latest report.
-fn push_subband_rates(
-    user: &mut UserState,
-    (tti, formats): (u64, &Formats),
-    (config, offset): (&RanConfig, f64),
-    rates: &mut Vec<f32>,
-) {
-    let whole = config.air.prbs();
-    let margin = config.radio.downlink.margin.get();
-    let Some(report) = user.reporter.latest(tti) else {
-        return;
-    };
-    let mut first = 0;
-    for &prbs in &config.air.group_prbs {
-        let cqi = report.subband((first / config.air.subband_prbs) as usize);
-        let mcs = config
-            .air
-            .down
-            .adaptation
-            .mcs_of_cqi(cqi, whole, offset - margin);
-        let rate = |mcs| formats.get(mcs, whole).bits as f32 / whole as f32;
-        rates.push(mcs.map_or(0.0, rate));
-        first += u32::from(prbs);
-    }
-}
-
 /// Puts new data into a process; `rate` is what the given sub-bands allow, in bits per resource block.
 fn fill(
     user: &mut UserState,
@@ -231,10 +200,7 @@ fn fill(
     let process = user.down.idle()?;
     let (_, mut mcs) = user.scheme(tti, prbs, config)?;
     if let Some(rate) = rate {
-        let whole = config.air.prbs();
-        let carries = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
-        let schemes = 0..formats.schemes();
-        mcs = schemes.rev().find(|mcs| carries(*mcs) <= rate)?;
+        mcs = formats.scheme_of_rate(rate, config.air.prbs())?;
     }
     let format = *formats.get(mcs, prbs);
     let payload = user.down.new_data(process);

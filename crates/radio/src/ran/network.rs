@@ -8,7 +8,7 @@ use super::bearer::Fate;
 use super::cell::CellState;
 use super::downlink::{self, Sending};
 use super::report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord};
-use super::user::{UserState, uplink_noise_dbm};
+use super::user::{FreeBlocks, UserState, uplink_noise_dbm};
 use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
 
@@ -45,8 +45,17 @@ pub struct Ran {
     events: Vec<ConnectionEvent>,
     scratch: Vec<f32>,
     blocks: Vec<(UserId, Direction, BlockRecord)>,
-    /// Resource blocks of each cell that its members use in this TTI, by direction.
-    taken: Vec<[u32; 2]>,
+    /// Resource blocks of each cell that its members use in this TTI.
+    taken: Vec<Taken>,
+}
+
+/// Resource blocks of a cell in use.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    /// Number in each direction.
+    prbs: [u32; 2],
+    /// Groups of the downlink, a bit each.
+    groups: u64,
 }
 
 impl Ran {
@@ -65,7 +74,7 @@ impl Ran {
         }
         Self {
             activity: vec![1.0; cells.len()],
-            taken: vec![[0; 2]; cells.len()],
+            taken: vec![Taken::default(); cells.len()],
             tti: 0,
             users,
             cells,
@@ -173,7 +182,7 @@ impl Ran {
         let now = self.start_of(tti);
         let at = (tti, now);
         for user in &mut self.users {
-            user.prbs_now = [0; 2];
+            (user.prbs_now, user.groups_now) = ([0; 2], 0);
             user.full_bler = None;
             user.deliver(tti, now, &mut self.fates);
             user.bearer.advance(now, &mut self.fates);
@@ -206,8 +215,8 @@ impl Ran {
         self.uplink(tti, now, true);
         self.downlink(tti, now);
         self.uplink(tti, now, false);
-        self.measure(tti, now);
         self.observe(tti, now, outcome);
+        self.measure(tti, now);
         if self.config.radio.control_log == Some(true) {
             let cells = (0..).zip(&self.cells);
             outcome
@@ -273,33 +282,38 @@ impl Ran {
     /// Follows what observed users could have got, and writes the log.
     fn observe(&mut self, tti: u64, now: Instant, outcome: &mut Outcome) {
         for (cell, taken) in self.cells.iter().zip(&mut self.taken) {
-            *taken = [0, 1].map(|direction| {
-                let members = cell.members.iter().flatten();
-                let prbs = members.map(|&user| self.users[user as usize].prbs_now[direction]);
-                prbs.map(u32::from).sum()
-            });
+            *taken = Taken::default();
+            for &user in cell.members.iter().flatten() {
+                let user = &self.users[user as usize];
+                taken.prbs[0] += u32::from(user.prbs_now[0]);
+                taken.prbs[1] += u32::from(user.prbs_now[1]);
+                taken.groups |= user.groups_now;
+            }
         }
+        let whole = self.config.air.prbs();
         for index in 0..self.users.len() {
             if !self.users[index].observed {
                 continue;
             }
             let user = &mut self.users[index];
-            let serving = user.mobility.serving();
             // A user between two cells is a member of neither, and has no blocks.
-            let free = [0, 1].map(|direction| {
-                let taken = self.taken[serving as usize][direction];
-                let others = taken - u32::from(user.prbs_now[direction]);
-                self.config.air.prbs().saturating_sub(others)
-            });
+            let taken = self.taken[user.mobility.serving() as usize];
+            let free = FreeBlocks {
+                prbs: [0, 1].map(|direction| {
+                    let others = taken.prbs[direction] - u32::from(user.prbs_now[direction]);
+                    whole.saturating_sub(others)
+                }),
+                groups: !taken.groups | user.groups_now,
+            };
             user.look(tti, now, &self.config, &self.activity);
-            user.follow(tti, now, free, &self.config);
+            let capacity = user.follow(tti, now, &free, &self.config);
             if self.config.radio.log {
-                self.write_down(tti, index, outcome);
+                self.write_down(tti, index, capacity, outcome);
             }
         }
     }
 
-    fn write_down(&mut self, tti: u64, index: usize, outcome: &mut Outcome) {
+    fn write_down(&mut self, tti: u64, index: usize, capacity: [u32; 2], outcome: &mut Outcome) {
         let whole = self.config.air.prbs();
         let user = &mut self.users[index];
         let (cqi, mcs) = user.scheme(tti, whole, &self.config).unwrap_or((0, 0));
@@ -328,6 +342,7 @@ impl Ran {
                 wasted: idle && serves && cqi > 0 && queue_packets == 0,
                 queue_bytes,
                 queue_packets: queue_packets as u32,
+                capacity,
             };
             if idle {
                 outcome.log.push(record(None));

@@ -28,6 +28,9 @@ pub struct TtiRecord {
     pub queue_bytes: u64,
     /// Packets that wait.
     pub queue_packets: u32,
+    /// Bytes that the TTI could have carried to the user and from it, on the resource blocks that nobody else got and
+    /// less what would have had to be repeated.
+    pub capacity: [u32; 2],
 }
 
 /// Signalling of one cell in one TTI.

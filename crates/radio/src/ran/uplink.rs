@@ -20,6 +20,10 @@ const REQUEST_TO_GRANT: u64 = 4;
 /// requests, and the grant goes out with the next control region.
 const REPORT_TO_GRANT: u64 = 5;
 
+/// Grants to one UE in one control region: a UE in TDD can do with two (TR 38.822, feature group 3-1), one in FDD has no
+/// use for a second one.
+const GRANTS_PER_TTI: usize = 2;
+
 /// Runs the uplink of a cell and its users in `tti`, and reports each block to `told`.
 pub(super) fn run(
     cell: &mut CellState,
@@ -56,19 +60,32 @@ pub(super) fn run(
             }
         }
     }
-    let target = config
-        .air
-        .pattern
-        .next_uplink(tti + grant_delay(config), 14);
-    let Some(target) = target else {
-        return;
-    };
     let configured = config.radio.uplink.access == Access::Configured;
     // A configured grant is used in the TTI itself; any other is given where there is a control channel.
     if configured && !open || !configured && !config.air.has_control(tti) {
         return;
     }
-    let target = if configured { tti } else { target };
+    let mut refused = false;
+    if configured {
+        refused |= grant(cell, users, config, (tti, now, tti), &mut told);
+    } else {
+        for target in config.air.granted_by(tti) {
+            refused |= grant(cell, users, config, (tti, now, target), &mut told);
+        }
+    }
+    cell.grants_starved = refused && cell.signals.grants == 0;
+}
+
+/// Grants the resource blocks of TTI `target` to users in turn. Returns whether a grant found no place in the control
+/// region.
+fn grant(
+    cell: &mut CellState,
+    users: &mut [UserState],
+    config: &RanConfig,
+    (tti, now, target): (u64, Instant, u64),
+    mut told: impl FnMut(&mut UserState, BlockRecord),
+) -> bool {
+    let configured = config.radio.uplink.access == Access::Configured;
     let count = cell.members.len();
     let first = if count > 0 {
         cell.uplink_turn % count
@@ -101,7 +118,11 @@ pub(super) fn run(
         let free = config.air.uplink_allocation(free);
         let busy = user.granted.iter().any(|granted| granted.at == target)
             || user.repeats.contains(&target);
-        if free == 0 || busy {
+        let announced = user
+            .granted
+            .iter()
+            .filter(|granted| granted.announced == tti);
+        if free == 0 || busy || announced.count() >= GRANTS_PER_TTI {
             continue;
         }
         if !configured && !announce(&mut cell.control, user, config, tti) {
@@ -119,23 +140,13 @@ pub(super) fn run(
             told(user, record);
         } else {
             user.granted.push_back(Granted {
+                announced: tti,
                 at: target,
                 process,
             });
         }
     }
-    cell.refusals = if refused && cell.signals.grants == 0 {
-        cell.refusals + 1
-    } else {
-        0
-    };
-}
-
-fn grant_delay(config: &RanConfig) -> u64 {
-    match config.radio.uplink.access {
-        Access::Granted => GRANT_TO_TRANSMISSION,
-        Access::Configured => 0,
-    }
+    refused
 }
 
 /// Sends scheduling requests, and reports that need no grant.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use units::{Decibel, Instant};
 
+use super::air::Formats;
 use super::bearer::{Bearer, Fate};
 use super::report::BlockRecord;
 use super::{AirInterface, Channel, Direction, RanConfig, User, UserId};
@@ -12,6 +13,7 @@ use crate::channel::{Activity, thermal_noise_dbm};
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
 use crate::mac::harq::{self, Chance, Harq, Reception};
+use crate::mac::scheduler::{SubbandRate, usable_rate};
 use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, Ledger};
 use crate::phy::{
     CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
@@ -68,6 +70,9 @@ pub(super) struct Decoded {
 /// An uplink transmission that has been granted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Granted {
+    /// TTI in which the grant was sent.
+    pub(super) announced: u64,
+    /// TTI of the transmission.
     pub(super) at: u64,
     pub(super) process: usize,
 }
@@ -109,12 +114,25 @@ pub(super) struct UserState {
     pub(super) capacity: [Capacity; 2],
     /// Resource blocks that it was given in this TTI.
     pub(super) prbs_now: [u16; 2],
+    /// Groups of resource blocks of the downlink among them, a bit each.
+    pub(super) groups_now: u64,
+    /// Rates by group; memory of [`Self::follow`].
+    rates: Vec<f32>,
     /// Latest answer: bytes that an uplink TTI carries at a SINR on so many resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
     /// Noise at the base station by the number of resource blocks.
     uplink_noise_dbm: Arc<[f64]>,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
     pub(super) full_bler: Option<(u8, f64)>,
+}
+
+/// Resource blocks of a TTI that nobody else was given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FreeBlocks {
+    /// Number in each direction.
+    pub(super) prbs: [u32; 2],
+    /// Groups of the downlink, a bit each.
+    pub(super) groups: u64,
 }
 
 /// Bytes that could have been carried so far, at the end of each TTI.
@@ -229,6 +247,8 @@ impl UserState {
             gateway_cell: serving,
             capacity: Default::default(),
             prbs_now: [0; 2],
+            groups_now: 0,
+            rates: Vec::new(),
             uplink_bytes: None,
             uplink_noise_dbm,
             full_bler: None,
@@ -360,25 +380,111 @@ impl UserState {
         Some((cqi, mcs))
     }
 
-    /// Adds to the capacity what this TTI could have carried on `free` resource blocks of each direction:
-    /// the transport block, of which the share that fails takes a second TTI. Third ones are rare.
-    pub(super) fn follow(&mut self, tti: u64, now: Instant, free: [u32; 2], config: &RanConfig) {
+    /// Adds to the capacity what this TTI could have carried on the resource blocks that nobody else got, and returns
+    /// it: the transport block that would have been sent, of which the share that fails takes a second TTI. Third ones
+    /// are rare.
+    pub(super) fn follow(
+        &mut self,
+        tti: u64,
+        now: Instant,
+        free: &FreeBlocks,
+        config: &RanConfig,
+    ) -> [u32; 2] {
         let air = &config.air;
         let connected = self.mobility.is_connected();
-        let down = match (air.downlink(tti), self.scheme(tti, air.prbs(), config)) {
-            (Some(formats), Some((_, mcs))) if connected && free[0] > 0 => {
-                let bits = formats.get(mcs, free[0]).bits;
-                f64::from(bits / 8) / (1.0 + self.first_error_rate(mcs, air))
+        let down = match air.downlink(tti) {
+            Some(formats) if connected && free.prbs[0] > 0 => {
+                self.downlink_bytes(tti, formats, free, config)
             }
             _ => 0.0,
         };
-        self.capacity[0].add(down);
-        let up = if air.is_uplink(tti) && connected && free[1] > 0 {
-            self.uplink_bytes(now, air.uplink_allocation(free[1]), config)
+        let up = if air.is_uplink(tti) && connected && free.prbs[1] > 0 {
+            self.uplink_bytes(now, air.uplink_allocation(free.prbs[1]), config)
         } else {
             0.0
         };
+        self.capacity[0].add(down);
         self.capacity[1].add(up);
+        [down, up].map(|bytes| bytes as u32)
+    }
+
+    fn downlink_bytes(
+        &mut self,
+        tti: u64,
+        formats: &Formats,
+        free: &FreeBlocks,
+        config: &RanConfig,
+    ) -> f64 {
+        if let Some(rule) = config.subbands() {
+            return self.subband_bytes(tti, formats, free, (config, rule));
+        }
+        let Some((_, mcs)) = self.scheme(tti, free.prbs[0], config) else {
+            return 0.0;
+        };
+        let bits = formats.get(mcs, free.prbs[0]).bits;
+        f64::from(bits / 8) / (1.0 + self.first_error_rate(mcs, &config.air))
+    }
+
+    /// Returns what the free groups carry that the scheduler would give to this user alone: all on which it reports
+    /// any rate.
+    fn subband_bytes(
+        &mut self,
+        tti: u64,
+        formats: &Formats,
+        free: &FreeBlocks,
+        (config, rule): (&RanConfig, SubbandRate),
+    ) -> f64 {
+        let air = &config.air;
+        let mut rates = core::mem::take(&mut self.rates);
+        rates.clear();
+        self.push_subband_rates(tti, formats, config, &mut rates);
+        let is_usable = |group: usize| free.groups >> group & 1 == 1 && rates[group] > 0.0;
+        let groups = 0..rates.len();
+        let owners: Vec<u16> = groups
+            .clone()
+            .map(|group| u16::from(!is_usable(group)))
+            .collect();
+        let usable = groups.filter(|group| owners[*group] == 0);
+        let prbs: u32 = usable
+            .clone()
+            .map(|group| u32::from(air.group_prbs[group]))
+            .sum();
+        let rate = usable_rate(rule, 0, &owners, &rates, &air.group_prbs);
+        let bytes = match formats.scheme_of_rate(rate, air.prbs()) {
+            Some(mcs) if prbs > 0 => {
+                let format = formats.get(mcs, prbs);
+                let sinr_db: Vec<f32> = usable.map(|group| self.sinr_db[group]).collect();
+                let error_rate = format.bler(effective_sinr_mi(&sinr_db, format.modulation));
+                f64::from(format.bits / 8) / (1.0 + error_rate)
+            }
+            _ => 0.0,
+        };
+        self.rates = rates;
+        bytes
+    }
+
+    /// Appends the bits per resource block of each group, by the sub-bands of the latest report; nothing without one.
+    pub(super) fn push_subband_rates(
+        &mut self,
+        tti: u64,
+        formats: &Formats,
+        config: &RanConfig,
+        rates: &mut Vec<f32>,
+    ) {
+        let air = &config.air;
+        let whole = air.prbs();
+        let offset = self.offset_db() - config.radio.downlink.margin.get();
+        let Some(report) = self.reporter.latest(tti) else {
+            return;
+        };
+        let mut first = 0;
+        for &prbs in &air.group_prbs {
+            let cqi = report.subband((first / air.subband_prbs) as usize);
+            let mcs = air.down.adaptation.mcs_of_cqi(cqi, whole, offset);
+            let rate = |mcs| formats.get(mcs, whole).bits as f32 / whole as f32;
+            rates.push(mcs.map_or(0.0, rate));
+            first += u32::from(prbs);
+        }
     }
 
     fn uplink_bytes(&mut self, now: Instant, prbs: u32, config: &RanConfig) -> f64 {

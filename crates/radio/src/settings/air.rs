@@ -61,6 +61,7 @@ fn carrier(radio: &Radio) -> Result<Carrier, AirError> {
                     Modulation::LowRate => nr::McsTable::LowRate,
                 },
                 layers: radio.layers,
+                control_symbols: radio.control_symbols,
             })
         }
     })

@@ -68,7 +68,9 @@ table! {
         /// Antennas of a UE with independent fading, combined for the highest ratio; one per layer at least;
         /// default 1.
         pub receive_antennas: u32 = 1,
-        /// Symbols of LTE's control region, CFI, 1 to 3; default 1.
+        /// Symbols of the control region at the start of subframes and downlink slots, 1 to 3: LTE's CFI, the duration
+        /// of NR's control resource set, which is as wide as the carrier; default 1. A narrow carrier needs more for
+        /// large messages.
         pub control_symbols: u32 = 1,
         /// Whether every TTI of the phone is recorded; default false.
         pub log: bool,

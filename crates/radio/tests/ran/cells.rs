@@ -268,6 +268,7 @@ mod nr {
             tdd: Some(("DDDSU".to_owned(), [10, 2, 2])),
             table: McsTable::Qam256,
             layers: 4,
+            control_symbols: 1,
         });
         let mut config = lte(100, vec![steady(35.0)]);
         config.air = AirInterface::shared(&carrier).unwrap();

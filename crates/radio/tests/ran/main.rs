@@ -1,6 +1,7 @@
 //! Radio access network: cells, users and bearers.
 
 mod cells;
+mod control_share;
 mod discard;
 mod hints;
 mod lab;

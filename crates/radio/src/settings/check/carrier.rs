@@ -61,8 +61,6 @@ fn technology(radio: &Radio) -> Result<(), Wrong> {
     if let Some(prbs) = radio.prbs {
         only_for("prbs", !lte, prbs, LTE_ONLY)?;
     }
-    let symbols = radio.control_symbols;
-    only_for("control_symbols", !lte && symbols != 1, symbols, LTE_ONLY)?;
     let diversity = radio.transmit == Transmit::Diversity;
     only_for("transmit", !lte && diversity, "diversity", LTE_ONLY)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use radio::mac::pdcch::{Aggregation, Pdcch};
+use radio::mac::pdcch::{Aggregation, ControlRegion, Pdcch};
 use radio::mac::uplink::{
     GRANT_TO_TRANSMISSION, GrantProtocol, Ledger, RequestConfig, Signal, Timers, Ue,
 };
@@ -140,7 +140,7 @@ struct User {
 /// Runs the load until all sessions have finished or `subframes` have passed.
 pub fn run(load: &Load, subframes: u64) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut pdcch = Pdcch::new(load.elements);
+    let mut pdcch = Pdcch::new(ControlRegion::lte(load.elements));
     let mut users: Vec<User> = (0..load.users)
         .map(|index| User::new(load, index))
         .collect();
