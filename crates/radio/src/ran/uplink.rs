@@ -43,6 +43,7 @@ pub(super) fn run(
             continue;
         }
         ask(user, config, (tti, now), &mut cell.signals);
+        user.unasked_due |= !config.air.has_control(tti) && is_turn(user, config, tti);
     }
     if open {
         for index in 0..cell.members.len() {
@@ -126,9 +127,11 @@ fn grant(
             continue;
         }
         if !configured && !announce(&mut cell.control, user, config, tti) {
+            user.unasked_due |= is_turn(user, config, tti);
             refused = true;
             continue;
         }
+        user.unasked_due = false;
         let (mcs, prbs) = allocation(user, wanted, free, config, now);
         cell.take_uplink(target, prbs);
         cell.uplink_turn = place + 1;
@@ -193,10 +196,18 @@ fn ask(
     }
 }
 
-/// Bytes of a grant that the user has not asked for.
+/// Bytes of a grant that the user has not asked for: in its turn, or after a turn without a place in a control region.
 fn unasked(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
+    match &config.radio.uplink.prescheduling {
+        Some(some) if is_turn(user, config, tti) || user.unasked_due => some.grant.get(),
+        _ => 0,
+    }
+}
+
+/// Returns whether it is the turn of a user to get a grant that it has not asked for.
+fn is_turn(user: &UserState, config: &RanConfig, tti: u64) -> bool {
     let Some(some) = &config.radio.uplink.prescheduling else {
-        return 0;
+        return false;
     };
     let recent = user
         .last_uplink
@@ -205,11 +216,7 @@ fn unasked(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
     let turn = (config.air.tti * (tti + u64::from(user.id)))
         .as_nanos()
         .is_multiple_of(some.interval.as_nanos());
-    if recent && turn && user.granted.is_empty() {
-        some.grant.get()
-    } else {
-        0
-    }
+    recent && turn && user.granted.is_empty()
 }
 
 fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {

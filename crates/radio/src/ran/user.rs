@@ -97,6 +97,8 @@ pub(super) struct UserState {
     pub(super) granted: VecDeque<Granted>,
     /// TTI of the last uplink block with data that was received.
     pub(super) last_uplink: Option<u64>,
+    /// Whether a grant that it has not asked for found no place in its turn.
+    pub(super) unasked_due: bool,
     /// TTIs in which uplink blocks are repeated.
     pub(super) repeats: VecDeque<u64>,
     /// Grants that answer requests, and when they can be given.
@@ -232,6 +234,7 @@ impl UserState {
             decoded: VecDeque::new(),
             granted: VecDeque::new(),
             last_uplink: None,
+            unasked_due: false,
             repeats: VecDeque::new(),
             requests: VecDeque::new(),
             reports: VecDeque::new(),
@@ -320,6 +323,7 @@ impl UserState {
         self.granted.clear();
         self.repeats.clear();
         self.last_uplink = None;
+        self.unasked_due = false;
         self.requests.clear();
         self.reports.clear();
         self.ledger = Ledger::default();
