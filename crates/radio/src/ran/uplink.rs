@@ -5,7 +5,7 @@ use units::Instant;
 use super::cell::CellState;
 use super::downlink::{VERSIONS, announce, combine, settle};
 use super::report::{BlockRecord, UplinkSignals};
-use super::user::{Granted, UserState};
+use super::user::{Granted, Repeat, UserState};
 use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
 use crate::mac::subheader;
@@ -38,7 +38,6 @@ pub(super) fn run(
     for member in cell.members.iter().flatten() {
         let user = &mut users[*member as usize];
         while user.up.feedback(tti).is_some() {}
-        user.repeats.retain(|&at| at >= tti);
         if !user.mobility.is_connected() {
             continue;
         }
@@ -54,8 +53,7 @@ pub(super) fn run(
             if !user.mobility.is_connected() {
                 continue;
             }
-            let mut due = user.up.retransmission(tti);
-            while let Some(process) = due.take().or_else(|| next_granted(user, tti)) {
+            while let Some(process) = next_repeat(user, tti).or_else(|| next_granted(user, tti)) {
                 let record = transmit(user, process, cell, config, (tti, now));
                 told(user, record);
             }
@@ -117,8 +115,7 @@ fn grant(
         };
         let free = config.air.prbs().saturating_sub(cell.uplink_taken(target));
         let free = config.air.uplink_allocation(free);
-        let busy = user.granted.iter().any(|granted| granted.at == target)
-            || user.repeats.contains(&target);
+        let busy = sends(user, target);
         let announced = user
             .granted
             .iter()
@@ -219,6 +216,38 @@ fn is_turn(user: &UserState, config: &RanConfig, tti: u64) -> bool {
     recent && turn && user.granted.is_empty()
 }
 
+/// Returns whether the user sends a block in TTI `tti`, as far as that is known. It sends one at a time (TS 38.214 clause
+/// 6.1).
+fn sends(user: &UserState, tti: u64) -> bool {
+    user.granted.iter().any(|granted| granted.at == tti)
+        || user.repeats.iter().any(|repeat| repeat.at == tti)
+}
+
+/// Has a block repeated in the first uplink TTI after the round trip that has room for it.
+fn repeat(
+    user: &mut UserState,
+    process: usize,
+    cell: &mut CellState,
+    config: &RanConfig,
+    tti: u64,
+) {
+    let prbs = u32::from(user.up.payload(process).prbs);
+    let mut earliest = tti + config.harq().round_trip;
+    while let Some(at) = config.air.pattern.next_uplink(earliest, 14) {
+        if !sends(user, at) && cell.uplink_taken(at) + prbs <= config.air.prbs() {
+            cell.take_uplink(at, prbs);
+            user.repeats.push_back(Repeat { at, process });
+            return;
+        }
+        earliest = at + 1;
+    }
+}
+
+fn next_repeat(user: &mut UserState, tti: u64) -> Option<usize> {
+    let due = user.repeats.iter().position(|repeat| repeat.at == tti)?;
+    user.repeats.remove(due).map(|repeat| repeat.process)
+}
+
 fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
     let due = user
         .granted
@@ -303,11 +332,7 @@ fn transmit(
         bler
     });
     if reception == Reception::Failed && attempts + 1 < config.harq().max_transmissions {
-        let again = tti + config.harq().round_trip;
-        if let Some(again) = config.air.pattern.next_uplink(again, 14) {
-            cell.take_uplink(again, u32::from(prbs));
-            user.repeats.push_back(again);
-        }
+        repeat(user, process, cell, config, tti);
     }
     settle(
         user,

@@ -77,6 +77,14 @@ pub(super) struct Granted {
     pub(super) process: usize,
 }
 
+/// An uplink block that failed and is sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repeat {
+    /// TTI of the transmission.
+    pub(super) at: u64,
+    pub(super) process: usize,
+}
+
 pub(super) struct UserState {
     pub(super) id: UserId,
     pub(super) observed: bool,
@@ -99,8 +107,8 @@ pub(super) struct UserState {
     pub(super) last_uplink: Option<u64>,
     /// Whether a grant that it has not asked for found no place in its turn.
     pub(super) unasked_due: bool,
-    /// TTIs in which uplink blocks are repeated.
-    pub(super) repeats: VecDeque<u64>,
+    /// Uplink blocks that are repeated.
+    pub(super) repeats: VecDeque<Repeat>,
     /// Grants that answer requests, and when they can be given.
     pub(super) requests: VecDeque<u64>,
     /// Reports that were sent without a grant and are not decoded yet: the TTI and the bytes.

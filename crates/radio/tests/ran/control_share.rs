@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use radio::phy::nr::McsTable;
 use radio::ran::{AirInterface, Carrier, Direction, NrCarrier, RanConfig};
-use radio::settings::Technology;
+use radio::settings::{Frequency, Technology, Uplink};
 
 use crate::lab::{Lab, lte, ms, steady};
 
@@ -65,8 +65,18 @@ fn cells() -> impl Strategy<Value = Cell> {
 }
 
 fn config(cell: Cell) -> RanConfig {
+    let mut config = lte(
+        if cell.numerology.is_none() {
+            cell.prbs
+        } else {
+            100
+        },
+        vec![steady(cell.sinr_db)],
+    );
+    // Without unasked grants a UE whose reports are used up waits for retx_bsr, in any cell.
+    config.radio.uplink = Uplink::default();
     let Some(numerology) = cell.numerology else {
-        return lte(cell.prbs, vec![steady(cell.sinr_db)]);
+        return config;
     };
     let carrier = Carrier::Nr(NrCarrier {
         prbs: cell.prbs,
@@ -76,14 +86,12 @@ fn config(cell: Cell) -> RanConfig {
         layers: 1,
         control_symbols: cell.control_symbols,
     });
-    let mut config = lte(100, vec![steady(cell.sinr_db)]);
     config.air = AirInterface::shared(&carrier).expect("a carrier");
     config.radio.technology = Technology::Nr;
     config.radio.rlc.length_indicator_bits = 15;
     // The settings describe the same slots.
-    config.radio.subcarrier_spacing = Some(radio::settings::Frequency::from_hertz(
-        15e3 * f64::from(1 << numerology),
-    ));
+    let spacing_hz = 15e3 * f64::from(1 << numerology);
+    config.radio.subcarrier_spacing = Some(Frequency::from_hertz(spacing_hz));
     config
 }
 
