@@ -240,3 +240,64 @@ fn no_radio_breaks_an_invariant() {
         }
     }
 }
+
+/// A narrow millimetre-wave carrier whose phone is behind an obstacle for a while: a control region there carries one
+/// message.
+const BLOCKED: &str = r#"
+    duration = "5s"
+    path.rtt = "16ms"
+    [radio]
+    log = true
+    technology = "nr"
+    band = 257
+    bandwidth = "50MHz"
+    subcarrier_spacing = "120kHz"
+    tdd = "DDDSU"
+    rlc.buffer = "4MB"
+    [[radio.ues]]
+    sinr = [{ at = "1s", sinr = "18dB" }, { at = "1.1s", sinr = "-4dB" }, { at = "4s", sinr = "-4dB" }]
+"#;
+
+/// TS 38.213 clause 10.1: assignments do not take all control regions, so that acknowledgements reach the sender.
+#[test]
+fn acknowledgements_pass_while_a_blocked_downlink_is_full() {
+    let tables = with(BLOCKED, "reno", &[], 1);
+    let radio = &tables.radio;
+    let mut blocks = [[0_u32; 5]; 2];
+    for row in 0..radio.len() {
+        if radio.tbs_bytes[row] > 0 {
+            let second = (radio.t_ns[row] / 1_000_000_000) as usize;
+            blocks[radio.uplink[row] as usize][second] += 1;
+        }
+    }
+    println!("blocks down and up: {blocks:?}");
+    // The downlink is full, and the uplink gets the grants of a carrier with room for them: 300 a second.
+    assert!(blocks[0][2..].iter().all(|blocks| *blocks > 5_500));
+    assert!(blocks[1][2..].iter().all(|blocks| *blocks > 250));
+    assert_eq!(first(&tables.flows).timeouts, 0.0);
+}
+
+/// Blocks by the reports of sub-bands carry more than the report of the whole carrier promises. The capacity that the
+/// checker compares with counts that, whoever schedules and whoever shares the cell.
+#[test]
+fn goodput_keeps_to_the_capacity_with_reports_of_sub_bands() {
+    let two = "radio.ues=[{ name = 'phone', sinr = '12dB' }, { name = 'car', sinr = '6dB', cross = [{ rate = '5Mbit/s' }] }]";
+    for scheduler in ["proportional-fair", "round-robin", "max-rate"] {
+        for rate in ["mean", "weakest"] {
+            let changes = [
+                "duration=5s".to_owned(),
+                "radio.downlink.cqi=subband".to_owned(),
+                format!("radio.downlink.subband_rate={rate}"),
+                format!("radio.downlink.scheduler={scheduler}"),
+                two.to_owned(),
+            ];
+            let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
+            let tables = with(FORWARD, "bbr", &changes, 3);
+            let slots = &tables.slots;
+            let [goodput, capacity] = [&slots.goodput_mbps, &slots.capacity_mbps]
+                .map(|rates| rates.iter().sum::<f64>() / rates.len() as f64);
+            println!("{scheduler} {rate}: {goodput:.1} of {capacity:.1} Mbit/s");
+            assert!(goodput < 1.02 * capacity, "{goodput} of {capacity}");
+        }
+    }
+}
