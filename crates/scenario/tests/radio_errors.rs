@@ -104,10 +104,7 @@ fn a_field_of_one_technology_is_refused_on_the_other() {
         let complained = format!("2: radio.{name}: {shown} is set, but {lte}");
         complaints(&[(&format!("[radio]\n{field}"), &complained)]);
     }
-    for (field, shown) in [
-        ("prbs = 50", "50"),
-        ("transmit = 'diversity'", "diversity"),
-    ] {
+    for (field, shown) in [("prbs = 50", "50"), ("transmit = 'diversity'", "diversity")] {
         let name = field.split(' ').next().unwrap();
         let complained = format!("3: radio.{name}: {shown} is set, but {nr}");
         complaints(&[(&format!("[radio]\ntechnology = 'nr'\n{field}"), &complained)]);
