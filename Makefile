@@ -9,13 +9,15 @@ ENGINE := python/celltcp/engine
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: demo test test-kernel lint mutants bench wheel man docs setup lock clean
+.PHONY: demo test test-kernel fuzz lint mutants bench wheel man docs setup lock clean
 
 demo: setup
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
 
 test: setup
 	cargo test --workspace --locked --quiet
+	cargo test --release --locked --quiet --package celltcp-units
+	cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest
 
@@ -23,6 +25,12 @@ test: setup
 test-kernel: setup
 	$(BIN)/celltcp kernel build
 	CELLTCP_KERNEL_TESTS=1 $(BIN)/pytest tests/kernel
+
+# Mutated inputs for all parsers, SECONDS for each. A failure prints how to repeat it.
+SECONDS ?= 300
+fuzz:
+	CELLTCP_FUZZ_SECONDS=$(SECONDS) CELLTCP_FUZZ_SEED=$$(date +%s) cargo test --locked --package celltcp-fuzz \
+		--test parsers -- --nocapture
 
 lint: setup
 	cargo fmt --check

@@ -144,6 +144,22 @@ impl<Q: Measure> Distribution<Q> {
         Q::from_base(base)
     }
 
+    /// Returns the mean in base units, nanoseconds or bytes, without what cutting off at zero adds; infinite where there
+    /// is none.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Constant { value } => value.to_base(),
+            Self::Uniform { min, max } => (min.to_base() + max.to_base()) / 2.0,
+            Self::Exponential { mean } | Self::Normal { mean, .. } => mean.to_base(),
+            Self::Lognormal { median, sigma } => median.to_base() * libm::exp(sigma * sigma / 2.0),
+            Self::Weibull { scale, shape } => scale.to_base() * libm::tgamma(1.0 + 1.0 / shape),
+            Self::Pareto { shape, .. } if shape <= 1.0 => f64::INFINITY,
+            Self::Pareto { scale, shape } => scale.to_base() * shape / (shape - 1.0),
+            Self::Gamma { scale, shape } => scale.to_base() * shape,
+            Self::Logistic { location, .. } => location.to_base(),
+        }
+    }
+
     /// Returns whether draws differ.
     pub fn is_random(&self) -> bool {
         !matches!(self, Self::Constant { .. })

@@ -23,6 +23,22 @@ pub(crate) enum Token {
     Mark(char),
 }
 
+impl Token {
+    /// Returns the bytes of its text.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Ellipsis => 3,
+            Self::Number(text)
+            | Self::Word(text)
+            | Self::Text(text)
+            | Self::Shell(text)
+            | Self::Code(text) => text.len(),
+            Self::Option(name, value) => name.len() + value.len(),
+            Self::Mark(mark) => mark.len_utf8(),
+        }
+    }
+}
+
 impl core::fmt::Display for Token {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {

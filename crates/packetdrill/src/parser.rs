@@ -9,12 +9,21 @@ use crate::SyntaxError;
 use crate::lexer::{Token, tokens};
 use crate::script::{Call, Event, Script, Time, What};
 
+/// Longest script, bytes of text after its symbols have been replaced: a symbol may stand for a text of any length, and
+/// may be used any number of times.
+const MAX_LENGTH: usize = 8 << 20;
+/// Longest time of an event, s: between two events timers of TCP fire every few minutes.
+pub(crate) const MAX_SECONDS: f64 = 1e6;
+
 /// Parses a script.
 ///
 /// # Errors
 ///
-/// The text is not in the language.
+/// The text is not in the language, or is longer than 8 MiB.
 pub fn parse(text: &str) -> Result<Script, SyntaxError> {
+    if text.len() > MAX_LENGTH {
+        return Err(too_long(1));
+    }
     let mut parser = Parser {
         tokens: with_symbols(tokens(text)?)?,
         at: 0,
@@ -69,17 +78,32 @@ fn with_symbols(found: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxErr
             symbols.insert(symbol.to_owned(), tokens(value)?);
         }
     }
-    let replaced = found.into_iter().flat_map(|(line, token)| {
+    let length = |value: &[(u32, Token)]| value.iter().map(|(_, part)| part.len()).sum::<usize>();
+    let symbols: BTreeMap<_, _> = symbols
+        .into_iter()
+        .map(|(symbol, value)| (symbol, (length(&value), value)))
+        .collect();
+    let mut replaced = Vec::with_capacity(found.len());
+    let mut left = MAX_LENGTH;
+    for (line, token) in found {
         let value = match &token {
             Token::Word(word) => symbols.get(word),
             _ => None,
         };
-        match value {
-            Some(value) => value.iter().map(|(_, part)| (line, part.clone())).collect(),
-            None => vec![(line, token)],
-        }
-    });
-    Ok(replaced.collect())
+        let Some((length, value)) = value else {
+            replaced.push((line, token));
+            continue;
+        };
+        left = left.checked_sub(*length).ok_or_else(|| too_long(line))?;
+        replaced.extend(value.iter().map(|(_, part)| (line, part.clone())));
+    }
+    Ok(replaced)
+}
+
+fn too_long(line: u32) -> SyntaxError {
+    let what =
+        format!("the script is too long: up to {MAX_LENGTH} bytes, symbols replaced, are allowed");
+    SyntaxError { line, what }
 }
 
 impl Parser {
@@ -168,8 +192,8 @@ impl Parser {
         let Ok(seconds) = text.parse::<f64>() else {
             return self.refuse(format!("time: {text} is no number"));
         };
-        if !(0.0..1e9).contains(&seconds) {
-            return self.refuse(format!("time: {text} s is not between 0 and 1e9"));
+        if !(0.0..=MAX_SECONDS).contains(&seconds) {
+            return self.refuse(format!("time: {text} s is not between 0 and {MAX_SECONDS}"));
         }
         self.at += 1;
         Ok((seconds * 1e6).round() as i64)

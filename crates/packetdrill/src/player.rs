@@ -16,6 +16,7 @@ use tcp::Segment;
 use units::{Duration, Instant};
 
 use crate::compare::packet_text;
+use crate::parser::MAX_SECONDS;
 use crate::script::{Event, Script, Time, What};
 use crate::settings::Settings;
 use crate::{Assertion, Difference, Report, Verdict, applicable, info, shell};
@@ -122,10 +123,14 @@ impl Player {
     }
 
     fn play_event(&mut self, event: &Event) -> Result<(), Stop> {
+        let (start, end) = self.span(event.time);
+        if end as f64 > MAX_SECONDS * 1e6 {
+            let reason = format!("times after {MAX_SECONDS} s");
+            return Err(Stop::NotApplicable(event.line, reason));
+        }
         if let What::Out(packet) = &event.what {
             return self.expect(event, packet);
         }
-        let (start, _) = self.span(event.time);
         let at = match event.time {
             Time::Any => self.now,
             _ => instant(start),

@@ -2,6 +2,7 @@
 
 mod playing;
 
+use packetdrill::Verdict;
 use playing::{SERVER, passes, server, value};
 
 #[test]
@@ -57,4 +58,14 @@ fn a_write_that_waits_goes_on_when_a_third_of_the_buffer_is_free() {
         +.1 < . 1:1(0) ack 10001 win 257
         +.1 < . 1:1(0) ack 20001 win 257"
     )));
+}
+
+#[test]
+fn a_script_whose_times_add_up_to_weeks_is_not_applicable() {
+    let pause = "+900000 %{ pass }%\n";
+    let verdict = server(&pause.repeat(2)).verdict;
+    let Verdict::NotApplicable { line, reason } = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!((line, reason.as_str()), (10, "times after 1000000 s"));
 }

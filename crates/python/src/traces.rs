@@ -154,6 +154,7 @@ impl Trace {
     /// Returns the mean rate of consecutive bins, Mbit/s.
     fn rate_series(&self, bin_s: f64) -> PyResult<Vec<f64>> {
         let series = self.inner.rate_series(bin(bin_s)?);
+        let series = series.map_err(|error| refuse(format!("bin: {error}")))?;
         Ok(series.into_iter().map(Rate::as_mbps).collect())
     }
 
@@ -165,11 +166,11 @@ impl Trace {
         )
     }
 
-    /// Returns the trace in mahimahi's format.
-    fn to_mahimahi(&self) -> String {
+    /// Returns the trace in mahimahi's format, unless it would be too long.
+    fn to_mahimahi(&self) -> PyResult<String> {
         let mut text = String::new();
-        write_mahimahi(&self.inner, &mut text).expect("a string takes any text");
-        text
+        write_mahimahi(&self.inner, &mut text).map_err(refuse)?;
+        Ok(text)
     }
 
     /// Returns the trace as `time,Mbit/s`.

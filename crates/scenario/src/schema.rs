@@ -24,8 +24,8 @@ impl Scenario {
         config::to_toml(&schemars::schema_for!(Self).to_value(), &self.to_value())
     }
 
-    /// Returns the first 16 hexadecimal digits of the SHA-256 of the JSON without name and description. It is equal for
-    /// scenarios that run alike. A field that flows got later counts only if it has been set, so that hashes from before
+    /// Returns the first 16 hexadecimal digits of the SHA-256 of the JSON without name, description and limits. It is equal
+    /// for scenarios that run alike. A field that flows got later counts only if it has been set, so that hashes from before
     /// it still hold.
     pub fn hash(&self) -> String {
         let mut value = self.to_value();
@@ -38,6 +38,7 @@ impl Scenario {
         if let Some(fields) = value.as_object_mut() {
             fields.shift_remove("name");
             fields.shift_remove("description");
+            fields.shift_remove("limits");
         }
         let digest = Sha256::digest(value.to_string());
         digest[..8]

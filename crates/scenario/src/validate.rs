@@ -5,6 +5,7 @@ mod links;
 mod middleboxes;
 mod rows;
 mod traffic;
+mod work;
 
 pub(crate) use config::{Wrong, positive, refuse, wrong};
 
@@ -53,5 +54,6 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     scenario.tcp.check(scenario.path.path_mtu()).at("tcp")?;
     kernel::check(&scenario.kernel)?;
     traffic::check_flows(scenario)?;
-    rows::check(scenario)
+    rows::check(scenario)?;
+    work::check(scenario)
 }

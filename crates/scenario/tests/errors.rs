@@ -102,8 +102,8 @@ fn middleboxes_need_a_node_of_their_own_between_the_hosts() {
 fn rows_that_do_not_fit_in_memory_are_refused_with_the_estimate() {
     assert_eq!(
         complaint("slot = \"1ns\""),
-        "bad.toml:1: slot: 1ns is out of range; allowed: values with which the rows of a run take up to 8.6 GB, not \
-         2.160e4 GB"
+        "bad.toml:1: slot: 1ns is out of range; allowed: values with which the rows of a run take up to 8.6 GB \
+         (limits.memory), not 21600.0 GB"
     );
     assert!(complaint("samples = \"1ns\"").starts_with("bad.toml:1: samples: 1ns is out of range"));
     assert!(

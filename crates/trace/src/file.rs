@@ -1,6 +1,7 @@
 //! Files of traces as texts, compressed by gzip or not.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -8,21 +9,45 @@ use flate2::read::MultiGzDecoder;
 /// First bytes of a file that gzip compressed.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// Longest text, bytes: a few kilobytes of gzip can unpack to any length.
+const MAX_LENGTH: u64 = 1 << 30;
+
 /// Returns the text of a file; one that gzip compressed is unpacked.
 ///
 /// # Errors
-/// If the file cannot be read, is damaged, or is no text in UTF-8.
+/// If the file cannot be read, is damaged, is no text in UTF-8, or is longer than 1 GiB.
 pub fn file_text(file: &Path) -> io::Result<String> {
-    let bytes = std::fs::read(file)?;
-    let bytes = if bytes.starts_with(&GZIP) {
-        let mut unpacked = Vec::new();
-        MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
-        unpacked
+    text_of(File::open(file)?)
+}
+
+/// Returns the text that `input` has the bytes of, as [`file_text`] does.
+///
+/// # Errors
+/// Those of [`file_text`].
+pub fn text_of(input: impl Read) -> io::Result<String> {
+    limited_text(input, MAX_LENGTH)
+}
+
+fn limited_text(mut input: impl Read, most: u64) -> io::Result<String> {
+    let mut first = Vec::with_capacity(GZIP.len());
+    input
+        .by_ref()
+        .take(GZIP.len() as u64)
+        .read_to_end(&mut first)?;
+    let is_packed = first == GZIP;
+    let whole = Cursor::new(first).chain(input);
+    let mut bytes = Vec::new();
+    if is_packed {
+        let unpacked = MultiGzDecoder::new(BufReader::new(whole));
+        unpacked.take(most + 1).read_to_end(&mut bytes)?;
     } else {
-        bytes
-    };
-    String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is no text in UTF-8"))
+        whole.take(most + 1).read_to_end(&mut bytes)?;
+    }
+    let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    if bytes.len() as u64 > most {
+        return refuse(format!("is longer than {most} bytes of text"));
+    }
+    String::from_utf8(bytes).or_else(|_| refuse("is no text in UTF-8".to_owned()))
 }
 
 #[cfg(test)]
@@ -49,5 +74,17 @@ mod tests {
         let error = file_text(&plain).unwrap_err().to_string();
         assert_eq!(error, "is no text in UTF-8");
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_text_above_the_limit_is_refused_however_small_its_file_is() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&vec![b'0'; 1_000_000]).unwrap();
+        let packed = encoder.finish().unwrap();
+        assert!(packed.len() < 10_000);
+        let error = limited_text(packed.as_slice(), 999_999).unwrap_err();
+        assert_eq!(error.to_string(), "is longer than 999999 bytes of text");
+        assert!(limited_text(packed.as_slice(), 1_000_000).is_ok());
+        assert!(limited_text([b'0'; 11].as_slice(), 10).is_err());
     }
 }

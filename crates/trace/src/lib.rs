@@ -15,14 +15,14 @@ mod steps;
 mod write;
 
 pub use capacity::{Capacity, Step, TraceFile, TraceFormat};
-pub use file::file_text;
+pub use file::{file_text, text_of};
 pub use generate::{Generate, GenerateError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
 pub use outage::Outage;
 pub use parse::{Direction, ParseError, Reading, Recording, phone_log_seconds, read};
-pub use statistics::{PERCENTILES, Statistics};
+pub use statistics::{MAX_BINS, PERCENTILES, Statistics, TooManyBins};
 pub use steps::{Steps, StepsError};
-pub use write::{write_csv, write_mahimahi};
+pub use write::{MAX_LINES, WriteError, write_csv, write_mahimahi};
 
 use units::{Bytes, Duration, Instant, Rate};
 

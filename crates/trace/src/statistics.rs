@@ -1,4 +1,7 @@
 //! Statistics of a trace: mean, percentiles, gaps.
+//!
+//! A trace may last for centuries, by one time in its file that is wrong. So equal bins in a row are one run with a
+//! count: memory and time depend on the lines of the file only, not on how long it lasts.
 
 use units::{Duration, Instant, Rate};
 
@@ -6,6 +9,23 @@ use crate::{Opportunities, Steps, Trace};
 
 /// Percentiles in [`Statistics`].
 pub const PERCENTILES: [u8; 5] = [5, 25, 50, 75, 95];
+
+/// Most bins of a series with one rate for each.
+pub const MAX_BINS: u64 = 10_000_000;
+
+/// Error about a series that would have more than [`MAX_BINS`] bins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "a trace of {period} has {bins} bins of {bin}; allowed: up to {MAX_BINS}, with longer bins"
+)]
+pub struct TooManyBins {
+    /// Length of the trace.
+    pub period: Duration,
+    /// Length of a bin.
+    pub bin: Duration,
+    /// Number of the bins.
+    pub bins: u64,
+}
 
 /// Statistics of one period of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,17 +45,20 @@ pub struct Statistics {
 
 impl Trace {
     /// Returns the statistics of the trace, with percentiles over bins of length `bin`.
+    ///
+    /// # Panics
+    /// If `bin` is zero.
     pub fn statistics(&self, bin: Duration) -> Statistics {
-        let mut series = self.rate_series(bin);
+        let mut runs = self.runs(bin);
         // A last bin that is cut short would weigh as much as a whole one.
-        if series.len() > 1 && !self.period().as_nanos().is_multiple_of(bin.as_nanos()) {
-            series.pop();
+        if self.period() > bin && !self.period().as_nanos().is_multiple_of(bin.as_nanos()) {
+            runs.pop();
         }
-        series.sort_unstable();
+        runs.sort_unstable();
         Statistics {
             duration: self.period(),
             mean: self.mean_rate(),
-            percentiles: PERCENTILES.map(|percent| percentile(&series, percent)),
+            percentiles: PERCENTILES.map(|percent| percentile(&runs, percent)),
             longest_gap: match self {
                 Self::Opportunities(opportunities) => gap_between(opportunities),
                 Self::Steps(steps) => gap_at_zero(steps),
@@ -49,31 +72,74 @@ impl Trace {
 
     /// Returns the mean rate in each bin of one period; the last bin may be shorter than the others.
     ///
+    /// # Errors
+    /// If there are more than [`MAX_BINS`].
+    ///
     /// # Panics
     /// If `bin` is zero.
-    pub fn rate_series(&self, bin: Duration) -> Vec<Rate> {
+    pub fn rate_series(&self, bin: Duration) -> Result<Vec<Rate>, TooManyBins> {
+        let period = self.period();
+        let bins = period.as_nanos().div_ceil(bin.as_nanos());
+        if bins > MAX_BINS {
+            return Err(TooManyBins { period, bin, bins });
+        }
+        let runs = self.runs(bin).into_iter();
+        Ok(runs
+            .flat_map(|(rate, count)| std::iter::repeat_n(rate, count as usize))
+            .collect())
+    }
+
+    /// Returns the mean rates in the bins of one period, each with the number of bins in a row that it is that of. The
+    /// last bin may be shorter than the others and is always alone.
+    fn runs(&self, bin: Duration) -> Vec<(Rate, u64)> {
         assert!(!bin.is_zero(), "a bin of no length has no rate");
         let end = Instant::ZERO + self.period();
         let mut from = Instant::ZERO;
-        let mut series = Vec::new();
+        let mut runs = Vec::new();
         while from < end {
             let to = (from + bin).min(end);
-            series.push(Rate::of(
-                self.bytes_between(from, to, Duration::ZERO),
-                to - from,
-            ));
-            from = to;
+            let rate = Rate::of(self.bytes_between(from, to, Duration::ZERO), to - from);
+            let alike = self.unchanged_until(from).saturating_since(from);
+            // The last bin, which may be short, is left for a run of its own.
+            let whole = (end - from).as_nanos().div_ceil(bin.as_nanos()) - 1;
+            let count = (alike.as_nanos() / bin.as_nanos()).min(whole).max(1);
+            runs.push((rate, count));
+            from += bin * count;
         }
-        series
+        runs
+    }
+
+    /// Returns the time up to which the capacity after `at`, within one period, is that of one step, or none at all.
+    fn unchanged_until(&self, at: Instant) -> Instant {
+        match self {
+            // An opportunity belongs to the bin that it ends, so the bin before it ends earlier.
+            Self::Opportunities(opportunities) => {
+                let next = opportunities.time_of(opportunities.count_until(at));
+                Instant::from_nanos(next.as_nanos().saturating_sub(1))
+            }
+            Self::Steps(steps) => steps.end_of_step(at),
+        }
     }
 }
 
-fn percentile(sorted: &[Rate], percent: u8) -> Rate {
-    let rank = (sorted.len() - 1) as u64 * u64::from(percent);
-    let (below, hundredths) = ((rank / 100) as usize, rank % 100);
-    let low = sorted[below].bits_per_second();
-    let high = sorted[(below + 1).min(sorted.len() - 1)].bits_per_second();
-    Rate::from_bits_per_second(low + (high - low) * hundredths / 100)
+/// Returns the percentile of rates that are in order, each as often as its count says, between neighbours in proportion.
+fn percentile(sorted: &[(Rate, u64)], percent: u8) -> Rate {
+    let bins: u64 = sorted.iter().map(|(_, count)| count).sum();
+    let rank = u128::from(bins - 1) * u128::from(percent);
+    let (below, hundredths) = ((rank / 100) as u64, rank % 100);
+    let at = |index: u64| {
+        let mut left = index;
+        for &(rate, count) in sorted {
+            if left < count {
+                return rate.bits_per_second();
+            }
+            left -= count;
+        }
+        unreachable!("bin {index} of {bins}")
+    };
+    let (low, high) = (at(below), at((below + 1).min(bins - 1)));
+    let above = u128::from(high - low) * hundredths / 100;
+    Rate::from_bits_per_second(low + above as u64)
 }
 
 fn gap_between(opportunities: &Opportunities) -> Duration {
@@ -111,6 +177,8 @@ fn gap_at_zero(steps: &Steps) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn ms(milliseconds: u64) -> Duration {
@@ -128,7 +196,7 @@ mod tests {
         assert_eq!(found.longest_gap, ms(700));
         assert_eq!(found.opportunities, Some(4));
         let series = [72_000, 24_000].map(Rate::from_bits_per_second);
-        assert_eq!(trace.rate_series(ms(500)), series);
+        assert_eq!(trace.rate_series(ms(500)), Ok(series.to_vec()));
         assert_eq!(found.percentiles[2], Rate::from_bits_per_second(48_000));
     }
 
@@ -144,8 +212,61 @@ mod tests {
 
     #[test]
     fn percentiles_interpolate_between_ranks() {
-        let sorted = [10, 20, 30, 40].map(Rate::from_bits_per_second);
+        let sorted = [10, 20, 30, 40].map(|bits| (Rate::from_bits_per_second(bits), 1));
         let found = PERCENTILES.map(|p| percentile(&sorted, p).bits_per_second());
         assert_eq!(found, [11, 17, 25, 32, 38]);
+    }
+
+    #[test]
+    fn a_trace_of_centuries_is_described_at_once() {
+        let last = Duration::from_secs(1 << 31);
+        let steps = [(Duration::ZERO, 5.0), (ms(1_500), 7.0), (last, 3.0)];
+        let steps = steps.map(|(at, mbps)| (at, Rate::from_mbps(mbps)));
+        let trace = Trace::Steps(Steps::new(&steps, last * 2).unwrap());
+        let found = trace.statistics(ms(1));
+        let mbps = found.percentiles.map(Rate::as_mbps);
+        assert_eq!(mbps[0], 3.0);
+        assert_eq!(mbps[4], 7.0);
+        let error = trace.rate_series(ms(1)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a trace of 4294967296s has 4294967296000 bins of 1ms; allowed: up to 10000000, with longer bins"
+        );
+        let sparse: Trace = Opportunities::new(vec![1, u32::MAX]).unwrap().into();
+        assert_eq!(sparse.statistics(ms(1)).percentiles, [Rate::ZERO; 5]);
+    }
+
+    /// The mean rates in bins, one by one.
+    fn series(trace: &Trace, bin: Duration) -> Vec<Rate> {
+        let end = Instant::ZERO + trace.period();
+        let starts = (0..).map(|index| Instant::ZERO + bin * index);
+        let rate = |from: Instant| {
+            let to = (from + bin).min(end);
+            Rate::of(trace.bytes_between(from, to, Duration::ZERO), to - from)
+        };
+        starts.take_while(|from| *from < end).map(rate).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn runs_of_bins_are_the_bins_one_by_one(
+            lengths in prop::collection::vec((1_u64..3_000, 0_u64..3), 1..12),
+            mut times in prop::collection::vec(0_u32..3_000, 1..12),
+            bin in 1_u64..700,
+        ) {
+            let mut at = Duration::ZERO;
+            let mut steps = vec![];
+            for (length, megabits) in lengths {
+                steps.push((at, Rate::from_mbps(megabits as f64)));
+                at += ms(length);
+            }
+            steps.push((at, Rate::from_mbps(1.0)));
+            let steps = Steps::new(&steps, at + ms(1)).unwrap();
+            times.sort_unstable();
+            *times.last_mut().unwrap() += 1;
+            for trace in [Trace::Steps(steps), Opportunities::new(times).unwrap().into()] {
+                prop_assert_eq!(trace.rate_series(ms(bin)).unwrap(), series(&trace, ms(bin)));
+            }
+        }
     }
 }

@@ -36,34 +36,40 @@ impl Rate {
     }
 
     /// Returns the time to send `size`, rounded up, so that a link is never faster than its rate; [`Duration::MAX`]
-    /// at a rate of zero.
+    /// at a rate of zero, and where the time would be longer.
     pub fn time_to_send(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        let bits = size.get() * 8;
         // The product stays in 64 bits for packets: the wide division costs ten times as much.
-        let nanoseconds = match bits.checked_mul(1_000_000_000) {
+        let nanoseconds = match size.get().checked_mul(8 * 1_000_000_000) {
             Some(product) => product.div_ceil(self.0),
-            None => (u128::from(bits) * NANOS_PER_SECOND).div_ceil(u128::from(self.0)) as u64,
+            None => {
+                let product = u128::from(size.get()) * 8 * NANOS_PER_SECOND;
+                saturated(product.div_ceil(u128::from(self.0)))
+            }
         };
         Duration::from_nanos(nanoseconds)
     }
 
-    /// Returns the bytes that pass in `time`, rounded down.
+    /// Returns the bytes that pass in `time`, rounded down; saturates.
     pub fn bytes_in(self, time: Duration) -> Bytes {
         let bits = u128::from(self.0) * u128::from(time.as_nanos()) / NANOS_PER_SECOND;
-        Bytes::new((bits / 8) as u64)
+        Bytes::new(saturated(bits / 8))
     }
 
-    /// Returns the rate at which `size` passes in `time`; zero if `time` is zero.
+    /// Returns the rate at which `size` passes in `time`; zero if `time` is zero. It saturates.
     pub fn of(size: Bytes, time: Duration) -> Self {
         if time.is_zero() {
             return Self::ZERO;
         }
         let bits = u128::from(size.get()) * 8 * NANOS_PER_SECOND / u128::from(time.as_nanos());
-        Self(bits.min(u128::from(u64::MAX)) as u64)
+        Self(saturated(bits))
     }
+}
+
+fn saturated(number: u128) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 impl fmt::Display for Rate {
@@ -87,6 +93,11 @@ mod tests {
         let rate = Rate::from_bits_per_second(3);
         assert_eq!(rate.time_to_send(Bytes::new(1)).as_nanos(), 2_666_666_667);
         assert_eq!(Rate::ZERO.time_to_send(Bytes::new(1)), Duration::MAX);
+        assert_eq!(rate.time_to_send(Bytes::new(u64::MAX)), Duration::MAX);
+        assert_eq!(
+            Rate::from_bits_per_second(u64::MAX).bytes_in(Duration::MAX),
+            Bytes::new(u64::MAX)
+        );
     }
 
     #[test]

@@ -1,4 +1,9 @@
 //! Instants and durations in integer nanoseconds of simulated time.
+//!
+//! One rule holds for their arithmetic, in debug and in release builds alike. Sums and products saturate at
+//! [`Instant::NEVER`] and [`Duration::MAX`]: these stand for "no deadline", and a delay after "never" is "never". A
+//! difference has no such value to stand for what is below zero, so `-` panics, as that of [`std::time::Duration`] does.
+//! Where zero is meant, [`Duration::saturating_sub`] and [`Instant::saturating_since`] say so.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -26,19 +31,19 @@ impl Duration {
         Self(nanoseconds)
     }
 
-    /// A duration of `microseconds`.
+    /// A duration of `microseconds`; saturates.
     pub const fn from_micros(microseconds: u64) -> Self {
-        Self(microseconds * 1_000)
+        Self(microseconds.saturating_mul(1_000))
     }
 
-    /// A duration of `milliseconds`.
+    /// A duration of `milliseconds`; saturates.
     pub const fn from_millis(milliseconds: u64) -> Self {
-        Self(milliseconds * 1_000_000)
+        Self(milliseconds.saturating_mul(1_000_000))
     }
 
-    /// A duration of `seconds`.
+    /// A duration of `seconds`; saturates.
     pub const fn from_secs(seconds: u64) -> Self {
-        Self(seconds * 1_000_000_000)
+        Self(seconds.saturating_mul(1_000_000_000))
     }
 
     /// The nearest nanosecond to `seconds`; negative and NaN become zero.
@@ -76,9 +81,16 @@ impl Duration {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// `self * numerator / denominator` without overflow of the intermediate product.
+    /// `self * numerator / denominator` without overflow of the intermediate product; the result saturates.
+    ///
+    /// # Panics
+    /// If `denominator` is zero.
     pub const fn scaled(self, numerator: u64, denominator: u64) -> Self {
-        Self((self.0 as u128 * numerator as u128 / denominator as u128) as u64)
+        let scaled = self.0 as u128 * numerator as u128 / denominator as u128;
+        if scaled > u64::MAX as u128 {
+            return Self::MAX;
+        }
+        Self(scaled as u64)
     }
 }
 
@@ -130,15 +142,23 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub for Instant {
     type Output = Duration;
-    /// The time between two instants; `rhs` must not be later.
+    /// The time from `rhs` to `self`.
+    ///
+    /// # Panics
+    /// If `rhs` is later, in every build.
+    #[inline]
+    #[track_caller]
     fn sub(self, rhs: Self) -> Duration {
-        debug_assert!(self.0 >= rhs.0, "{rhs:?} is later than {self:?}");
-        Duration(self.0.wrapping_sub(rhs.0))
+        match self.0.checked_sub(rhs.0) {
+            Some(nanoseconds) => Duration(nanoseconds),
+            None => below_zero(&self, &rhs),
+        }
     }
 }
 
 impl Add for Duration {
     type Output = Self;
+    /// Saturates at [`Duration::MAX`].
     fn add(self, rhs: Self) -> Self {
         Self(self.0.saturating_add(rhs.0))
     }
@@ -152,14 +172,23 @@ impl AddAssign for Duration {
 
 impl Sub for Duration {
     type Output = Self;
+    /// The rest of `self` after `rhs`.
+    ///
+    /// # Panics
+    /// If `rhs` is longer, in every build.
+    #[inline]
+    #[track_caller]
     fn sub(self, rhs: Self) -> Self {
-        debug_assert!(self.0 >= rhs.0, "{rhs:?} is longer than {self:?}");
-        Self(self.0.wrapping_sub(rhs.0))
+        match self.0.checked_sub(rhs.0) {
+            Some(nanoseconds) => Self(nanoseconds),
+            None => below_zero(&self, &rhs),
+        }
     }
 }
 
 impl Mul<u64> for Duration {
     type Output = Self;
+    /// Saturates at [`Duration::MAX`].
     fn mul(self, rhs: u64) -> Self {
         Self(self.0.saturating_mul(rhs))
     }
@@ -170,6 +199,14 @@ impl Div<u64> for Duration {
     fn div(self, rhs: u64) -> Self {
         Self(self.0 / rhs)
     }
+}
+
+/// Reports a difference of times that would be negative. It stays out of line, so that subtracting costs a comparison.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn below_zero(minuend: &dyn fmt::Debug, subtrahend: &dyn fmt::Debug) -> ! {
+    panic!("a time below zero: {minuend:?} - {subtrahend:?}")
 }
 
 impl fmt::Debug for Duration {
@@ -205,6 +242,8 @@ impl fmt::Debug for Instant {
 
 #[cfg(test)]
 mod tests {
+    use core::hint::black_box;
+
     use super::*;
 
     #[test]
@@ -216,8 +255,37 @@ mod tests {
     }
 
     #[test]
-    fn never_stays_never() {
-        assert_eq!(Instant::NEVER + Duration::from_secs(1), Instant::NEVER);
+    fn sums_and_products_beyond_the_latest_time_are_the_latest_time() {
+        let (never, max) = (Instant::NEVER, Duration::MAX);
+        assert_eq!(never + Duration::from_secs(1), never);
+        assert_eq!(max + Duration::from_secs(1), max);
+        assert_eq!(max * 3, max);
+        assert_eq!(max.scaled(3, 2), max);
+        assert_eq!(Duration::from_secs(u64::MAX / 2), max);
+        assert_eq!(Duration::from_millis(u64::MAX / 2), max);
+        assert_eq!(Duration::from_micros(u64::MAX / 2), max);
+    }
+
+    #[test]
+    #[should_panic(expected = "a time below zero: 1ns - 2ns")]
+    fn a_duration_minus_a_longer_one_panics_in_every_build() {
+        let _ = black_box(Duration::from_nanos(1)) - black_box(Duration::from_nanos(2));
+    }
+
+    #[test]
+    #[should_panic(expected = "a time below zero: 1.000000000s - 2.000000000s")]
+    fn an_instant_minus_a_later_one_panics_in_every_build() {
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let _ = black_box(at(1)) - black_box(at(2));
+    }
+
+    #[test]
+    fn named_differences_stop_at_zero() {
+        let (short, long) = (Duration::from_secs(1), Duration::from_secs(2));
+        assert_eq!(short.saturating_sub(long), Duration::ZERO);
+        let (early, late) = (Instant::ZERO + short, Instant::ZERO + long);
+        assert_eq!(early.saturating_since(late), Duration::ZERO);
+        assert_eq!(late - early, short);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use config::{At, Distribution, Wrong, positive, table};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
 use crate::jitter::{JITTER, Jitter, check_jitter};
@@ -38,6 +38,10 @@ impl Settings for Abandoning {
 
     fn is_random(&self) -> bool {
         self.keep.is_random() || self.jitter > 0.0 && !self.pause.is_zero()
+    }
+
+    fn round(&self, rtt: f64) -> f64 {
+        rtt + self.pause.to_base()
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {

@@ -27,6 +27,10 @@ impl Settings for Bulk {
         false
     }
 
+    fn round(&self, _: f64) -> f64 {
+        f64::INFINITY
+    }
+
     fn application(&self, _: Stream) -> Box<dyn Application> {
         Box::new(Transfer::new(self.clone()))
     }

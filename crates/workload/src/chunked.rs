@@ -2,7 +2,7 @@
 
 use config::{Wrong, positive, table};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
 use crate::jitter::{JITTER, Jitter, check_jitter};
@@ -37,6 +37,10 @@ impl Settings for Chunked {
 
     fn is_random(&self) -> bool {
         self.count != Some(1) && self.jitter > 0.0
+    }
+
+    fn round(&self, rtt: f64) -> f64 {
+        self.period.to_base().max(rtt)
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {

@@ -88,6 +88,15 @@ impl Settings for Frames {
         self.kinds().iter().any(|kind| kind.is_random(self.jitter))
     }
 
+    fn round(&self, _: f64) -> f64 {
+        let per_nanosecond: f64 = self
+            .kinds()
+            .iter()
+            .map(|kind| 1.0 / kind.interval.mean())
+            .sum();
+        1.0 / per_nanosecond
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Camera::new(self, draws))
     }

@@ -38,6 +38,10 @@ impl Settings for OnOff {
         self.on.is_random() || differ(&self.off, self.jitter)
     }
 
+    fn round(&self, _: f64) -> f64 {
+        self.on.mean() + self.off.mean()
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Source::new(self.clone(), draws))
     }

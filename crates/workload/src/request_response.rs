@@ -51,6 +51,10 @@ impl Settings for RequestResponse {
         sizes || self.think.is_random() || gaps
     }
 
+    fn round(&self, rtt: f64) -> f64 {
+        rtt + self.think.mean() + self.gap.mean()
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Requests::new(self.clone(), draws))
     }

@@ -40,6 +40,10 @@ impl Settings for Sequence {
         self.size.is_random() || gaps
     }
 
+    fn round(&self, rtt: f64) -> f64 {
+        rtt + self.gap.mean()
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Downloads::new(self.clone(), draws))
     }

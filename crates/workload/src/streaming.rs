@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use config::{At, Wrong};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Measure};
 use video::score::{Screen, figures};
 use video::{Client, LadderSource, Manifest, Order, player_table};
 
@@ -73,6 +73,10 @@ impl Settings for Video {
 
     fn is_random(&self) -> bool {
         false
+    }
+
+    fn round(&self, rtt: f64) -> f64 {
+        rtt + self.think.to_base()
     }
 
     fn application(&self, _: Stream) -> Box<dyn Application> {

@@ -2,7 +2,7 @@
 
 use config::{At, Distribution, Wrong, positive, table};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
 use crate::jitter::{JITTER, Jitter, check_jitter, differ};
@@ -43,6 +43,10 @@ impl Settings for Telemetry {
     fn is_random(&self) -> bool {
         let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
         !self.within.is_zero() || gaps
+    }
+
+    fn round(&self, rtt: f64) -> f64 {
+        rtt + self.think.to_base() + self.gap.mean()
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {

@@ -2,7 +2,7 @@
 
 use config::{Wrong, count, positive, table};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
 use crate::jitter::{JITTER, Jitter, check_jitter};
@@ -43,6 +43,10 @@ impl Settings for WindowPaced {
 
     fn is_random(&self) -> bool {
         self.jitter > 0.0
+    }
+
+    fn round(&self, _: f64) -> f64 {
+        self.period.to_base() / f64::from(self.reads + 1)
     }
 
     fn application(&self, draws: Stream) -> Box<dyn Application> {

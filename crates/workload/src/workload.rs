@@ -3,8 +3,8 @@
 use config::{Distribution, Wrong, or_word, word_or_table, wrong};
 use schemars::JsonSchema;
 use serde::Serialize;
-use units::Duration;
 use units::random::Stream;
+use units::{Duration, Measure};
 
 use crate::application::Application;
 use crate::{
@@ -24,6 +24,10 @@ pub(crate) trait Settings {
 
     /// Returns whether the application draws random numbers.
     fn is_random(&self) -> bool;
+
+    /// Returns the mean time from one thing that the application does to the next, ns, with a round trip of `rtt` where it
+    /// waits for an answer; infinite if it only sends as much as it can.
+    fn round(&self, rtt: f64) -> f64;
 
     /// Returns the application of a flow, which takes its random numbers from `draws`.
     fn application(&self, draws: Stream) -> Box<dyn Application>;
@@ -121,6 +125,12 @@ impl Workload {
     /// Returns whether the application draws random numbers.
     pub fn is_random(&self) -> bool {
         self.settings().is_random()
+    }
+
+    /// Returns the mean time between two wake-ups of the application, ns, on a path with a round trip of `rtt`; infinite if
+    /// there is only one. It ignores how long transfers take, so it is one from below.
+    pub fn round(&self, rtt: Duration) -> f64 {
+        self.settings().round(rtt.to_base())
     }
 
     /// Returns the application.

@@ -1,9 +1,12 @@
 //! Queue disciplines: the choice of one and its parameters.
 
-use config::{Wrong, number, or_word, positive, table, word_or_table};
+use config::{Wrong, number, or_word, positive, table, within, word_or_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Duration};
+
+/// Shortest time between updates of PIE, a thousandth of the one in Linux.
+const SHORTEST_UPDATE: Duration = Duration::from_micros(15);
 
 /// Queue discipline: the order of packets, and the rule by which some are dropped.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -50,7 +53,8 @@ impl Queue {
             }
             Self::Pie(pie) => {
                 positive("target", pie.target)?;
-                positive("update", pie.update)?;
+                // Each update costs time, whether packets come or not.
+                within("update", pie.update, SHORTEST_UPDATE, Duration::MAX)?;
                 number("alpha", pie.alpha, 0.0, 1000.0)?;
                 number("beta", pie.beta, 0.0, 1000.0)
             }

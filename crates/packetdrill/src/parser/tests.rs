@@ -219,3 +219,28 @@ fn brackets_without_end_are_refused() {
         assert!(error.what.contains("brackets"), "{open}: {error}");
     }
 }
+
+#[test]
+fn a_symbol_does_not_make_a_script_of_any_length() {
+    let definition = format!("--define=LONG={}\n", "\\x".repeat(20_000));
+    let uses = |times: usize| definition.clone() + &"+0 %{ pass }% LONG".repeat(times);
+    let text = uses(1_000);
+    assert!(text.len() < 100_000);
+    let error = parse(&text).expect_err("it is 40 MB");
+    assert_eq!(
+        (error.line, error.what.as_str()),
+        (
+            2,
+            "the script is too long: up to 8388608 bytes, symbols replaced, are allowed"
+        )
+    );
+    let error = parse(&" ".repeat(9 << 20)).expect_err("it is 9 MiB");
+    assert!(error.what.starts_with("the script is too long"), "{error}");
+}
+
+#[test]
+fn times_beyond_eleven_days_are_refused() {
+    assert!(parse("+1000000 close(3) = 0").is_ok());
+    let error = parse("+1000001 close(3) = 0").expect_err("it is too late");
+    assert_eq!(error.what, "time: 1000001 s is not between 0 and 1000000");
+}

@@ -3,6 +3,7 @@
 mod cca;
 mod flow;
 mod kernel;
+mod limits;
 mod lineup;
 mod lineup_text;
 mod path;
@@ -15,6 +16,7 @@ pub use cca::{CcaChoice, Parameter};
 pub use config::{Buffer, Cross};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
+pub use limits::Limits;
 pub use lineup::Lineup;
 pub use lineup_text::{ALL, FlowText, LineupText, OWN};
 pub use middlebox::{Kind as MiddleboxKind, Middlebox, Promise};

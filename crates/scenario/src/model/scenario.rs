@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use config::{Source, table, word_or_time};
 use units::Duration;
 
-use super::{ExtraLink, Flow, Kernel, Path, Radio, Tcp};
+use super::{ExtraLink, Flow, Kernel, Limits, Path, Radio, Tcp};
 
 table! {
     /// Network, the flows on it, and the length of a run.
@@ -40,6 +40,9 @@ table! {
                 name: "flow-1".to_owned(),
                 ..Flow::default()
             }],
+        /// Bounds of the work of a run.
+        #[serde(skip_serializing_if = "Limits::is_default")]
+        pub limits: Limits,
         /// Texts of the policies and memories that the flows' `auto` name, by those names. A name that is missing here
         /// is a built-in policy, or a file whose text is added when the scenario is loaded.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]

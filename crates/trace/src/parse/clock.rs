@@ -88,7 +88,9 @@ pub(super) fn date(text: &str) -> Option<u64> {
     }
     let minutes = (days(year, month, day) * 24 + hour as i64) * 60 + minute as i64 - east_minutes;
     let whole = u64::try_from(minutes * 60).ok()?;
-    Some(whole * 1_000_000_000 + libm::round(second * 1e9) as u64)
+    whole
+        .checked_mul(1_000_000_000)?
+        .checked_add(libm::round(second * 1e9) as u64)
 }
 
 /// Returns the minutes east of Greenwich of `Z`, `+01:00`, `+0100` or `+01`; zero for an empty text.
@@ -127,6 +129,7 @@ mod tests {
         for text in [
             "10:16:30",
             "2019-13-14T10:16:30",
+            "65000-01-01T00:00:00Z",
             "yesterday 10:00",
             "",
             "5",

@@ -76,6 +76,11 @@ impl Settings for Page {
         true
     }
 
+    fn round(&self, rtt: f64) -> f64 {
+        let page = rtt + self.parse.mean() + self.think.mean() + self.gap.mean();
+        page / f64::from(self.objects + 1)
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Browser::new(self.clone(), draws))
     }

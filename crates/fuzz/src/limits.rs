@@ -1,0 +1,130 @@
+//! Limits of a mutant: an allocator that refuses memory above a limit, and a watch over the time.
+
+use std::alloc::System;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use cap::Cap;
+
+/// Longest time that a parser may take for one input.
+pub const MAX_TIME: Duration = Duration::from_secs(5);
+/// Most memory that a parser may have at one time, bytes. An allocation above it fails, which ends the process.
+pub const MAX_MEMORY: usize = 1 << 30;
+
+/// Time between two looks of the watch.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Runs `work` with [`MAX_MEMORY`] beside what is allocated already.
+pub(crate) fn within_memory<T>(work: impl FnOnce() -> T) -> T {
+    /// Takes the limit away again, also when `work` panics.
+    struct Limited;
+    impl Drop for Limited {
+        fn drop(&mut self) {
+            let _ = ALLOCATOR.set_limit(usize::MAX);
+        }
+    }
+    // It fails if more than that is allocated already, which cannot be.
+    let _ = ALLOCATOR.set_limit(ALLOCATOR.allocated() + MAX_MEMORY);
+    let _limited = Limited;
+    work()
+}
+
+/// Watch over the inputs of a target. It notes in a file which mutant is tried, because an input that takes too much
+/// memory ends the process, and it ends the process for one that takes too much time.
+pub(crate) struct Watch {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    note: File,
+    begun: Instant,
+    /// Milliseconds from `begun` to the start of the present mutant; zero between mutants.
+    started: AtomicU64,
+    number: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Watch {
+    /// Starts a watch that notes the mutant in `note`.
+    pub(crate) fn start(note: &PathBuf, target: &str, seed: u64) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            note: File::create(note)?,
+            begun: Instant::now(),
+            started: AtomicU64::new(0),
+            number: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+        });
+        let (watched, target) = (Arc::clone(&shared), target.to_owned());
+        let thread = std::thread::spawn(move || watched.watch(&target, seed));
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Runs `work` on a mutant within the limits.
+    pub(crate) fn limited<T>(&self, seed: u64, number: u64, work: impl FnOnce() -> T) -> T {
+        let note = format!("{seed}:{number:<20}\n");
+        // The note only helps to find the input again.
+        let _ = self.shared.note.write_all_at(note.as_bytes(), 0);
+        self.shared.number.store(number, Ordering::Relaxed);
+        let now = self.shared.begun.elapsed().as_millis() as u64;
+        self.shared.started.store(now.max(1), Ordering::Relaxed);
+        within_memory(work)
+    }
+
+    /// Notes that no mutant is tried at present.
+    pub(crate) fn rest(&self) {
+        self.shared.started.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    fn watch(&self, target: &str, seed: u64) {
+        while !self.ended.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+            let started = self.started.load(Ordering::Relaxed);
+            let now = self.begun.elapsed().as_millis() as u64;
+            if started != 0 && u128::from(now.saturating_sub(started)) > MAX_TIME.as_millis() {
+                let number = self.number.load(Ordering::Relaxed);
+                // Not with a macro: the test harness would hide the line.
+                let line = format!(
+                    "{target}: a mutant takes more than {MAX_TIME:?}; CELLTCP_FUZZ_CASE={seed}:{number} repeats it\n"
+                );
+                let _ = std::io::stderr().write_all(line.as_bytes());
+                std::process::abort();
+            }
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_above_the_limit_is_refused_while_a_mutant_is_tried() {
+        let reserve = || Vec::<u8>::new().try_reserve_exact(2 * MAX_MEMORY);
+        assert!(within_memory(reserve).is_err());
+        assert!(reserve().is_ok());
+    }
+}

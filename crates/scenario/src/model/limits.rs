@@ -1,0 +1,24 @@
+//! Limits: how much work and memory a run may take.
+
+use config::table;
+use units::Bytes;
+
+table! {
+    /// Bounds of the work of a run. Both are compared with estimates before the run starts, so that a value that was meant
+    /// otherwise is an error at once, not a run of years. They change nothing in a run that starts.
+    #[derive(Copy)]
+    pub struct Limits {
+        /// Most events: packets at links, intervals of the radio, wake-ups of applications; default 1e11, with which a run
+        /// takes days.
+        pub events: f64 = 1e11,
+        /// Most memory for connections and for the rows of tables; default 8GiB.
+        pub memory: Bytes = Bytes::new(8 << 30),
+    }
+}
+
+impl Limits {
+    /// Returns whether they are the usual ones, which files do not write.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
