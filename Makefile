@@ -16,7 +16,6 @@ demo: setup
 
 test: setup
 	cargo test --workspace --locked --quiet
-	cargo test --release --locked --quiet --package celltcp-units
 	cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest

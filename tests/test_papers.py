@@ -241,14 +241,31 @@ def test_the_era_has_ccas_of_its_kernel() -> None:
     assert measured.ran["reno"] == "reno"
 
 
-def test_a_changed_scenario_is_called_that() -> None:
+def test_published_means_are_beside_the_built_in_scenario_only() -> None:
     as_built = beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1))
-    assert as_built is not None
-    assert as_built.unchanged
+    assert [row.theirs.cca for each in as_built.outcomes for row in each.rows] == ["reno"]
+    assert not as_built.why_not
     changed = beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="2s"))
-    assert changed is not None
-    assert not changed.unchanged
-    assert beside(ct.compare("drive", cca="reno", runs=1, duration="2s")) is None
+    assert not changed.outcomes
+    assert "was changed" in changed.why_not
+    other = beside(ct.compare("drive", cca="reno", runs=1, duration="2s"))
+    assert not other.outcomes
+    assert "mobility/forward-300-4g" in other.why_not
+    unknown = beside(ct.compare("mobility/forward-300-4g", cca="vegas", runs=1))
+    assert not unknown.outcomes
+    assert "reno" in unknown.why_not
+
+
+def test_publications_are_shown_on_demand(celltcp) -> None:
+    command = ("compare", "mobility/forward-300-4g", "--cca", "reno,cubic", "--runs", "1", "--quiet")
+    assert "published" not in celltcp(*command).stdout
+    asked = celltcp(*command, "--published")
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert "as published and here" in asked.stdout
+    refused = celltcp(*command, "--published", "--set", "path.rtt=90ms")
+    assert refused.returncode == 0
+    assert "mobility/forward-300-4g was changed" in refused.stderr
+    assert "published" not in refused.stdout
 
 
 def test_papers_prints_both_numbers(celltcp, tmp_path) -> None:

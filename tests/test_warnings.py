@@ -25,8 +25,11 @@ def test_the_receive_window_is_told_with_its_setting() -> None:
     changes = {**FAST, "tcp.receive_window_max": "1MB"}
     result = ct.compare("steady-20-68", ["cubic", "reno"], 1, duration="4s", set=changes)
     told = _one(result, "the receive window")
-    assert told.startswith("cubic, reno: the receive window and not the network was the limit for ")
-    assert told.endswith("% of the time; tcp.receive_window_max (1MB) sets it")
+    assert told.startswith("cubic, reno: for ")
+    assert told.endswith(
+        "% of the time the receive window was full while the bottleneck had room; "
+        "tcp.receive_window_max (1MB) sets it"
+    )
     shares = result.flows["receive_window_limited_s"] / result.flows["duration_s"]
     assert ((shares > 0.5) & (shares <= 1)).all()
     wide = {**FAST, "tcp.receive_buffer_max": "1MiB"}
@@ -111,7 +114,7 @@ def test_a_kernel_short_of_memory_is_told() -> None:
 def test_a_trace_that_repeats_within_a_run_is_told(celltcp, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n1,10\n2,3\n")
     done = celltcp("run", "x.csv", "--cca", "bbr", "--duration", "12s")
-    assert "lasts 3.0 s: a run of 12 s repeats it 4.0 times" in done.stderr
+    assert "lasts 3 s: a run of 12 s has it 4.0 times, one after another" in done.stderr
     result = ct.compare(tmp_path / "x.csv", "bbr", 2, duration="2s")
     assert not any("repeats" in each for each in result.warnings)
 
@@ -164,5 +167,5 @@ def test_quantiles_are_students(freedom: int, expected: float) -> None:
 def test_the_buffer_of_a_split_host_limits_the_window() -> None:
     result = ct.compare("steady-100-68", ["cubic@es:buffer=300kB", "cubic"], 1, duration="4s")
     told = _one(result, "the receive window")
-    assert told.startswith("cubic@es:buffer=300kB: the receive window")
+    assert told.startswith("cubic@es:buffer=300kB: for ")
     assert told.endswith("tcp.receive_window_max, or the buffer of the split host")

@@ -31,6 +31,7 @@ from celltcp.results import (
 from celltcp.results.frames import Recorded, frame, json_rows
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of, origin_of
+from celltcp.results.tested import FlowUnderTest
 from celltcp.sample_file import SampleFile, number_rows
 from celltcp.settings import RunSettings
 from celltcp.written import whole_file
@@ -49,6 +50,25 @@ class SingleRun(Recorded):
     def flows(self) -> pd.DataFrame:
         """The connections, a row each."""
         return frame(self.results.tables["flows"])
+
+    @property
+    def connection(self) -> pd.Series:
+        """The connection that pictures show: the first one of the flow under test.
+
+        Where that flow has none, the first one of all.
+        """
+        tested = FlowUnderTest.of(self.results.about).has(self.flows["name"])
+        flows = self.flows[tested] if tested.any() else self.flows
+        first: pd.Series = flows.iloc[0]
+        return first
+
+    @property
+    def subject(self) -> str:
+        """That connection in words; empty where it is the only one."""
+        count = len(self.flows)
+        if count < 2:
+            return ""
+        return f"connection {self.connection['flow']} ({self.connection['name']}) of {count}"
 
     @property
     def slots(self) -> pd.DataFrame:
@@ -86,8 +106,9 @@ class SingleRun(Recorded):
 
     def __repr__(self) -> str:
         about = self.results.about
-        flow = self.flows.iloc[0]
+        flow = self.connection
         figures = f"{flow['goodput_mbps']:.2f} Mbit/s, mean RTT {flow['rtt_mean_ms']:.1f} ms"
+        figures += f" of {self.subject}" if self.subject else ""
         return f"<SingleRun {about['name']}, {about['cca'][0]}, seed {about['seed']}: {figures}>"
 
     def save(self, folder: str | Path) -> Path:

@@ -107,11 +107,13 @@ class Verdict:
     undecided: tuple[str, ...] = ()
     #: Runs with which the undecided would likely be decided; None if they are too many or unknown.
     runs_needed: int | None = None
+    #: Why something more important than the values contradicts that the leader is best; None otherwise.
+    contradicted_by: str | None = None
 
     @property
     def best(self) -> str | None:
-        """The best name; None if that is undecided."""
-        return None if self.undecided else self.leader
+        """The best name; None if that is undecided or contradicted."""
+        return None if self.undecided or self.contradicted_by else self.leader
 
     @property
     def ranked(self) -> tuple[str, ...]:

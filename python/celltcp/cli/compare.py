@@ -33,10 +33,17 @@ if TYPE_CHECKING:
 @campaign_options
 @option("middlebox")
 @option("radio_log")
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Print the goodput that a publication gives for the scenario beside ours.",
+)
 @own_option
 @draws
 @takes_settings
-def compare(scenarios: tuple[str, ...], settings: RunSettings, json_file: str | None) -> None:
+def compare(
+    scenarios: tuple[str, ...], settings: RunSettings, json_file: str | None, published: bool
+) -> None:
     """Compare congestion controls on one scenario or several.
 
     SCENARIO is a built-in name (celltcp scenarios lists them), a scenario file (.toml) or a link trace
@@ -55,7 +62,7 @@ def compare(scenarios: tuple[str, ...], settings: RunSettings, json_file: str | 
     if not names_one(scenarios):
         from celltcp.cli.scenario_set import compare_set
 
-        compare_set(scenarios, settings, json_file)
+        compare_set(scenarios, settings, json_file, published)
         return
     (scenario,) = scenarios
     loaded = settings.load(scenario)
@@ -63,7 +70,7 @@ def compare(scenarios: tuple[str, ...], settings: RunSettings, json_file: str | 
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_with(loaded, settings.applied(), progress)
-    tell(result.to_json(), json_file, lambda: print_comparison(result))
+    tell(result.to_json(), json_file, lambda: print_comparison(result, published))
     if folder:
         draw_comparison(result, folder)
 
@@ -88,15 +95,14 @@ def _draw_explained(result: Comparison, folder: Path) -> None:
         click.echo(f"no picture of decisions: {none}", err=True)
 
 
-def print_comparison(result: Comparison) -> None:
-    """Prints the table of means with intervals, and the recommendation."""
-    from celltcp.cli.published import print_outcome
+def print_comparison(result: Comparison, published: bool = False) -> None:
+    """Prints the table of means with intervals, and the recommendation; published means on demand."""
     from celltcp.labels import labels
-    from celltcp.papers.beside import beside
     from celltcp.report.comparison_tables import (
         figures_table,
         means_table,
         shares_table,
+        subject_text,
         verdict_text,
     )
     from celltcp.report.terminal import terminal_table
@@ -110,8 +116,9 @@ def print_comparison(result: Comparison) -> None:
         print_fitting(console, figures_table(result))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow", highlight=False)
+    if subject := subject_text(result):
+        console.print(subject, highlight=False)
     if result.several_flows:
-        console.print("The table shows the first flow of each.")
         console.print(terminal_table(shares_table(result)))
     for used in used_in(result.results):
         flow = f", {used.flow}" if "+" in used.lineup else ""
@@ -127,12 +134,21 @@ def print_comparison(result: Comparison) -> None:
         if found.leader is not None or not result.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
     console.print(ran_by(result.results.about), style="dim")
-    if published := beside(result):
-        for each in published.outcomes:
-            print_outcome(each, console)
-        if not published.unchanged:
-            name = published.scenario
-            console.print(f"{name} was changed: the published means are of the built-in one.")
+    if published:
+        _print_published(result)
+
+
+def _print_published(result: Comparison) -> None:
+    """Prints published means of the scenario beside ours, or a warning that there are none."""
+    from celltcp.cli.published import print_outcome
+    from celltcp.papers.beside import beside
+
+    published = beside(result)
+    if published.why_not:
+        click.echo(f"warning: --published: {published.why_not}", err=True)
+    console = wide_console()
+    for each in published.outcomes:
+        print_outcome(each, console)
 
 
 def print_fitting(console: Console, table: Table) -> None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from celltcp.settings import RunSettings
 
 
-def compare_set(given: Sequence[str], settings: RunSettings, json_file: str | None) -> None:
+def compare_set(
+    given: Sequence[str], settings: RunSettings, json_file: str | None, published: bool
+) -> None:
     """Compares on each scenario, with a table for each and one of the means."""
     from celltcp.results import prepare_folder
     from celltcp.scenario_set import compare_loaded, folder_name, load_all
@@ -26,19 +28,19 @@ def compare_set(given: Sequence[str], settings: RunSettings, json_file: str | No
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_loaded(loaded, settings, progress)
-    tell(result.to_json(), json_file, lambda: _print_set(result))
+    tell(result.to_json(), json_file, lambda: _print_set(result, published))
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))
 
 
-def _print_set(result: ScenarioSet) -> None:
+def _print_set(result: ScenarioSet, published: bool) -> None:
     """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
     from celltcp.labels import labels
     from celltcp.report.comparison_tables import set_table
 
     for comparison in result.comparisons.values():
-        print_comparison(comparison)
+        print_comparison(comparison, published)
     count = len(result.comparisons)
     names = labels(result.ccas)
     console = wide_console()

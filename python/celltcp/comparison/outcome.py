@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ import pyarrow.compute as pc
 from celltcp._core import CelltcpError
 from celltcp.attachments import Attachment
 from celltcp.ccas import middlebox_of
+from celltcp.comparison.application import COMPLETED, CRITERIA, completed_share, contradiction
 from celltcp.comparison.figures import FIGURES
-from celltcp.comparison.runs import run_table, together
+from celltcp.comparison.runs import run_table
+from celltcp.comparison.shares import shared_path
 from celltcp.labels import counted
 from celltcp.requirements import (
     COMPLETION,
@@ -31,6 +35,7 @@ from celltcp.results.frames import Recorded, frame, json_rows, json_value
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of
 from celltcp.results.selectors import used_in
+from celltcp.results.tested import FlowUnderTest, joined_slots
 from celltcp.statistics import Verdict, estimate, paired_difference, verdict
 
 #: Metrics that are compared, in the order of the table.
@@ -63,7 +68,11 @@ class Comparison(Recorded):
         self.metrics = (*METRICS, *(each.metric for each in derived))
         if completions:
             self.metrics = (*self.metrics, COMPLETIONS)
-        self.runs = run_table(results, derived, completions=completions)
+        #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
+        self.tested = FlowUnderTest.of(results.about)
+        self._shared = shared_path(results)
+        competitors = self._shared.competitors
+        self.runs = run_table(results, derived, competitors, completions=completions)
         if QOE in self.runs:
             self.requirements[QOE] = QOE
         #: Figures of the applications, such as the score of a video.
@@ -89,6 +98,33 @@ class Comparison(Recorded):
         """One row per run and connection."""
         return frame(self.results.tables["flows"])
 
+    @functools.cached_property
+    def tested_flows(self) -> pd.DataFrame:
+        """Connections of the flow under test, a row per run and connection."""
+        flows = self.flows
+        return flows[self.tested.has(flows["name"])]
+
+    @functools.cached_property
+    def tested_slots(self) -> pd.DataFrame:
+        """Slots of the flow under test, a row per run and slot.
+
+        Of connections at the same time bytes, rates and windows add up, and RTT and PM are means.
+        """
+        return joined_slots(self.tested, self.flows, self.slots)
+
+    @property
+    def connections(self) -> int:
+        """The most connections that the flow under test has had in a run."""
+        mine = self.tested_flows.groupby("run").size()
+        return int(mine.max()) if len(mine) else 0
+
+    @property
+    def subject(self) -> str:
+        """The flow under test in words; empty where it is the only flow and has one connection."""
+        several = f"{self.connections} connections of " if self.connections > 1 else ""
+        is_alone = self.tested.has(self.flows["name"]).all()
+        return "" if is_alone and not several else f"{several}{self.tested.name}"
+
     @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
@@ -107,22 +143,43 @@ class Comparison(Recorded):
         """For each requirement the best congestion control, followed by those that may be as good.
 
         `verdicts` tells ties from what the runs leave undecided. One run of a random scenario has no
-        best one. Line-ups of several flows compete with each other, and are left out.
+        best one, nor has a requirement whose leader the application's figures contradict. Line-ups of
+        several flows compete with each other, and are left out.
         """
         decides = self.decides
         return {
-            requirement: list(found.ranked) if decides else []
+            requirement: list(found.ranked) if decides and not found.contradicted_by else []
             for requirement, found in self.verdicts.items()
         }
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones."""
+        """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones.
+
+        `contradicted_by` says where the figures of the application are against the leader.
+        """
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
+        served = self._served(list(series))
+        found = {}
+        for requirement, metric in self.requirements.items():
+            each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
+            if each.leader is not None and not random:
+                why = contradiction(each.leader, metric, served)
+                each = replace(each, contradicted_by=why)
+            found[requirement] = each
+        return found
+
+    def _served(self, ccas: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+        """Returns what the application got: values of the runs by figure and CCA."""
+        table = self.runs.sort_values("seed")
+        table = table.assign(**{COMPLETED: completed_share(self.results, table["run"])})
         return {
-            requirement: verdict({cca: values[metric] for cca, values in series.items()}, random=random)
-            for requirement, metric in self.requirements.items()
+            each.figure: {
+                cca: table.loc[table["cca"] == cca, each.figure].astype(float).tolist() for cca in ccas
+            }
+            for each in CRITERIA
+            if each.figure in table
         }
 
     @property
@@ -132,11 +189,12 @@ class Comparison(Recorded):
 
     @property
     def shares(self) -> pd.DataFrame:
-        """Shares of the path while all flows run: CCA and mean goodput per line-up and flow.
+        """Shares of the path while all flows run: CCA, connections and goodput per line-up and flow.
 
-        In Mbit/s; the half width of the 95 % interval is NaN without spread.
+        The goodput is that of all connections of the flow together, in Mbit/s: mean over the runs, and
+        the half width of the 95 % interval, NaN without spread.
         """
-        shared = together(self.results).merge(
+        shared = self._shared.flows.merge(
             self.runs[["run", "cca"]], on="run", suffixes=("", "_lineup"), validate="many_to_one"
         )
         rows = []
@@ -147,11 +205,12 @@ class Comparison(Recorded):
                     "cca": lineup,
                     "flow": name,
                     "flow_cca": cca,
+                    "connections": int(mine["connections"].max()),
                     "goodput_mbps": found.mean,
                     "goodput_mbps_ci95": math.nan if found.ci95 is None else found.ci95,
                 }
             )
-        columns = ["cca", "flow", "flow_cca", "goodput_mbps", "goodput_mbps_ci95"]
+        columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
         return pd.DataFrame(rows, columns=columns)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
@@ -174,8 +233,10 @@ class Comparison(Recorded):
 
     @property
     def several_flows(self) -> bool:
-        """Whether connections have shared the path."""
-        return bool((self.flows.groupby("run").size() > 1).any())
+        """Whether flows, or connections of a flow at the same time, have shared the path."""
+        names = self.flows.groupby("run")["name"].nunique()
+        at_once = self._shared.competitors.groupby("run").size()
+        return bool((names > 1).any() or (at_once > 1).any())
 
     @property
     def randomness(self) -> list[str]:
@@ -202,6 +263,7 @@ class Comparison(Recorded):
             **made_of(self.results.about),
             "traces": self.results.about.get("traces", []),
             "randomness": self.randomness,
+            "flow": {"name": self.tested.name, "connections": self.connections},
             "runs": [{**row, "middlebox": self.middlebox(row["cca"])} for row in json_rows(self.runs)],
             "summary": [
                 {
@@ -231,9 +293,11 @@ class Comparison(Recorded):
                     "tied": list(found.tied),
                     "undecided": list(found.undecided),
                     "runs_needed": found.runs_needed,
+                    "contradicted_by": found.contradicted_by,
                 }
                 for requirement, found in self.verdicts.items()
             },
+            **({"shares": json_rows(self.shares)} if self.several_flows else {}),
             **({"selection": [each.to_json() for each in selected]} if selected else {}),
             "warnings": self.warnings,
         }

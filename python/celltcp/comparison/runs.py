@@ -15,6 +15,7 @@ from celltcp.comparison.figures import application_figures
 from celltcp.requirements import COMPLETIONS, Bounded, Weights
 from celltcp.results import Results
 from celltcp.results.frames import frame, spans
+from celltcp.results.tested import FlowUnderTest
 
 #: Columns of connections that runs are summed up from.
 _FLOW_COLUMNS = [
@@ -28,25 +29,35 @@ _EARLY = ("acked_early_bytes", "acked_early_ends")
 
 
 def run_table(
-    results: Results, derived: Sequence[Weights | Bounded], *, completions: bool = False
+    results: Results,
+    derived: Sequence[Weights | Bounded],
+    competitors: pd.DataFrame,
+    *,
+    completions: bool = False,
 ) -> pd.DataFrame:
-    """Returns a row per run: the flow under test, which is the first one, and the fairness of all.
+    """Returns a row per run: the flow under test, and the fairness of all.
 
     Connections of that flow add up: goodput as what all of them delivered over the time in which at
     least one ran, retransmissions as a sum, RTTs and PM as means weighted by segments, the 95th
     percentile as the largest.
+
+    Args:
+        results: of the campaign.
+        derived: requirements that are measured slot by slot beside the named ones.
+        competitors: what each got while all flows ran (`shares.Shared`).
+        completions: whether to add the metric of completions.
     """
     early = [name for name in _EARLY if name in results.tables["flows"].column_names]
     flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
     for each in derived:
         flows[each.metric] = _measured(results, flows, each)
     runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
-    shared = together(results)
-    shares = shared["goodput_mbps"].tolist()
-    sharing = {run: shares[span] for run, span in spans(shared["run"]).items()}
-    tested = flows[flows["name"].astype(str) == _first_names(flows)]
+    shares = competitors["goodput_mbps"].tolist()
+    sharing = {run: shares[span] for run, span in spans(competitors["run"]).items()}
+    tested = flows[FlowUnderTest.of(results.about).has(flows["name"])]
     connections = spans(tested["run"])
-    rows = [connections[run] for run in runs["run"]]
+    # A flow may begin too late in a run to open a connection.
+    rows = [connections.get(run, slice(0, 0)) for run in runs["run"]]
     columns = {metric: tested[metric].tolist() for metric in [*_FLOW_COLUMNS[3:], *early]}
     segments = tested["segments"].tolist()
 
@@ -65,10 +76,10 @@ def run_table(
             "seed": runs["seed"].to_numpy(np.int64),
             "goodput_mbps": [_goodput(tested.iloc[span]) for span in rows],
             "rtt_mean_ms": weighted("rtt_mean_ms"),
-            "rtt_p95_ms": each_run("rtt_p95_ms", max),
-            "rtt_min_ms": each_run("rtt_min_ms", min),
+            "rtt_p95_ms": each_run("rtt_p95_ms", _highest),
+            "rtt_min_ms": each_run("rtt_min_ms", _lowest),
             "induced_delay_ms": weighted("induced_delay_ms"),
-            "owd_p95_ms": each_run("owd_p95_ms", max),
+            "owd_p95_ms": each_run("owd_p95_ms", _highest),
             "retransmissions": each_run("retransmissions", sum),
             "pm_balanced": weighted("pm_balanced"),
             "pm_delay": weighted("pm_delay"),
@@ -95,10 +106,14 @@ def _goodput(connections: pd.DataFrame) -> float:
     return delivered / float(busy) if busy else 0.0
 
 
-def _first_names(flows: pd.DataFrame) -> pd.Series:
-    """Returns for each connection the name of the first flow of its run."""
-    first: pd.Series = flows.groupby("run")["name"].transform("first").astype(str)
-    return first
+def _highest(values: Sequence[float]) -> float:
+    """Returns the highest of the known values; NaN without one."""
+    return max((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+def _lowest(values: Sequence[float]) -> float:
+    """Returns the lowest of the known values; NaN without one."""
+    return min((value for value in values if not math.isnan(value)), default=math.nan)
 
 
 def _measured(results: Results, flows: pd.DataFrame, derived: Weights | Bounded) -> NDArray[np.float64]:
@@ -123,17 +138,6 @@ def _completions(results: Results, tested: pd.DataFrame, runs: pd.DataFrame) -> 
     complete = times["completion_s"].notna().groupby(times["run"]).any()
     means = done.groupby(times["run"]).mean().where(complete)
     return [1.0 / float(means.get(run, math.nan)) for run in runs["run"]]
-
-
-def together(results: Results) -> pd.DataFrame:
-    """Returns name, CCA and mean goodput per run and connection, from the start of the last flow on."""
-    flows = frame(results.tables["flows"].select(["run", "flow", "name", "cca"]))
-    slots = frame(results.tables["slots"].select(["run", "flow", "t_s", "goodput_mbps"]))
-    begun = slots.groupby(["run", "flow"])["t_s"].min().groupby("run").max().rename("begun")
-    common = slots.join(begun, on="run")
-    common = common[common["t_s"] >= common["begun"]]
-    means = common.groupby(["run", "flow"])["goodput_mbps"].mean().reset_index()
-    return flows.merge(means, on=["run", "flow"], validate="one_to_one")
 
 
 def _weighted(values: Sequence[float], segments: Sequence[int]) -> float:

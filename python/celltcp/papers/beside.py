@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from celltcp.comparison import Comparison
 from celltcp.papers.measured import Measured
 from celltcp.papers.outcome import Outcome, outcome
-from celltcp.papers.published import published_tables
+from celltcp.papers.published import Published, Table, published_tables
 from celltcp.scenarios import load_scenario
 
 
@@ -17,34 +17,65 @@ class Beside:
 
     scenario: str
     outcomes: list[Outcome]
-    #: Whether the scenario was run as it is built in.
-    unchanged: bool
+    #: Why there are none; empty if there are some.
+    why_not: str = ""
 
 
-def beside(comparison: Comparison) -> Beside | None:
-    """Returns the published mean goodputs of the scenario and ours; None without a common CCA."""
-    name = str(comparison.results.about["name"])
-    ccas = comparison.ccas
-    here = {name: Measured(comparison, {cca: cca for cca in ccas})}
-    tables = []
-    for table in published_tables():
-        entries = tuple(
-            each
-            for each in table.entries
-            if each.scenario == name
-            and each.cca in ccas
-            and each.quantity == "goodput"
-            and not each.part
-            and table.place(name).scenario == name
-            and each.value is not None
-        )
-        if entries:
-            tables.append(replace(table, entries=entries))
+def beside(comparison: Comparison) -> Beside:
+    """Returns the published mean goodputs of the scenario and ours.
+
+    There are none of a scenario that differs from the built-in one of its name, in whatever field: a
+    difference to the publication would not say where it comes from.
+    """
+    about = comparison.results.about
+    name = str(about["name"])
+    tables = _tables_of(name)
     if not tables:
-        return None
+        known = sorted({entry.scenario for table in published_tables() for entry in _goodput(table)})
+        return Beside(
+            name, [], f"no publication has goodput for {name}; there are figures for {', '.join(known)}"
+        )
     built_in = load_scenario(name)
     same = {built_in.hash}
     if built_in.has_radio:
         same.add(built_in.with_radio_log().hash)
-    outcomes = [outcome(table, here) for table in tables]
-    return Beside(name, outcomes, comparison.results.about["hash"] in same)
+    if about["hash"] not in same:
+        return Beside(
+            name,
+            [],
+            f"{name} was changed, so that published figures do not apply; leave out --set, --duration "
+            "and other changes",
+        )
+    ccas = comparison.ccas
+    common = [
+        replace(table, entries=tuple(each for each in table.entries if each.cca in ccas))
+        for table in tables
+    ]
+    common = [table for table in common if table.entries]
+    if not common:
+        published = dict.fromkeys(each.cca for table in tables for each in table.entries)
+        return Beside(name, [], f"figures are published for {', '.join(published)} only")
+    here = {name: Measured(comparison, {cca: cca for cca in ccas})}
+    return Beside(name, [outcome(table, here) for table in common])
+
+
+def _tables_of(scenario: str) -> list[Table]:
+    """Returns the published tables with nothing but the mean goodputs of a scenario."""
+    tables = []
+    for table in published_tables():
+        mine = tuple(each for each in _goodput(table) if each.scenario == scenario)
+        if mine:
+            tables.append(replace(table, entries=mine))
+    return tables
+
+
+def _goodput(table: Table) -> list[Published]:
+    """Returns the mean goodputs of a table that were measured on scenarios as they are built in."""
+    return [
+        each
+        for each in table.entries
+        if each.quantity == "goodput"
+        and not each.part
+        and each.value is not None
+        and table.place(each.scenario).scenario == each.scenario
+    ]

@@ -19,15 +19,6 @@ from celltcp.radio.way import Way
 from celltcp.results import Results
 from celltcp.statistics import student_quantile
 
-#: Functions that join the columns of slots of parallel connections.
-_JOINED = {
-    **dict.fromkeys(("delivered_bytes", "goodput_mbps", "cwnd", "inflight"), "sum"),
-    **dict.fromkeys(("retransmissions", "duplicate_acks"), "sum"),
-    **dict.fromkeys(("rtt_mean_ms", "owd_mean_ms", "pm_balanced", "pm_delay"), "mean"),
-    **dict.fromkeys(("queue_packets", "capacity_mbps", "rtt_increment_mean_ms"), "mean"),
-    "rtt_increment_max_ms": "max",
-}
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -151,16 +142,7 @@ class Measured:
     @functools.cached_property
     def _slots(self) -> dict[str, pd.DataFrame]:
         """Slots of the first flow by what ran, parallel connections joined."""
-        flows = self.comparison.flows
-        first = flows.groupby("run")["name"].transform("first") == flows["name"]
-        slots = self.all_slots.drop(columns="cca", errors="ignore")
-        slots = slots.merge(flows.loc[first, ["run", "flow"]], on=["run", "flow"])
-        if slots.duplicated(["run", "t_s"]).any():
-            # What the others carry is missing in the capacity of each.
-            mine = slots["goodput_mbps"]
-            whole = mine.groupby([slots["run"], slots["t_s"]]).transform("sum")
-            slots["capacity_mbps"] += whole - mine
-            slots = slots.groupby(["run", "t_s"], as_index=False).agg(_JOINED)
+        slots = self.comparison.tested_slots
         lineups = self.comparison.runs.set_index("run")["cca"]
         return dict(list(slots.groupby(slots["run"].map(lineups).astype(str))))
 

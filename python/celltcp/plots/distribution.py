@@ -31,9 +31,11 @@ _RESAMPLES = 200
 
 
 def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str) -> None:
-    """Draws the empirical distribution over slots with a 95 % band from resampling whole runs."""
+    """Draws the empirical distribution over slots with a 95 % band from resampling whole runs.
+
+    `slots` are those of the flow under test, a row per run and slot.
+    """
     column, label = column_of(metric)
-    flow = slots["flow"] == 0
     names, shades = labels(ccas), colours(ccas)
     for cca in ccas:
         runs = _values_by_run(slots, cca, column)
@@ -46,7 +48,7 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
             axes.fill_between(grid, *band, color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
     # Single slots in which a filled hole hands over what had waited would squeeze all others.
-    if (most := upper_end(slots[flow], column)) is not None:
+    if (most := upper_end(slots, column)) is not None:
         axes.set_xlim(right=most)
     axes.set_xlabel(label)
     axes.set_ylabel("share of slots")
@@ -79,7 +81,7 @@ def ecdf_curves(
     if not by_cca:
         return np.zeros(0), {}
     pooled = np.concatenate([values for runs in by_cca.values() for values in runs])
-    most = upper_end(slots[slots["flow"] == 0], column)
+    most = upper_end(slots, column)
     grid = np.unique(np.quantile(pooled, np.linspace(0, 1, points)))
     if most is not None:
         grid = np.union1d(grid[grid <= most], [most])
@@ -88,7 +90,7 @@ def ecdf_curves(
 
 def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
     """Returns the sorted values of each run of a CCA that has some."""
-    mine = slots[(slots["flow"] == 0) & (slots["cca"] == cca)]
+    mine = slots[slots["cca"] == cca]
     runs = [np.sort(run[column].dropna().to_numpy(dtype=float)) for _, run in mine.groupby("run")]
     return [values for values in runs if len(values)]
 

@@ -58,7 +58,7 @@ def draw_spiders(comparisons: Sequence[Comparison]) -> Figure:
                 tick.label1.set_horizontalalignment("left" if right > 0 else "right")
         axes.set_ylim(0, 1)
         axes.set_yticks([0.5, 1.0], ["", ""])
-        axes.set_title(str(each.results.about["name"]))
+        axes.set_title(_title(each))
     return _finished(picture, comparisons)
 
 
@@ -68,11 +68,16 @@ def draw_ecdf_grid(comparisons: Sequence[Comparison]) -> Figure:
     grid = picture.subplots(len(comparisons), len(_METRICS), squeeze=False, sharey=True)
     for panels, each in zip(grid, comparisons, strict=True):
         for axes, metric in zip(panels, _METRICS, strict=True):
-            draw_ecdf(axes, each.slots, each.ccas, metric)
+            draw_ecdf(axes, each.tested_slots, each.ccas, metric)
             if axes is not panels[0]:
                 axes.set_ylabel("")
-        panels[0].set_title(str(each.results.about["name"]), loc="left")
+        panels[0].set_title(_title(each), loc="left")
     return _finished(picture, comparisons)
+
+
+def _title(comparison: Comparison) -> str:
+    """Returns the name of the scenario, with the flow under test if there are others."""
+    return ", ".join(filter(None, (str(comparison.results.about["name"]), comparison.subject)))
 
 
 def _finished(picture: Figure, comparisons: Sequence[Comparison]) -> Figure:

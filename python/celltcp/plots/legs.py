@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 
-from celltcp._core import CelltcpError
 from celltcp.plots.style import draw_series
 
 #: Colours of the server's leg, and of those of split hosts in turn.
@@ -15,24 +14,15 @@ _SERVER = "#CC3311"
 _HOSTS = ("#0077BB", "#009988", "#EE7733", "#33BBEE")
 
 
-def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, legs: pd.DataFrame) -> None:
-    """Draws data in flight and RTT of each leg of the first connection, and the buffers of split hosts.
+def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, forth: pd.DataFrame) -> None:
+    """Draws data in flight and RTT of each leg of a connection, and the buffers of split hosts.
 
     Args:
         axes: three of them, from top to bottom.
-        slots: of the run; what the server has in flight, and its RTT.
-        legs: of the run; those of split hosts towards the receiver are drawn.
-
-    Raises:
-        CelltcpError: if the connection was not split.
+        slots: of the connection; what the server has in flight, and its RTT.
+        forth: legs of split hosts towards the receiver of the connection.
     """
     flights, delays, buffers = axes
-    slots, legs = slots[slots["flow"] == 0], legs[legs["flow"] == 0]
-    forth = legs[legs["towards"] != "server"]
-    if forth.empty:
-        raise CelltcpError(
-            "plot: the first connection towards a phone was not split; legs has nothing to draw"
-        )
     server = {"color": _SERVER, "lw": 1.0, "label": "server"}
     draw_series(flights, slots["t_s"], slots["inflight"], **server)
     draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **server)

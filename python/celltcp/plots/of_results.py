@@ -84,8 +84,10 @@ class ComparisonPlots:
         if run.empty:
             raise CelltcpError(f"seed: no run with seed {seed} has a connection that was split")
         number, cca = int(run["run"].iloc[0]), str(run["cca"].iloc[0])
-        of_run = [table[table["run"] == number] for table in (each.slots, each.legs)]
-        return _legs(each.results.about, f"{cca}, seed {int(run['seed'].iloc[0])}", *of_run)
+        flows, slots, legs = (
+            table[table["run"] == number] for table in (each.tested_flows, each.slots, each.legs)
+        )
+        return _legs(each.results.about, f"{cca}, seed {int(run['seed'].iloc[0])}", flows, slots, legs)
 
     def video(self, seed: int | None = None) -> Figure:
         """Draws the video sessions of all CCAs in the run with `seed` (the first unless given)."""
@@ -94,7 +96,7 @@ class ComparisonPlots:
         title = f"{each.results.about['name']}: video, seed {seed}"
         picture, axes = sessions_picture(each.results.about, title, each.warnings, each.ccas)
         of_seed = each.runs[each.runs["seed"] == seed]
-        draw_sessions(axes, each.slots, frame(each.results.tables["events"]), of_seed, each.ccas)
+        draw_sessions(axes, each.tested_slots, frame(each.results.tables["events"]), of_seed, each.ccas)
         return picture
 
     def overview(self) -> Figure:
@@ -117,7 +119,8 @@ class ComparisonPlots:
         """Adds what a picture of a comparison has: legend, title, what ran, and warnings."""
         about = self._comparison.results.about
         legend_beside(picture, self._comparison.ccas)
-        titled(picture, f"{about['name']}: {_runs(about)} of each CCA")
+        subject = f", {self._comparison.subject}" if self._comparison.subject else ""
+        titled(picture, f"{about['name']}{subject}: {_runs(about)} of each CCA")
         footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
         return picture
 
@@ -125,16 +128,18 @@ class ComparisonPlots:
         draw_throughput_delay(axes, self._comparison.runs, self._comparison.ccas)
 
     def _ecdf(self, axes: Axes, metric: str) -> None:
-        draw_ecdf(axes, self._comparison.slots, self._comparison.ccas, metric)
+        draw_ecdf(axes, self._comparison.tested_slots, self._comparison.ccas, metric)
 
     def _time_series(self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str]) -> None:
         each = self._comparison
-        draw_comparison_series(upper, lower, each.runs, each.slots, ccas, seed)
+        draw_comparison_series(upper, lower, each.runs, each.tested_slots, ccas, seed)
 
     def _startup(self, axes: Axes, seconds: float) -> None:
         each = self._comparison
         slot_s = float(each.results.about["slot_s"])
-        draw_startup(axes, each.slots, each.flows, each.ccas, slot_s=slot_s, seconds=seconds)
+        draw_startup(
+            axes, each.tested_slots, each.tested_flows, each.ccas, slot_s=slot_s, seconds=seconds
+        )
 
 
 def leaders(comparison: Comparison) -> list[str]:
@@ -145,6 +150,18 @@ def leaders(comparison: Comparison) -> list[str]:
     ranked = [name for found in comparison.verdicts.values() for name in found.ranked[:2]]
     chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
     return [cca for cca in ccas if cca in chosen]
+
+
+def tables_of_connection(
+    single: SingleRun,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None]:
+    """Returns slots, samples and decisions of the connection that pictures of a run show."""
+    number = single.connection["flow"]
+    slots, samples = (each[each["flow"] == number] for each in (single.slots, single.samples))
+    if "decisions" not in single.results.tables:
+        return slots, samples, None
+    decisions = single.decisions
+    return slots, samples, decisions[decisions["flow"] == number]
 
 
 class RunPlots:
@@ -158,11 +175,11 @@ class RunPlots:
         single = self._single
         picture = figure(8, 7)
         axes = picture.subplots(3, 1, sharex=True)
-        cca = str(single.flows["cca"].iloc[0])
-        decisions = single.decisions if "decisions" in single.results.tables else None
-        draw_run_series(list(axes), cca, single.slots, single.samples, decisions)
+        cca = str(single.connection["cca"])
+        draw_run_series(list(axes), cca, *tables_of_connection(single))
         about = single.results.about
-        titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}")
+        subject = f", {single.subject}" if single.subject else ""
+        titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")
         warnings = all_warnings(single.results)
         footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
         return picture
@@ -175,16 +192,32 @@ class RunPlots:
         """Draws both sides of split hosts."""
         single = self._single
         about = single.results.about
-        cca = labels([str(single.flows["cca"].iloc[0])])
+        cca = labels([str(single.connection["cca"])])
         told = f"{', '.join(cca.values())}, seed {about['seed']}"
-        return _legs(about, told, single.slots, single.legs)
+        tested = Comparison(single.results).tested_flows
+        return _legs(about, told, tested, single.slots, single.legs)
 
 
-def _legs(about: Mapping[str, Any], told: str, slots: pd.DataFrame, legs: pd.DataFrame) -> Figure:
-    """Draws the legs of one run."""
+def _legs(
+    about: Mapping[str, Any],
+    told: str,
+    flows: pd.DataFrame,
+    slots: pd.DataFrame,
+    legs: pd.DataFrame,
+) -> Figure:
+    """Draws the legs of the first connection of the flow under test that was split in a run."""
+    forth = legs[(legs["towards"] != "server") & legs["flow"].isin(flows["flow"])]
+    if forth.empty:
+        raise CelltcpError(
+            "plot: no connection of the flow under test was split towards a phone; legs has nothing to "
+            "draw"
+        )
+    number = int(forth["flow"].min())
     picture = figure(7, 6.5)
-    draw_legs(list(picture.subplots(3, 1, sharex=True)), slots, legs)
-    titled(picture, f"{about['name']}: {told}")
+    panels = list(picture.subplots(3, 1, sharex=True))
+    draw_legs(panels, slots[slots["flow"] == number], forth[forth["flow"] == number])
+    shown = f", connection {number}" if slots["flow"].nunique() > 1 else ""
+    titled(picture, f"{about['name']}: {told}{shown}")
     footnote(picture, [ran_by(about)])
     return picture
 

@@ -21,13 +21,16 @@ def draw_comparison_series(
     ccas: Sequence[str],
     seed: int | None,
 ) -> None:
-    """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run."""
+    """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run.
+
+    `slots` are those of the flow under test, a row per run and slot.
+    """
     seed = int(runs["seed"].min()) if seed is None else seed
     most = 0.0
     names, shades = labels(ccas), colours(ccas)
     for cca in ccas:
         run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
-        mine = slots[(slots["run"] == run) & (slots["flow"] == 0)]
+        mine = slots[slots["run"] == run]
         if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
@@ -53,14 +56,12 @@ def draw_run_series(
 
     Args:
         axes: three of them, from top to bottom.
-        cca: congestion control of the first connection.
-        slots: of all connections; the first one is drawn.
-        samples: of all connections.
-        decisions: of selectors, if there are any.
+        cca: congestion control of the connection.
+        slots: of the connection.
+        samples: of the connection.
+        decisions: of its selector, if it has one.
     """
     rates, delays, windows = axes
-    slots = slots[slots["flow"] == 0]
-    samples = samples[samples["flow"] == 0]
     times = samples["t_ns"] * 1e-9
     shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
     pacing = samples["pacing_rate_bps"] * 1e-6
@@ -88,7 +89,6 @@ def draw_run_series(
     windows.set_xlabel("time, s")
     windows.legend(ncols=4, loc="upper right")
     if decisions is not None:
-        decisions = decisions[decisions["flow"] == 0]
         decisions = decisions.assign(t_s=decisions["t_ns"] * 1e-9).sort_values("t_s")
         draw_changes(axes, decisions)
 

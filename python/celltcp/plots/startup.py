@@ -23,7 +23,16 @@ def draw_startup(
     slot_s: float,
     seconds: float,
 ) -> None:
-    """Draws the bytes delivered by time t after the first data byte: mean and 95 % band."""
+    """Draws the bytes delivered by time t after the first data byte: mean and 95 % band.
+
+    Args:
+        axes: where to.
+        slots: of the flow under test, a row per run and slot.
+        flows: connections of the flow under test.
+        ccas: congestion controls, in the order of the legend.
+        slot_s: length of a slot, s.
+        seconds: length of the start, s.
+    """
     names, shades = labels(ccas), colours(ccas)
     steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
     for cca, (mean, spread) in curves.items():
@@ -49,11 +58,11 @@ def startup_curves(
     Beside the mean is half of its 95 % interval, or None for a single run.
     """
     steps = np.arange(0, seconds + slot_s / 2, slot_s)
-    begun = flows[flows["flow"] == 0].drop_duplicates("run").set_index("run")["first_data_s"]
+    begun = flows.groupby("run")["first_data_s"].min()
     found = {}
     for cca in ccas:
         curves = []
-        for run, mine in slots[(slots["cca"] == cca) & (slots["flow"] == 0)].groupby("run"):
+        for run, mine in slots[slots["cca"] == cca].groupby("run"):
             ends = mine["t_s"].to_numpy() + slot_s - begun[run]
             delivered = mine["delivered_bytes"].to_numpy().cumsum() / 1e6
             curves.append(np.interp(steps, ends, delivered, left=0.0))

@@ -62,7 +62,7 @@ def draw_sessions(
 
     Args:
         axes: three of them, from top to bottom.
-        slots: of these runs.
+        slots: of the flow under test in these runs.
         events: of these runs.
         runs: a row for each CCA, with `run` and `cca`.
         ccas: congestion controls, in the order of the legend.
@@ -77,11 +77,11 @@ def draw_sessions(
     if events.empty:
         raise CelltcpError("plot: no video was played; video has nothing to draw")
     numbers = dict(zip(runs["cca"].astype(str), runs["run"], strict=True))
-    shaded = slots[(slots["run"] == numbers[ccas[0]]) & (slots["flow"] == 0)]
+    shaded = slots[slots["run"] == numbers[ccas[0]]]
     shade_capacity(rates, shaded["t_s"], shaded["capacity_mbps"])
     for place, cca in enumerate(ccas):
         mine = slots[slots["run"] == numbers[cca]]
-        together = mine.groupby("t_s")["goodput_mbps"].sum()
+        together = mine.set_index("t_s")["goodput_mbps"]
         # A second evens out the pauses between segments.
         smooth = together.rolling(max(1, round(1.0 / _slot(together)))).mean()
         look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}

@@ -12,12 +12,8 @@ def tested_slots(comparison: Comparison) -> pd.DataFrame:
 
     Delivered bytes and retransmissions are sums; RTT and PM are means of the connections.
     """
-    flows = comparison.flows
-    first = flows.groupby("run")["name"].transform("first") == flows["name"]
-    slots = comparison.slots.merge(flows.loc[first, ["run", "flow"]], on=["run", "flow"])
-    sums = dict.fromkeys(("delivered_bytes", "retransmissions"), "sum")
-    of_slots: dict[str, str] = {**dict.fromkeys(MEANS.values(), "mean"), **sums}
-    return slots.groupby(["cca", "run", "t_s"], as_index=False, observed=True).agg(of_slots)
+    slots = comparison.tested_slots
+    return slots[["cca", "run", "t_s", *MEANS.values(), "delivered_bytes"]]
 
 
 #: Columns of slots of which means are taken, by the names that users give.

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.labels import labels
-from celltcp.papers.beside import beside
-from celltcp.report.comparison_tables import figures_table, means_table, shares_table
+from celltcp.report.comparison_tables import figures_table, means_table, shares_table, subject_text
 from celltcp.report.findings import differences_table, findings_of
 from celltcp.report.means import runs_text
 from celltcp.report.origin import origin_sections
-from celltcp.report.outcome import outcome_sections
 from celltcp.report.pictures import distribution, over_time, start_up, trade_off
 from celltcp.report.section import Part, Section
 from celltcp.report.words import scenario_sections
@@ -51,7 +49,6 @@ def comparison_part(result: Comparison, command: str) -> Part:
         sections=(
             *_tables(result),
             *picture_sections(result),
-            *_published(result),
             *scenario_sections(about),
             *origin_sections(about, command),
         ),
@@ -86,14 +83,14 @@ def _notes(result: Comparison) -> tuple[str, ...]:
             "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
             "BBR does."
         )
-    if result.several_flows:
-        notes.append("The table shows the first flow of each.")
+    if subject := subject_text(result):
+        notes.append(subject)
     return tuple(notes)
 
 
 def picture_sections(result: Comparison) -> list[Section]:
     """Returns the pictures of a comparison."""
-    if not len(result.slots):
+    if not len(result.tested_slots):
         return []
     seed = int(result.runs["seed"].min())
     names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
@@ -106,10 +103,3 @@ def picture_sections(result: Comparison) -> list[Section]:
             for metric in _DISTRIBUTIONS
         ),
     ]
-
-
-def _published(result: Comparison) -> list[Section]:
-    published = beside(result)
-    if not published:
-        return []
-    return [section for each in published.outcomes for section in outcome_sections(each)]

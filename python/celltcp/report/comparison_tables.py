@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.figures import FIGURES
 from celltcp.labels import labels
@@ -127,7 +127,8 @@ def shares_table(result: Comparison) -> Table:
     for cca in result.ccas:
         flows = shares[shares["cca"] == cca].to_dict("records")
         spelt = ", ".join(
-            f"{flows_called[flow['flow_cca']]} {flow['goodput_mbps']:.2f}" for flow in flows
+            f"{flows_called[flow['flow_cca']]}{_of_connections(flow)} {flow['goodput_mbps']:.2f}"
+            for flow in flows
         )
         mine = result.runs[result.runs["cca"] == cca]
         total = f"{sum(flow['goodput_mbps'] for flow in flows):.2f}"
@@ -144,10 +145,26 @@ def shares_table(result: Comparison) -> Table:
     )
 
 
+def _of_connections(flow: Mapping[Any, Any]) -> str:
+    """Returns the number of connections of a flow in words; nothing for a single one."""
+    return f" ({flow['connections']} connections)" if flow["connections"] > 1 else ""
+
+
+def subject_text(result: Comparison) -> str:
+    """Returns which flow the means are of; empty where there is only one, with one connection."""
+    if not result.subject:
+        return ""
+    if "+" in "".join(result.ccas):
+        return f"Means are those of the first flow: {result.subject}."
+    return f"Means are those of the flow under test: {result.subject}."
+
+
 def verdict_text(found: Verdict, names: Mapping[str, str]) -> str:
     """Returns a verdict in words."""
     if found.leader is None:
         return "undecided"
+    if found.contradicted_by:
+        return f"no verdict, as the application's figures are against it: {found.contradicted_by}"
     tied = ", ".join(names[cca] for cca in found.tied)
     if not found.undecided:
         return f"{names[found.leader]}{f' (tied with it: {tied})' if tied else ''}"

@@ -61,6 +61,9 @@ def _finding(
     if not result.decides:
         why = "one run of a random scenario decides nothing"
         return Finding(question, "undecided", f"{names[leader]} leads with {here}", why, "open")
+    if verdict.contradicted_by:
+        extent = f"{names[leader]} leads with {here}"
+        return Finding(question, "no verdict", extent, verdict.contradicted_by, "open")
     rest = [cca for cca in values if cca not in verdict.ranked]
     rest.sort(key=lambda cca: -_mean(values[cca]))
     behind = (

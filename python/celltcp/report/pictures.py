@@ -113,8 +113,7 @@ def over_time(result: Comparison, seed: int) -> Figure:
     """Returns goodput, RTT, queue and window over time in the run with a seed."""
     shown = leaders(result)
     runs = result.runs
-    slots = result.slots
-    slots = slots[slots["flow"] == 0]
+    slots = result.tested_slots
     of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
     by_run = {int(str(run)): mine for run, mine in slots.groupby("run")}
     tables = {cca: by_run[int(of_seed[cca])] for cca in result.ccas if int(of_seed[cca]) in by_run}
@@ -176,7 +175,7 @@ def _panels(
 def start_up(result: Comparison) -> Figure:
     """Returns the bytes delivered since the first data byte."""
     slot_s = float(result.results.about["slot_s"])
-    slots, flows, ccas = result.slots, result.flows, result.ccas
+    slots, flows, ccas = result.tested_slots, result.tested_flows, result.ccas
     steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
     series = _banded(
         ccas,
@@ -209,7 +208,7 @@ def _banded(
 
 def distribution(result: Comparison, metric: str) -> Figure:
     """Returns the distribution of a metric over slots."""
-    slots = result.slots
+    slots = result.tested_slots
     grid, curves = ecdf_curves(slots, result.ccas, metric, _POINTS)
     series = _banded(result.ccas, curves)
     label, _, unit = column_of(metric)[1].partition(", ")

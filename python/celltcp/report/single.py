@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.labels import labels
+from celltcp.plots.of_results import tables_of_connection
 from celltcp.plots.palette import colour
 from celltcp.plots.series import draw_comparison_series, draw_run_series
 from celltcp.plots.style import CAPACITY, figure
@@ -18,6 +19,7 @@ from celltcp.report.words import scenario_sections
 from celltcp.results.limits import all_warnings
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure as Picture
 
     from celltcp.single import SingleRun
@@ -78,13 +80,19 @@ def single_part(result: SingleRun) -> Part:
 def _findings(result: SingleRun) -> tuple[Finding, ...]:
     if not len(result.flows):
         return ()
-    flow = result.flows.iloc[0]
+    flow = result.connection
     cca = str(flow["cca"])
     name = labels([cca])[cca]
     one = "one run decides nothing: compare tells which CCA is best"
+    subject = f", {result.subject}" if result.subject else ""
     return (
         Finding(
-            "Goodput", f"{flow['goodput_mbps']:.2f} Mbit/s", f"of {name}", one, "open", colour(cca)
+            "Goodput",
+            f"{flow['goodput_mbps']:.2f} Mbit/s",
+            f"of {name}{subject}",
+            one,
+            "open",
+            colour(cca),
         ),
         Finding(
             "RTT",
@@ -105,34 +113,35 @@ def _findings(result: SingleRun) -> tuple[Finding, ...]:
 def _pictures(result: SingleRun) -> list[Section]:
     if not len(result.samples) or not len(result.slots):
         return []
-    cca = str(result.flows["cca"].iloc[0])
-    decisions = result.decisions if "decisions" in result.results.tables else None
+    cca = str(result.connection["cca"])
+    tables = tables_of_connection(result)
+    shown = f" of {result.subject}" if result.subject else ""
 
     def draw() -> Picture:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
-        draw_run_series(axes, cca, result.slots, result.samples, decisions)
+        draw_run_series(axes, cca, *tables)
         return picture
 
     def draw_slots() -> Picture:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
-        runs = result.flows[result.flows["flow"] == 0].assign(seed=result.results.about["seed"])
-        slots = result.slots.assign(cca=cca)
-        draw_comparison_series(upper, lower, runs.assign(cca=cca), slots, [cca], None)
+        runs = result.connection.to_frame().T.assign(seed=result.results.about["seed"], cca=cca)
+        draw_comparison_series(upper, lower, runs, tables[0], [cca], None)
         lower.set_xlabel("time, s")
         return picture
 
-    acks = Figure(draw, "Rates, RTT and windows over time", _acks(result, cca))
-    slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(result, cca))
+    acks = Figure(draw, "Rates, RTT and windows over time", _acks(tables[1], cca))
+    slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(tables[0], cca))
     length = f"{result.results.about['slot_s']:g} s"
-    return [Section("Every ACK", figure=acks), Section(f"Slots of {length}", figure=slots)]
+    return [
+        Section(f"Every ACK{shown}", figure=acks),
+        Section(f"Slots of {length}{shown}", figure=slots),
+    ]
 
 
-def _acks(result: SingleRun, cca: str) -> Chart:
-    """Returns the state of the first connection at every ACK."""
-    samples = result.samples
-    samples = samples[samples["flow"] == 0]
+def _acks(samples: pd.DataFrame, cca: str) -> Chart:
+    """Returns the state of a connection at every ACK."""
     times = numbers(samples["t_ns"]) * 1e-9
     threshold = numbers(samples["ssthresh"])
     shade = colour(cca)
@@ -151,10 +160,8 @@ def _acks(result: SingleRun, cca: str) -> Chart:
     return Chart(times, "time", "s", panels, digits=4, group="time").thinned()
 
 
-def _slots(result: SingleRun, cca: str) -> Chart:
-    """Returns the slots of the first connection."""
-    slots = result.slots
-    slots = slots[slots["flow"] == 0]
+def _slots(slots: pd.DataFrame, cca: str) -> Chart:
+    """Returns the slots of a connection."""
     shade = colour(cca)
     capacity = numbers(slots["capacity_mbps"])
     rates = (

@@ -191,7 +191,7 @@ def _distributions(result: Viewing, scenarios: list[str]) -> Iterator[Section]:
 def _sessions(result: Comparison, title: str) -> Figure:
     """Returns goodput, bitrate and buffer over time in the run with the first seed."""
     runs = result.runs[result.runs["seed"] == result.results.about["seed"]]
-    slots, events = result.slots, frame(result.results.tables["events"])
+    slots, events = result.tested_slots, frame(result.results.tables["events"])
 
     def draw() -> Picture:
         picture = figure(8.5, 5.2)
@@ -214,10 +214,9 @@ def _over_time(
         mine = slots[slots["run"] == number]
         told = events[events["run"] == number]
         if not panels["goodput"]:
-            capacity = mine[mine["flow"] == 0]
-            values = _in_slots(times, slot_s, capacity["t_s"], capacity["capacity_mbps"])
+            values = _in_slots(times, slot_s, mine["t_s"], mine["capacity_mbps"])
             panels["goodput"].append(Series("capacity", CAPACITY, values, look="area"))
-        goodput = mine.groupby("t_s")["goodput_mbps"].sum()
+        goodput = mine.set_index("t_s")["goodput_mbps"]
         # A second evens out the pauses between segments.
         smooth = goodput.rolling(max(1, round(1.0 / slot_s)), min_periods=1).mean()
         rows = {

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from celltcp.results import Results
 
-#: Column with the time under a limit, what it is called, and what sets it.
+#: Column with the time under a limit, what happened in that time, and what sets the limit.
 _LIMITS = (
-    ("receive_window_limited_s", "the receive window", "receive"),
-    ("send_buffer_limited_s", "the send buffer", "send"),
-    ("application_limited_s", "the application", "application"),
+    ("receive_window_limited_s", "the receive window was full", "receive"),
+    ("send_buffer_limited_s", "the send buffer was full", "send"),
+    ("application_limited_s", "the application had no more to send", "application"),
 )
 
 #: Share of the time from which on a limit is told.
@@ -25,16 +25,21 @@ _MOST = 0.5
 
 
 def held_back(results: Results) -> list[str]:
-    """Returns a warning for each limit but the network that held flows back for most of their time."""
+    """Returns a warning for each limit but the network that held flows back for most of their time.
+
+    While the bottleneck is busy with the flow, or stands still, the network is the limit, whatever else
+    is full or empty: a sender whose last bytes wait in the queue has no more to send, either.
+    """
     flows: pd.DataFrame = results.tables["flows"].to_pandas()
     if "receive_window_limited_s" not in flows:
         return []
     lineups = results.tables["runs"].select(["run", "cca"]).to_pandas()
     flows = flows.merge(lineups.rename(columns={"cca": "lineup"}), on="run")
     flows = flows[flows["duration_s"] > 0]
+    idle = 1.0 - _busy(results, flows)
     warnings = []
-    for column, called, kind in _LIMITS:
-        share = (flows[column] / flows["duration_s"]).clip(upper=1.0)
+    for column, happened, kind in _LIMITS:
+        share = (flows[column] / flows["duration_s"]).clip(upper=idle)
         # A transfer that ends is short where all of it fits into the first window.
         counted = flows["completion_s"].isna() if kind == "application" else share.notna()
         found = (
@@ -49,10 +54,30 @@ def held_back(results: Results) -> list[str]:
         low, high = (round(100 * value) for value in (found.min(), found.max()))
         time = f"{high} %" if low == high else f"{low} to {high} %"
         warnings.append(
-            f"{('; ' if several else ', ').join(who)}: {called} and not the network was the limit for "
-            f"{time} of the time; {_settings(kind, results)}"
+            f"{('; ' if several else ', ').join(who)}: for {time} of the time {happened} while the "
+            f"bottleneck had room; {_settings(kind, results)}"
         )
     return warnings
+
+
+def _busy(results: Results, flows: pd.DataFrame) -> pd.Series:
+    """Returns for each connection the share of its time in which the path carried it at its capacity.
+
+    That is the utilisation of the capacity that others leave, and all of the time without any capacity.
+    Zero where the capacity is not known.
+    """
+    slots = results.tables["slots"].select(["run", "flow", "goodput_mbps", "capacity_mbps"]).to_pandas()
+    slots["known"] = slots["capacity_mbps"].notna()
+    slots["outage"] = slots["capacity_mbps"] == 0
+    slots.loc[~slots["known"], "goodput_mbps"] = 0.0
+    sums = slots.groupby(["run", "flow"], observed=True)[
+        ["goodput_mbps", "capacity_mbps", "known", "outage"]
+    ].sum()
+    utilisation = (sums["goodput_mbps"] / sums["capacity_mbps"]).clip(upper=1.0).fillna(0.0)
+    outage = (sums["outage"] / sums["known"]).fillna(0.0)
+    busy = (outage + (1.0 - outage) * utilisation).rename("busy")
+    joined = flows[["run", "flow"]].join(busy, on=["run", "flow"])["busy"]
+    return joined.fillna(0.0)
 
 
 def _settings(kind: str, results: Results) -> str:
@@ -80,12 +105,18 @@ def _settings(kind: str, results: Results) -> str:
 def repeating(about: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each recorded trace that is shorter than a run."""
     length = about.get("duration_s", 0.0)
-    return [
-        f"the trace {trace['file']} lasts {trace['duration_s']:.1f} s: a run of {length:g} s repeats "
-        f"it {length / trace['duration_s']:.1f} times"
-        for trace in about.get("traces", [])
-        if trace["duration_s"] < length
-    ]
+    warnings = []
+    for trace in about.get("traces", []):
+        lasts = trace["duration_s"]
+        if lasts >= length:
+            continue
+        again = (
+            f"the last {length - lasts:.3g} s of a run of {length:g} s repeat its beginning"
+            if length < 2 * lasts
+            else f"a run of {length:g} s has it {length / lasts:.1f} times, one after another"
+        )
+        warnings.append(f"the trace {trace['file']} lasts {lasts:.6g} s: {again}")
+    return warnings
 
 
 def short_of_memory(results: Results) -> list[str]:
@@ -101,8 +132,8 @@ def short_of_memory(results: Results) -> list[str]:
         if starved:
             warnings.append(
                 f"{names[str(cca)]}: the kernel's TCP ran short of memory in {starved} of {len(mine)} "
-                "runs, and sent less than hosts of their own would; fewer flows or smaller buffers "
-                "(tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
+                "runs, in which windows shrink that hosts of their own would have; fewer flows or "
+                "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
             )
     return warnings
 

@@ -1,0 +1,131 @@
+"""Application against verdict: whether what the application got contradicts that a CCA is best."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from celltcp.labels import labels
+from celltcp.requirements import QOE
+from celltcp.results import Results
+from celltcp.results.frames import frame
+from celltcp.results.tested import FlowUnderTest
+from celltcp.statistics import MARGIN, estimate, paired_difference
+
+#: Name of the share of transfers that were complete at the end of a run.
+COMPLETED = "completed_share"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Figure by which an application is served well or badly."""
+
+    figure: str
+    #: The figure of a CCA in words.
+    says: Callable[[float], str]
+    #: Factor that makes more of it better: 1 or -1.
+    sign: int = -1
+    #: Value from which on the application is not usable, whatever others get; None without one.
+    fails_at: float | None = None
+    #: Smallest difference that matters, beside the share `MARGIN` of the mean.
+    least: float = 0.0
+
+    def fails(self, value: float) -> bool:
+        """Returns whether an application with this mean cannot be used."""
+        if math.isnan(value):
+            return True
+        return self.fails_at is not None and self.sign * value < self.sign * self.fails_at
+
+    def is_better(self, one: list[float], other: list[float]) -> bool:
+        """Returns whether `one` is better than `other`, beyond chance and by an amount that matters."""
+        gain = paired_difference(one, other)
+        most = max(abs(estimate(one).mean), abs(estimate(other).mean))
+        return self.sign * gain.mean > max(MARGIN * most, self.least) and not gain.includes_zero
+
+
+#: Criteria, in the order in which they are looked at. On the scale of the mean opinion score 2 is poor
+#: and 1 is bad (ITU-T P.800). Conversations are hard to follow with far less than a tenth of the frames
+#: missing (ITU-T G.1010: 1 % of video, 3 % of speech).
+CRITERIA = (
+    Criterion(QOE, lambda mean: f"the mean opinion score is {mean:.2f}", sign=1, fails_at=2.0),
+    Criterion(
+        "late_share",
+        lambda mean: f"{100 * mean:.1f} % of the frames are late",
+        fails_at=0.1,
+        least=0.01,
+    ),
+    Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),
+    Criterion("page_load_s", lambda mean: f"a page takes {mean:.3f} s"),
+    Criterion(
+        COMPLETED, lambda mean: f"{100 * mean:.0f} % of the transfers are complete", sign=1, least=0.01
+    ),
+)
+
+
+def completed_share(results: Results, runs: pd.Series) -> list[float]:
+    """Returns the share of the transfers of the flow under test that each run completed.
+
+    NaN for flows without an end, and for runs without a transfer.
+    """
+    workload = tomllib.loads(results.about["scenario"])["flows"][0].get("workload", {})
+    kind = workload.get("kind", "bulk")
+    if kind != "sequence" and not (kind == "bulk" and "bytes" in workload):
+        return [math.nan] * len(runs)
+    flows = frame(results.tables["flows"].select(["run", "name", "completion_s"]))
+    mine = flows[FlowUnderTest.of(results.about).has(flows["name"])]
+    shares = mine["completion_s"].notna().groupby(mine["run"]).mean()
+    return [float(shares.get(run, math.nan)) for run in runs]
+
+
+def contradiction(
+    leader: str, metric: str, served: Mapping[str, Mapping[str, list[float]]]
+) -> str | None:
+    """Returns why the application's figures contradict that a CCA is best; None if they do not.
+
+    Args:
+        leader: CCA with the highest mean of the metric.
+        metric: metric of the requirement; a figure does not contradict itself.
+        served: by figure and CCA, the values of the runs in the order of the seeds.
+    """
+    for criterion in CRITERIA:
+        values = served.get(criterion.figure, {})
+        means = {cca: estimate(runs).mean for cca, runs in values.items()}
+        if criterion.figure == metric or all(math.isnan(mean) for mean in means.values()):
+            continue
+        others = {
+            cca: mean
+            for cca, mean in means.items()
+            if cca != leader
+            and not criterion.fails(mean)
+            and (criterion.fails(means[leader]) or criterion.is_better(values[cca], values[leader]))
+        }
+        if not others and not criterion.fails(means[leader]):
+            continue
+        return _sentence(criterion, leader, means, others)
+    return None
+
+
+def _sentence(
+    criterion: Criterion, leader: str, means: Mapping[str, float], others: Mapping[str, float]
+) -> str:
+    """Returns the contradiction in words, with the figures of the leader and of the best of others."""
+    names = labels(means)
+    with_leader = f"with {names[leader]}, which leads, {_says(criterion, means[leader])}"
+    if others:
+        best = max(others, key=lambda cca: criterion.sign * others[cca])
+        return f"{with_leader}; with {names[best]} {_says(criterion, others[best])}"
+    known = {cca: mean for cca, mean in means.items() if not math.isnan(mean)}
+    best = max(known, key=lambda cca: criterion.sign * known[cca])
+    if len(means) == 1:
+        return f"with {names[leader]} {_says(criterion, means[leader])}"
+    if best == leader:
+        return f"{with_leader}, and no other serves the application better"
+    return f"{with_leader}; at best, with {names[best]}, {_says(criterion, known[best])}"
+
+
+def _says(criterion: Criterion, mean: float) -> str:
+    return f"{criterion.figure} has no value" if math.isnan(mean) else criterion.says(mean)

@@ -1,0 +1,70 @@
+"""Flow under test: the first flow of a scenario, whose congestion control `--cca` names."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+#: How slots of connections at the same time become one: what adds up, and what is averaged.
+_JOINED = {
+    **dict.fromkeys(("delivered_bytes", "goodput_mbps", "rate_mbps", "cwnd", "inflight"), "sum"),
+    **dict.fromkeys(("retransmissions", "segments", "duplicate_acks"), "sum"),
+    **dict.fromkeys(("rtt_mean_ms", "owd_mean_ms", "pm_balanced", "pm_delay"), "mean"),
+    **dict.fromkeys(("queue_packets", "capacity_mbps", "rtt_increment_mean_ms"), "mean"),
+    "rtt_increment_max_ms": "max",
+}
+
+
+@dataclass(frozen=True)
+class FlowUnderTest:
+    """The first flow of a scenario, with all of its connections.
+
+    Connections are numbered in the order in which they open. So number 0 may belong to another flow.
+    """
+
+    name: str
+    #: Whether it stands for a flow at each of several nodes, as `from = "machine-*"` does.
+    at_each_node: bool = False
+
+    @classmethod
+    def of(cls, about: Mapping[str, Any]) -> FlowUnderTest:
+        """Returns that of results, from the scenario in their description."""
+        first = tomllib.loads(about["scenario"])["flows"][0]
+        ends = (str(first.get(end, "")) for end in ("from", "to"))
+        return cls(str(first.get("name", "flow-1")), any(end.endswith("*") for end in ends))
+
+    def has(self, names: pd.Series) -> pd.Series:
+        """Returns for the name of each connection whether it belongs to the flow."""
+        texts = names.astype(str)
+        if not self.at_each_node:
+            return texts == self.name
+        start = f"{self.name}-"
+        number = texts.str.removeprefix(start)
+        return texts.str.startswith(start) & number.str.isdigit()
+
+
+def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame) -> pd.DataFrame:
+    """Returns the slots of the flow under test; those of connections at the same time become one.
+
+    Args:
+        tested: the flow.
+        flows: all connections, with `run`, `flow` and `name`.
+        slots: those of all connections.
+
+    Bytes, rates and windows add up; RTT, delay and PM are means over the connections. What the
+    connections carry counts to the capacity of each, because all of it is for this flow.
+    """
+    mine = slots.merge(flows.loc[tested.has(flows["name"]), ["run", "flow"]], on=["run", "flow"])
+    if not mine.duplicated(["run", "t_s"]).any():
+        return mine.sort_values(["run", "t_s"], kind="stable", ignore_index=True)
+    goodput = mine["goodput_mbps"]
+    whole = goodput.groupby([mine["run"], mine["t_s"]]).transform("sum")
+    mine = mine.assign(capacity_mbps=mine["capacity_mbps"] + whole - goodput)
+    columns: dict[str, str] = {name: how for name, how in _JOINED.items() if name in mine}
+    if "cca" in mine:
+        columns["cca"] = "first"
+    return mine.groupby(["run", "t_s"], as_index=False, observed=True).agg(columns)

@@ -1,0 +1,155 @@
+"""Drawn scenarios whose limit is known: no warning, verdict or table contradicts what happened."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+import celltcp as ct
+
+#: What a warning of a limit other than the network says, by the limit.
+_SAYS = {
+    "application": "the application had no more to send",
+    "receive window": "the receive window was full",
+    "send buffer": "the send buffer was full",
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Scenario with a known cause of its goodput."""
+
+    #: The limit that has to be named; None where the network is the limit.
+    limit: str | None
+    changes: dict[str, str]
+    duration: str = "12s"
+    ccas: list[str] = field(default_factory=lambda: ["cubic", "bbr"])
+
+
+def _slow_link_below_a_video(draw: random.Random) -> Drawn:
+    rate = draw.randint(80, 280)
+    changes = {"path.down.rate": f"{rate}kbit/s", "flows.0.workload": '{ kind = "video" }'}
+    return Drawn(None, changes, duration="40s")
+
+
+def _last_bytes_in_a_deep_queue(draw: random.Random) -> Drawn:
+    """A transfer that fits into the queue: the sender has handed over everything, and waits."""
+    rate, size = draw.choice([(1, 1000), (2, 1800), (3, 3000)])
+    changes = {
+        "path.down.rate": f"{rate}Mbit/s",
+        "path.buffer": "5000packets",
+        "flows.0.workload": f'{{ kind = "bulk", bytes = "{size}kB" }}',
+    }
+    return Drawn(None, changes, ccas=["cubic"])
+
+
+def _window_larger_than_the_path(draw: random.Random) -> Drawn:
+    """The receive window is full all the time, and so is the queue."""
+    changes = {
+        "path.down.rate": f"{draw.randint(2, 6)}Mbit/s",
+        "path.buffer": "5000packets",
+        "tcp.receive_window_max": f"{draw.randint(300, 800)}kB",
+    }
+    return Drawn(None, changes, ccas=["cubic", "reno"])
+
+
+def _window_smaller_than_the_path(draw: random.Random) -> Drawn:
+    changes = {
+        "path.down.rate": f"{draw.randint(50, 400)}Mbit/s",
+        "tcp.receive_window_max": f"{draw.randint(20, 150)}kB",
+    }
+    return Drawn("receive window", changes)
+
+
+def _send_buffer_smaller_than_the_path(draw: random.Random) -> Drawn:
+    changes = {
+        "path.down.rate": f"{draw.randint(80, 400)}Mbit/s",
+        "path.rtt": f"{draw.randint(80, 200)}ms",
+        "tcp.send_buffer_max": f"{draw.randint(60, 200)}kB",
+    }
+    return Drawn("send buffer", changes, ccas=["cubic"])
+
+
+def _application_with_pauses(draw: random.Random) -> Drawn:
+    pause = draw.uniform(2.5, 5)
+    changes = {"flows.0.workload": f'{{ kind = "on-off", on = "0.5s", off = "{pause:.1f}s" }}'}
+    return Drawn("application", changes, duration="20s")
+
+
+_CAUSES: list[Callable[[random.Random], Drawn]] = [
+    _slow_link_below_a_video,
+    _last_bytes_in_a_deep_queue,
+    _window_larger_than_the_path,
+    _window_smaller_than_the_path,
+    _send_buffer_smaller_than_the_path,
+    _application_with_pauses,
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("cause", _CAUSES, ids=lambda cause: cause.__name__.strip("_"))
+def test_a_warning_names_the_limit_and_nothing_else(
+    cause: Callable[[random.Random], Drawn], seed: int
+) -> None:
+    drawn = cause(random.Random(f"{cause.__name__}-{seed}"))
+    result = ct.compare(
+        "steady-20-68", drawn.ccas, 1, seed=seed, duration=drawn.duration, set=drawn.changes
+    )
+    named = {limit for limit, says in _SAYS.items() if any(says in each for each in result.warnings)}
+    assert named == ({drawn.limit} if drawn.limit else set()), (drawn, result.warnings)
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_no_cca_is_best_for_frames_that_come_too_late(seed: int) -> None:
+    draw = random.Random(seed)
+    changes = {
+        "path.down.rate": f"{draw.randint(300, 900)}kbit/s",
+        "path.buffer": f"{draw.randint(200, 1000)}packets",
+        "flows.0.workload": '{ kind = "frames" }',
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr", "vegas"], 2, duration="15s", set=changes)
+    assert (result.runs["late_share"] > 0.5).all()
+    for requirement, verdict in result.verdicts.items():
+        assert verdict.best is None, requirement
+        assert verdict.contradicted_by is not None
+        assert re.search(r"[\d.]+ % of the frames are late", verdict.contradicted_by)
+    assert not any(result.recommendation.values())
+    assert result.to_json()["verdicts"]["delay"]["contradicted_by"]
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_shares_add_up_to_what_all_connections_deliver(seed: int) -> None:
+    draw = random.Random(seed)
+    count = draw.randint(2, 7)
+    other = '[{ cca = "cubic", count = %d }, { cca = "reno", count = %d }]'
+    flows = other % (count, draw.randint(1, 4))
+    result = ct.compare("steady-20-68", "cubic", 1, seed=seed, duration="10s", set={"flows": flows})
+    shares = result.shares
+    assert shares["connections"].sum() == len(result.flows)
+    slots = result.slots
+    begun = slots.groupby("flow")["t_s"].min().max()
+    delivered = slots[slots["t_s"] >= begun].groupby("t_s")["goodput_mbps"].sum().mean()
+    assert shares["goodput_mbps"].sum() == pytest.approx(delivered, rel=0.02)
+    assert shares["goodput_mbps"].sum() == pytest.approx(19, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("lasts", "length", "says"),
+    [
+        (3, 3, None),
+        (3, 3.1, "the last 0.1 s of a run of 3.1 s repeat its beginning"),
+        (3, 5, "the last 2 s of a run of 5 s repeat its beginning"),
+        (3, 12, "a run of 12 s has it 4.0 times, one after another"),
+    ],
+)
+def test_a_repeated_trace_says_how_much_of_it(tmp_path, lasts, length, says) -> None:
+    trace = tmp_path / "t.csv"
+    trace.write_text("time_s,rate_mbps\n" + "".join(f"{n},5\n" for n in range(lasts)))
+    result = ct.compare(trace, "cubic", 1, duration=f"{length}s")
+    found = [each for each in result.warnings if "lasts" in each]
+    assert len(found) == (says is not None)
+    assert all(each.endswith(f"lasts {lasts} s: {says}") for each in found)
