@@ -9,7 +9,7 @@ ENGINE := python/celltcp/engine
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: demo test test-kernel fuzz lint mutants bench wheel man docs setup lock clean
+.PHONY: demo test test-kernel test-wheel fuzz lint mutants bench wheel man docs setup lock clean
 
 demo: setup
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
@@ -58,10 +58,20 @@ bench: setup
 DATA := celltcp._core.data
 
 wheel: setup
-	cp -r kernel $(ENGINE)/kernel
+	rm -rf $(ENGINE)/kernel && cp -r kernel $(ENGINE)/kernel
 	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
 	rm -rf $(DATA) && $(BIN)/python docs/share.py $(DATA)/data/share
-	$(BIN)/maturin build --release --locked; status=$$?; rm -rf $(ENGINE)/kernel $(DATA); exit $$status
+	rm -rf target/wheels
+	$(BIN)/maturin build --release --locked --out target/wheels; status=$$?; \
+		rm -rf $(ENGINE)/kernel $(DATA); exit $$status
+
+# The wheel in an environment that has nothing else, with the newest releases of what it needs.
+test-wheel: wheel
+	rm -rf target/installed && $(PYTHON) -m venv target/installed
+	target/installed/bin/python -m pip install --quiet --disable-pip-version-check target/wheels/celltcp-*.whl
+	cd target/installed && bin/celltcp compare drive --runs 1 --duration 2s --out results --quiet
+	cd target/installed && bin/celltcp show results --verify
+	test -f target/installed/share/man/man1/celltcp.1
 
 # Man pages of all commands, made from their options, and completions of shells.
 man: setup
@@ -83,11 +93,11 @@ $(VENV)/installed: requirements.lock
 	touch $@
 
 $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
 	cargo build --release --locked --quiet --package celltcp-kernel-path
 	cargo rustc --release --locked --quiet --package celltcp-guest -- -C target-feature=+crt-static
 	mkdir -p $(ENGINE)
-	cp $(TARGET)/celltcp-guest $(TARGET)/libkernel_path.so $(ENGINE)/
+	cp "$(TARGET)/celltcp-guest" "$(TARGET)/libkernel_path.so" $(ENGINE)/
 	touch $@
 
 # Renews the lock files of the package and of the docs site.

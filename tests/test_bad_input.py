@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from celltcp._core import seal
+
 CASES = {
     "scenario": (("compare", "stedy-20-68"), "scenario 'stedy-20-68'", "steady-20-68"),
     "cca": (("compare", "drive", "--cca", "cubix"), '"cubix"', "reno"),
@@ -45,6 +47,25 @@ def test_a_malformed_trace_is_refused_by_file_and_line(celltcp, tmp_path, text, 
         done = celltcp(*arguments)
         assert done.returncode == 2
         assert place in done.stderr
+
+
+@pytest.mark.parametrize("levels", [65, 300_000])
+@pytest.mark.parametrize("level", [".a", "[", "{a=", "[{a="])
+def test_a_scenario_nested_too_deeply_is_refused_by_its_line(celltcp, tmp_path, level, levels) -> None:
+    text = f"path{level * levels} = 1" if level == ".a" else f"path = {level * levels}"
+    (tmp_path / "deep.toml").write_text(f'name = "deep"\n{text}\n')
+    done = celltcp("compare", "deep.toml")
+    assert done.returncode == 2
+    assert done.stderr.strip() == "celltcp: deep.toml:2: tables and lists are at most 64 levels deep"
+
+
+def test_a_list_of_files_nested_too_deeply_is_no_list(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    place = b'{"celltcp-digest": "xxh3-128:' + b"0" * 32 + b'", "files": '
+    (tmp_path / "r" / "celltcp.json").write_bytes(seal(place + b"[" * 100_000))
+    done = celltcp("show", "r")
+    assert done.returncode == 2
+    assert done.stderr.startswith("celltcp: r/celltcp.json: is no list of files of celltcp")
 
 
 def test_a_truncated_result_is_reported(celltcp, tmp_path: Path) -> None:

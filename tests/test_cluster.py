@@ -147,6 +147,7 @@ def test_what_an_interrupted_command_has_finished_is_used_when_it_goes_on(
     going.send_signal(signal.SIGINT)
     _, told = going.communicate(timeout=60)
     assert going.returncode == 130
+    assert told.startswith(f"{cluster.address}: scheduler and workers exchange pickled Python")
     finished = len(_parts(tmp_path / "there"))
     assert 0 < finished < 24
     kept = int(re.search(r"(\d+) of 120 runs are kept in there", told)[1])

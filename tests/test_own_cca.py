@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
 import celltcp as ct
 from celltcp._core import describe_cca
+from celltcp.cli import celltcp as command_line
 
 
 class Steady(ct.CongestionControl):
@@ -202,6 +204,13 @@ def test_parameters_are_given_on_the_command_line(celltcp, tmp_path: Path) -> No
     assert 'mine has no parameter "beta"; allowed: alpha' in refused.stderr
 
 
+def test_the_completion_of_a_shell_does_not_run_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    complete = ShellComplete(command_line, {}, "celltcp", "_CELLTCP_COMPLETE").get_completions
+    assert complete(["compare", "--own", str(tmp_path / "mine.py")], "dri")
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import celltcp as ct\n"
@@ -215,6 +224,11 @@ def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert "mine" in done.stdout
     assert "cubic" in done.stdout
+    note = "mine.py: runs as code of celltcp, with all your rights\n"
+    assert note in done.stderr
+    # Wherever -q stands.
+    assert celltcp(*command, "--own", "mine.py", "-q").stderr == ""
+    assert celltcp(*command, "-q", "--own", "mine.py").stderr == ""
     described = celltcp("cca", "mine", "--own", "mine.py")
     assert described.returncode == 0, described.stderr
     assert described.stdout.splitlines()[0] == "mine: mine, family user"

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from celltcp._core import Scenario
+from celltcp._core import Scenario, is_too_deep
 
 #: Folder of the built-in scenarios and of the files that they name.
 LIBRARY = Path(__file__).parent / "library"
@@ -59,6 +59,8 @@ def _shortened(scenario: Scenario) -> Scenario:
 
 def _named_in(text: str) -> list[tuple[str, str]]:
     """Returns the fields of a scenario that name a file, each with the name."""
+    if is_too_deep(text):
+        return []
     try:
         return list(_files(tomllib.loads(text)))
     except tomllib.TOMLDecodeError:

@@ -1,7 +1,7 @@
 //! Analysis: one pass over a capture, in pieces, from bytes to tables.
 
 use crate::input::layers::{Packet, Skipped, dissect};
-use crate::input::records::{Broken, Records};
+use crate::input::records::{Broken, LATEST_NS, Records};
 use crate::input::source::Bytes;
 use crate::tables::Tables;
 use crate::tracker::Tracker;
@@ -111,7 +111,7 @@ impl Analysis {
         let summary = &mut self.summary;
         summary.packets += 1;
         let (first, last) = summary.times_ns.unwrap_or((at_ns, at_ns));
-        let at_ns = at_ns.saturating_add(self.ahead_ns);
+        let at_ns = (at_ns + self.ahead_ns).min(LATEST_NS);
         let at_ns = if at_ns < last {
             summary.backwards += 1;
             if last - at_ns > REORDERING_NS {

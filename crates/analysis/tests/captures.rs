@@ -151,3 +151,26 @@ proptest! {
         prop_assert_eq!(summary.packets, packets.len() as u64);
     }
 }
+
+#[test]
+fn a_time_after_the_year_2106_ends_the_capture_and_no_sum_of_times_overflows() {
+    let mut packets = download(20);
+    let last = packets.last().expect("packets").0;
+    let later = u64::from(u32::MAX) * 1_000_000_000 - last;
+    for (at, _) in packets.iter_mut().skip(20) {
+        *at += later;
+    }
+    let (summary, _) = analysed(pcapng(&packets, 101, 9, false));
+    assert_eq!(summary.broken, None);
+    assert_eq!(summary.packets, packets.len() as u64);
+    for (at, _) in packets.iter_mut().skip(30) {
+        *at = u64::MAX;
+    }
+    let (summary, _) = analysed(pcapng(&packets, 101, 9, false));
+    assert_eq!(summary.packets, 30);
+    let broken = summary.broken.expect("the time is too late").to_string();
+    assert!(
+        broken.ends_with("the time of a record is not between 1970 and 2106"),
+        "{broken}"
+    );
+}

@@ -4,6 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::Wrong;
 use crate::document::Problem;
+use crate::nesting::check_nesting;
 
 /// Place where a value was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +55,13 @@ impl Node {
     /// Parses a TOML document.
     pub(crate) fn from_toml(text: &str) -> Result<Self, Problem> {
         let lines = Lines::of(text);
+        check_nesting(text).map_err(|(at, message)| Problem {
+            origin: lines.origin(at),
+            wrong: Wrong {
+                field: String::new(),
+                message,
+            },
+        })?;
         let document = DeTable::parse(text).map_err(|error| Problem {
             origin: error
                 .span()
@@ -71,8 +79,9 @@ impl Node {
 
     /// Parses one TOML value; any other text becomes a text.
     pub fn from_toml_value(text: &str, origin: Origin) -> Self {
-        let parsed = DeValue::parse(text)
+        let parsed = check_nesting(text)
             .ok()
+            .and_then(|()| DeValue::parse(text).ok())
             .map(|found| value(found.get_ref(), &|_| origin));
         Self {
             origin,

@@ -51,6 +51,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<own_cca::PyReport>()?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenarios::is_too_deep, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::middlebox_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;

@@ -278,3 +278,9 @@ fn escaped(text: &str) -> String {
 pub(crate) fn scenario_schema() -> String {
     scenario::Scenario::schema()
 }
+
+/// Returns whether tables or lists of a TOML text are deeper than readers of it can bear.
+#[pyfunction]
+pub(crate) fn is_too_deep(text: &str) -> bool {
+    config::check_nesting(text).is_err()
+}

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from celltcp.ccas import MIDDLEBOXES
+from celltcp.cli.verbosity import note_early
 from celltcp.engines import ENGINES
 
 #: Seeds that a run can have.
@@ -27,6 +28,15 @@ def complete_middlebox(
     cut = max(begun.rfind(","), begun.rfind("@")) + 1
     known, kind = begun[:cut], begun[cut:]
     return [CompletionItem(known + name) for name in MIDDLEBOXES if name.startswith(kind)]
+
+
+def _warn_of_cluster(context: click.Context, _: click.Parameter, address: str | None) -> str | None:
+    if address is not None and not context.resilient_parsing:
+        note_early(
+            f"{address}: scheduler and workers exchange pickled Python, which runs as code on each "
+            "side; use only a cluster that you trust"
+        )
+    return address
 
 
 #: Options by the name of the setting or parameter that they become.
@@ -102,6 +112,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "cluster": {
         "metavar": "ADDRESS",
+        "callback": _warn_of_cluster,
         "help": "Dask scheduler whose workers do the runs, such as tcp://host:8786.  [default: this "
         "machine does them]",
     },
@@ -236,10 +247,12 @@ def scenarios_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return argument(_loading(command))
 
 
-def _register_files(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+def _register_files(context: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
     from celltcp.own_cca import register_file
 
-    for file in files:
+    # The shell's completion is no reason to run a file.
+    for file in () if context.resilient_parsing else files:
+        note_early(f"{file}: runs as code of celltcp, with all your rights")
         register_file(file)
 
 

@@ -47,8 +47,9 @@ def checked_streams() -> Iterator[None]:
     files = []
     for name, title in (("stdout", "standard output"), ("stderr", "standard error")):
         stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
-            file = _CheckedFile(stream.fileno(), title)
+        number = _number(stream)
+        if number is not None and not stream.isatty():
+            file = _CheckedFile(number, title)
             files.append(file)
             setattr(sys, name, _over(file, stream))
     try:
@@ -62,6 +63,14 @@ def checked_streams() -> Iterator[None]:
                     each.flush()
         if any(file.is_broken_pipe for file in files):
             _end_by_sigpipe()
+
+
+def _number(stream: TextIO) -> int | None:
+    """Returns the file descriptor of a text stream, and None for a stream that is no file."""
+    try:
+        return stream.fileno() if isinstance(stream, io.TextIOWrapper) else None
+    except io.UnsupportedOperation:
+        return None
 
 
 def _over(file: _CheckedFile, stream: io.TextIOWrapper) -> TextIO:

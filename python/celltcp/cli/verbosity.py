@@ -8,10 +8,23 @@ import click
 _level = 0
 
 
+#: Notes of options that were read before -q.
+_early: list[str] = []
+
+
 def _set(context: click.Context, parameter: click.Parameter, given: bool) -> None:
     global _level
     if given and not context.resilient_parsing:
         _level = -1 if parameter.name == "quiet" else 1
+    if parameter.name == "quiet":
+        for text in _early:
+            note(text)
+        _early.clear()
+
+
+def note_early(text: str) -> None:
+    """Prints a line on standard error as soon as -q is read, or known to be missing."""
+    _early.append(text)
 
 
 def add_verbosity(command: click.Command) -> None:

@@ -96,5 +96,5 @@ def read_manifest(file: Path) -> Manifest | None:
     try:
         document = json.loads(data)
         return Manifest(str(document["kind"]), dict(document["files"]), dict(document["about"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise CelltcpError(f"{file}: is no list of files of celltcp") from None

@@ -17,6 +17,8 @@ const ROOM: usize = 1 << 20;
 /// Longest record that is read. Wireshark writes no packet longer than 256 KiB; blocks of secrets can be longer.
 const LONGEST: usize = 1 << 24;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
+/// Latest time of a record, the last second that a pcap file can hold, ns since 1970. Sums of a few such times fit.
+pub(crate) const LATEST_NS: u64 = (u32::MAX as u64 + 1) * NANOS_PER_SECOND as u64 - 1;
 
 /// One record of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,10 +72,13 @@ impl Interface {
     }
 
     /// Returns the time of a count of the clock, ns.
-    fn time_ns(&self, count: u64) -> u64 {
+    fn time_ns(&self, count: u64) -> Result<u64, &'static str> {
         let ns = u128::from(count) * NANOS_PER_SECOND / self.units;
         let offset = i128::from(self.offset_s) * NANOS_PER_SECOND as i128;
-        u64::try_from(ns as i128 + offset).unwrap_or(0)
+        u64::try_from(ns as i128 + offset)
+            .ok()
+            .filter(|ns| *ns <= LATEST_NS)
+            .ok_or("the time of a record is not between 1970 and 2106")
     }
 }
 
@@ -229,10 +234,10 @@ fn packet<'a>(
         PcapBlockOwned::Legacy(record) => {
             let interface = interfaces.first().copied().flatten();
             let interface = interface.ok_or("a record stands before the header")?;
-            let seconds = u128::from(record.ts_sec) * NANOS_PER_SECOND;
-            let fraction = u128::from(record.ts_usec) * (NANOS_PER_SECOND / interface.units);
+            let units = interface.units as u64;
+            let count = u64::from(record.ts_sec) * units + u64::from(record.ts_usec);
             Ok(Some(Record {
-                at_ns: u64::try_from(seconds + fraction).unwrap_or(0),
+                at_ns: interface.time_ns(count)?,
                 link_type: interface.link_type,
                 wire_len: record.origlen,
                 bytes: record.data,
@@ -259,7 +264,8 @@ fn packet<'a>(
                 .ok_or_else(|| format!("no usable interface {} is described", block.if_id))?;
             let kept = (block.caplen as usize).min(block.data.len());
             Ok(Some(Record {
-                at_ns: interface.time_ns(u64::from(block.ts_high) << 32 | u64::from(block.ts_low)),
+                at_ns: interface
+                    .time_ns(u64::from(block.ts_high) << 32 | u64::from(block.ts_low))?,
                 link_type: interface.link_type,
                 wire_len: block.origlen,
                 bytes: &block.data[..kept],

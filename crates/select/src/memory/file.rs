@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::{Remembered, Tried};
-use crate::policy::{Wrong, cca_named, in_one_line};
+use crate::policy::{Wrong, cca_named, check_text, in_one_line};
 
 /// Longest RTT that a connection survives, ms: `TCP_RTO_MAX`.
 const LONGEST_RTT_MS: f64 = 120_000.0;
 
 /// Parses the destinations in the text of a file.
 pub(super) fn read(text: &str) -> Result<BTreeMap<String, Remembered>, String> {
-    config::check_sealed(text)?;
+    check_text(text)?;
     let file: Table = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
     destinations(&file).map_err(|(field, reason)| format!("{field}: {reason}"))
 }

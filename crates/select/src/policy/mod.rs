@@ -139,12 +139,25 @@ pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
 /// Returns the message of the TOML reader on one line, after the line number.
 pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>();
-    let message = message.join(" ");
-    let before = error.span().and_then(|span| text.get(..span.start));
-    match before {
+    on_line(
+        text,
+        error.span().map(|span| span.start),
+        &message.join(" "),
+    )
+}
+
+/// Returns a message after the number of the line of a place in a text.
+fn on_line(text: &str, place: Option<usize>, message: &str) -> String {
+    match place.and_then(|place| text.get(..place)) {
         Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
-        None => message,
+        None => message.to_owned(),
     }
+}
+
+/// Checks the seal of a policy or memory file, and that parsers can bear how deep its tables are.
+pub(crate) fn check_text(text: &str) -> Result<(), String> {
+    config::check_sealed(text)?;
+    config::check_nesting(text).map_err(|(place, message)| on_line(text, Some(place), &message))
 }
 
 /// Returns whether Linux has the CCA.
@@ -174,7 +187,7 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] names the field, its value and what is allowed.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
-        config::check_sealed(text).map_err(|reason| PolicyError::Text {
+        check_text(text).map_err(|reason| PolicyError::Text {
             origin: origin.to_owned(),
             reason,
         })?;

@@ -25,16 +25,16 @@ impl Clock {
             return None;
         }
         // Whole units apart from their fraction: a time since 1970 has more digits than a float.
-        if let Some((whole, fraction)) = text.split_once('.')
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        if fraction.bytes().all(|byte| byte.is_ascii_digit())
             && let (Ok(whole), Ok(fraction)) =
                 (whole.parse::<u64>(), format!("0.{fraction}").parse::<f64>())
         {
-            return Some(whole * self.unit.nanos + libm::round(fraction * unit) as u64);
+            return whole
+                .checked_mul(self.unit.nanos)?
+                .checked_add(libm::round(fraction * unit) as u64);
         }
-        match text.parse::<u64>() {
-            Ok(whole) => Some(whole * self.unit.nanos),
-            Err(_) => Some(libm::round(value * unit) as u64),
-        }
+        Some(libm::round(value * unit) as u64)
     }
 }
 
@@ -99,13 +99,18 @@ fn offset(text: &str) -> Option<i64> {
         return Some(0);
     }
     let sign = if text.starts_with('-') { -1 } else { 1 };
-    let digits: String = text[1..].chars().filter(|c| *c != ':').collect();
-    let hours: i64 = digits.get(..2)?.parse().ok()?;
-    let minutes: i64 = digits.get(2..).map_or(Some(0), |rest| match rest {
-        "" => Some(0),
-        rest => rest.parse().ok(),
-    })?;
-    Some(sign * (hours * 60 + minutes))
+    let (hours, minutes) = match text[1..].as_bytes() {
+        [h, hh] => ([*h, *hh], [b'0', b'0']),
+        [h, hh, m, mm] | [h, hh, b':', m, mm] => ([*h, *hh], [*m, *mm]),
+        _ => return None,
+    };
+    Some(sign * (two_digits(hours)? * 60 + two_digits(minutes)?))
+}
+
+/// Returns the number of two decimal digits.
+fn two_digits(digits: [u8; 2]) -> Option<i64> {
+    let [tens, ones] = digits.map(|digit| char::from(digit).to_digit(10));
+    Some(i64::from(tens? * 10 + ones?))
 }
 
 #[cfg(test)]
@@ -131,6 +136,8 @@ mod tests {
             "2019-13-14T10:16:30",
             "65000-01-01T00:00:00Z",
             "yesterday 10:00",
+            "2019-12-14T10:16:30+01:999999999999999999",
+            "2019-12-14T10:16:30+-1:00",
             "",
             "5",
         ] {
@@ -146,6 +153,8 @@ mod tests {
         let found = clock(TimeUnit::MILLISECOND).read("1453121790686");
         assert_eq!(found, Some(1_453_121_790_686_000_000));
         assert_eq!(clock(TimeUnit::SECOND).read("1e300"), None);
+        let found = clock(TimeUnit::SECOND).read("12345678901234567890.5e-10");
+        assert_eq!(found, Some(1_234_567_890_123_456_768));
         assert_eq!(
             unit_of_epoch(1_453_121_790_686.0),
             Some(TimeUnit::MILLISECOND)
