@@ -99,7 +99,7 @@ fn offset(text: &str) -> Option<i64> {
         return Some(0);
     }
     let sign = if text.starts_with('-') { -1 } else { 1 };
-    let (hours, minutes) = match text[1..].as_bytes() {
+    let (hours, minutes) = match &text.as_bytes()[1..] {
         [h, hh] => ([*h, *hh], [b'0', b'0']),
         [h, hh, m, mm] | [h, hh, b':', m, mm] => ([*h, *hh], [*m, *mm]),
         _ => return None,
