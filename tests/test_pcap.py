@@ -203,6 +203,9 @@ def test_notes_tag_connections_by_time_and_address(capture: Path, tmp_path: Path
     file.write_text(NOTES.replace("10.0.0.0/8", "10.0.0.300"))
     with pytest.raises(ct.CelltcpError, match=r"line 2: address: '10.0.0.300'; allowed: an address"):
         read_notes(file)
+    file.write_text("start,site,site \n,A,B\n")
+    with pytest.raises(ct.CelltcpError, match="the column 'site' is there twice"):
+        read_notes(file)
 
 
 def test_sets_of_captures_are_compared_group_by_group_with_the_weights_of_the_thesis() -> None:

@@ -162,3 +162,12 @@ def test_auto_and_switches(celltcp, tmp_path: Path, case: str) -> None:
     change, *parts = SWITCHES[case]
     done = celltcp("run", "drive", "--set", change)
     check(done, tmp_path, tuple(parts))
+
+
+def test_a_policy_in_toml_of_another_version_is_refused_by_its_line(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(f'{HEAD}method = {{\n  fixed = {{ cca = "reno" }},\n}}\n')
+    done = celltcp("select", "evaluate", "--scenarios", "drive", "--runs", "1", "--policy", "mine.toml")
+    assert done.returncode == 2
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith("celltcp: mine.toml: ")
+    assert message.endswith("(at line 3, column 11); allowed: TOML 1.0")

@@ -63,6 +63,8 @@ def read_notes(file: Path) -> list[Note]:
         raise CelltcpError(f"{file}: is no table: a row has more fields than there are columns")
     table = table.fillna("")
     table.columns = [str(name).strip() for name in table.columns]
+    if twice := sorted(set(table.columns[table.columns.duplicated()])):
+        raise CelltcpError(f"{file}: the column {twice[0]!r} is there twice")
     if not set(table.columns) - set(_SELECTING):
         raise CelltcpError(f"{file}: has no tags; allowed: columns beside start, end and address")
     rows = [{str(name): str(text) for name, text in row.items()} for row in table.to_dict("records")]

@@ -114,5 +114,9 @@ def _method(policy: str) -> dict[str, Any]:
                 "or the file of one"
             ) from None
         describe_policy(policy, text)
-    method: dict[str, Any] = tomllib.loads(text)["method"]
+    try:
+        method: dict[str, Any] = tomllib.loads(text)["method"]
+    except tomllib.TOMLDecodeError as error:
+        # The reader of policies knows TOML 1.1, that of Python's library 1.0.
+        raise CelltcpError(f"{policy}: {error}; allowed: TOML 1.0") from None
     return method
