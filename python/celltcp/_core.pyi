@@ -29,6 +29,7 @@ __all__ = [
     "file_digest",
     "in_unit",
     "is_intact",
+    "is_too_deep",
     "jain",
     "lineup_parts",
     "lineups",
