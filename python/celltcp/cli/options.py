@@ -248,10 +248,12 @@ def scenarios_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _register_files(context: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
+    # The shell's completion is no reason to run a file.
+    if context.resilient_parsing:
+        return
     from celltcp.own_cca import register_file
 
-    # The shell's completion is no reason to run a file.
-    for file in () if context.resilient_parsing else files:
+    for file in files:
         note_early(f"{file}: runs as code of celltcp, with all your rights")
         register_file(file)
 

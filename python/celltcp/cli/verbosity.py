@@ -7,7 +7,6 @@ import click
 #: -1 is quiet, 0 as usual, 1 verbose.
 _level = 0
 
-
 #: Notes of options that were read before -q.
 _early: list[str] = []
 

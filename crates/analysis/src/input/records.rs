@@ -48,7 +48,7 @@ pub struct Broken {
 struct Interface {
     link_type: i32,
     /// Units of the clock per second.
-    units: u128,
+    units: u64,
     /// Seconds that are added to each time.
     offset_s: i64,
     snaplen: u32,
@@ -73,7 +73,7 @@ impl Interface {
 
     /// Returns the time of a count of the clock, ns.
     fn time_ns(&self, count: u64) -> Result<u64, &'static str> {
-        let ns = u128::from(count) * NANOS_PER_SECOND / self.units;
+        let ns = u128::from(count) * NANOS_PER_SECOND / u128::from(self.units);
         let offset = i128::from(self.offset_s) * NANOS_PER_SECOND as i128;
         u64::try_from(ns as i128 + offset)
             .ok()
@@ -83,11 +83,10 @@ impl Interface {
 }
 
 /// Returns the units per second of `if_tsresol`: a power of ten or, with the highest bit, of two.
-fn resolution(value: u8) -> Option<u128> {
+fn resolution(value: u8) -> Option<u64> {
     let exponent = u32::from(value & 0x7f);
-    let base: u128 = if value & 0x80 == 0 { 10 } else { 2 };
+    let base: u64 = if value & 0x80 == 0 { 10 } else { 2 };
     base.checked_pow(exponent)
-        .filter(|units| *units <= u128::from(u64::MAX))
 }
 
 /// Reader of the records of a capture, one after the other.
@@ -234,8 +233,8 @@ fn packet<'a>(
         PcapBlockOwned::Legacy(record) => {
             let interface = interfaces.first().copied().flatten();
             let interface = interface.ok_or("a record stands before the header")?;
-            let units = interface.units as u64;
-            let count = u64::from(record.ts_sec) * units + u64::from(record.ts_usec);
+            let seconds = u64::from(record.ts_sec) * interface.units;
+            let count = seconds + u64::from(record.ts_usec);
             Ok(Some(Record {
                 at_ns: interface.time_ns(count)?,
                 link_type: interface.link_type,
