@@ -145,12 +145,12 @@ def test_what_an_interrupted_command_has_finished_is_used_when_it_goes_on(
     going = subprocess.Popen(there, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=restore)
     _until(lambda: bool(_parts(tmp_path / "there")))
     going.send_signal(signal.SIGINT)
-    _, told = going.communicate(timeout=60)
+    _, stderr = going.communicate(timeout=60)
     assert going.returncode == 130
-    assert told.startswith(f"{cluster.address}: scheduler and workers exchange pickled Python")
+    assert stderr.startswith(f"{cluster.address}: scheduler and workers exchange pickled Python")
     finished = len(_parts(tmp_path / "there"))
     assert 0 < finished < 24
-    kept = int(re.search(r"(\d+) of 120 runs are kept in there", told)[1])
+    kept = int(re.search(r"(\d+) of 120 runs are kept in there", stderr)[1])
     assert kept == sum(
         len(json.loads(each.read_text())["about"]["runs"]) for each in _parts(tmp_path / "there")
     )

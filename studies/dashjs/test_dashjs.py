@@ -32,7 +32,7 @@ def test_the_manifest_offers_each_rate_with_its_audio() -> None:
 
 @pytest.mark.parametrize("size", [20, 28, 1000])
 def test_segments_have_the_sizes_that_are_asked_for(size: int) -> None:
-    """What is added is one box, which says how long it is."""
+    """The padding is one box with its length."""
     segment = bytes(20)
     made = padded(segment, size)
     assert len(made) == size

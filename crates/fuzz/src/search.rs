@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 use crate::limits::Watch;
 use crate::mutation::{mutants, mutated};
 
-/// How long to search, and from which mutant on.
+/// Options of a search: its time, its seed, and a mutant that is tried alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Time.

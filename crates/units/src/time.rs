@@ -3,7 +3,7 @@
 //! One rule holds for their arithmetic, in debug and in release builds alike. Sums and products saturate at
 //! [`Instant::NEVER`] and [`Duration::MAX`]: these stand for "no deadline", and a delay after "never" is "never". A
 //! difference has no such value to stand for what is below zero, so `-` panics, as that of [`std::time::Duration`] does.
-//! Where zero is meant, [`Duration::saturating_sub`] and [`Instant::saturating_since`] say so.
+//! [`Duration::saturating_sub`] and [`Instant::saturating_since`] are the differences that are zero instead.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
