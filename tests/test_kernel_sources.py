@@ -9,9 +9,12 @@ import pytest
 
 from celltcp import CelltcpError
 from celltcp.kernel.apt import Apt
+from celltcp.kernel.cache import Origin
 from celltcp.kernel.make import environment
+from celltcp.kernel.origin import NewestPackage
 from celltcp.kernel.sources import (
     RELEASES,
+    Candidate,
     Source,
     candidates,
     parse_deb822,
@@ -120,3 +123,67 @@ def test_an_archive_without_a_signature_is_refused(tmp_path: Path, monkeypatch) 
     apt = Apt(tmp_path / "apt", tmp_path / "log", environment())
     with pytest.raises(CelltcpError, match=r"not in the machine's own suites.*is not signed"):
         apt.find("linux-source-9.8", lambda _: None)
+
+
+class _Archive:
+    """An archive of suites: stands for what apt answers about the suite that it has read last."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, suites: dict[str, tuple[str, ...]]) -> None:
+        self.read = ""
+        self.suites = suites
+        found = [Candidate(name, (Source("http://m", name, ("main",)),)) for name in suites]
+        monkeypatch.setattr("celltcp.kernel.apt.candidates", lambda _: found)
+        monkeypatch.setattr("celltcp.kernel.apt._own_configuration", lambda _: (Path(), Path("/none")))
+        monkeypatch.setattr(Apt, "_update", lambda _, candidate: self._update(candidate))
+        monkeypatch.setattr(Apt, "_query", lambda _, command: self._query(command))
+
+    def _update(self, candidate: Candidate) -> None:
+        self.read = candidate.name
+
+    def _query(self, command: list[str]) -> list[str]:
+        there = self.suites[self.read]
+        if "pkgnames" in command:
+            return list(there)
+        name = command[-1]
+        return [f"'http://m/{name}.deb' {name}.deb 9 SHA256:{'0' * 64}"] if name in there else []
+
+
+@pytest.mark.parametrize(
+    ("suites", "newest", "where"),
+    [
+        ({"a": ("linux-source-7.3", "linux-source-7.2"), "b": ("linux-source-7.2",)}, "7.3", "a"),
+        ({"a": ("linux-source-7.9",), "b": ("linux-source-7.10",), "c": ()}, "7.10", "b"),
+        ({"a": ("linux-source-6.12",), "b": ("linux-source-8.1", "linux-source-7.0")}, "7.0", "b"),
+        ({"a": ("linux-source-7.3",), "b": ("linux-source-7.3", "linux-source-7.3.1-x")}, "7.3", "a"),
+    ],
+)
+def test_the_newest_source_of_a_series_is_found_in_whichever_suite_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suites, newest: str, where: str
+) -> None:
+    archive = _Archive(monkeypatch, suites)
+    apt = Apt(tmp_path / "apt", tmp_path / "log", environment())
+    name, package = apt.find_newest(7, lambda _: None)
+    assert (name, package.file) == (f"linux-source-{newest}", f"linux-source-{newest}.deb")
+    assert archive.read == where, "apt downloads from the lists that it has read last"
+
+
+def test_a_series_that_no_suite_has_is_refused_with_the_sources_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _Archive(monkeypatch, {"a": ("linux-source-6.12",), "b": ("linux-source-6.1",)})
+    apt = Apt(tmp_path / "apt", tmp_path / "log", environment())
+    there = r"Linux 7: not in a, b; these have linux-source-6\.1, linux-source-6\.12$"
+    with pytest.raises(CelltcpError, match=there):
+        apt.find_newest(7, lambda _: None)
+
+
+def test_a_kernel_of_any_version_of_the_series_is_from_its_newest_package() -> None:
+    def built_from(name: str, kind: str = "debian") -> bool:
+        origin = Origin(kind=kind, name=name, file="x.deb", sha256="0" * 64)
+        return NewestPackage(7).is_origin(origin)
+
+    assert built_from("linux-source-7.2")
+    assert built_from("linux-source-7.10")
+    assert not built_from("linux-source-6.12")
+    assert not built_from("linux-source-70.1")
+    assert not built_from("linux-source-7.2", "tarball")

@@ -29,7 +29,7 @@ def kernel() -> None:
     "--debian",
     metavar="PACKAGE",
     help="Source of the kernel: a package of Debian such as linux-source-6.12, which apt fetches.  "
-    "[default: the newest that is known to work]",
+    "[default: the newest linux-source-7.x of Debian's suites]",
 )
 @option(
     "jobs", help="Number of compilers at the same time.  [default: all cores that the process may use]"

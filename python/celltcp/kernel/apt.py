@@ -11,8 +11,8 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -37,7 +37,7 @@ Acquire::Languages "none";
 Acquire::Retries "3";
 APT::Status-Fd "1";
 {sandbox}"""
-_PACKAGE = re.compile(r"linux-source-\d+(\.\d+)+")
+_PACKAGE = re.compile(r"linux-source-(?P<version>\d+(?:\.\d+)+)")
 #: `'uri' file size hash`, as `--print-uris` writes it.
 _URI = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?:SHA256:(?P<sha256>[0-9a-f]{64}))?")
 _STATUS = re.compile(r"dlstatus:\d+:(?P<percent>[\d.]+):")
@@ -60,6 +60,27 @@ def check_name(package: str) -> None:
     """
     if not _PACKAGE.fullmatch(package):
         raise CelltcpError(f"--debian {package!r}: not a kernel's source such as 'linux-source-7.3'")
+
+
+@dataclass
+class _Searched:
+    """Record of a search: the suites that were read, packages of kernel source there, apt's errors."""
+
+    suites: list[Candidate] = field(default_factory=list)
+    there: set[str] = field(default_factory=set)
+    complaints: list[str] = field(default_factory=list)
+
+    def refusal(self, wanted: str) -> CelltcpError:
+        """Returns the error that says where `wanted` is not."""
+        if not self.suites:
+            return CelltcpError(
+                f"{wanted}: the machine's apt has no archive with a component main; pass --source FILE "
+                "with a tarball of the kernel from kernel.org"
+            )
+        suites = ", ".join(suite.name for suite in self.suites)
+        there = ", ".join(sorted(self.there, key=_version)) or "no kernel source at all"
+        trouble = f"; apt says: {self.complaints[0]}" if self.complaints and not self.there else ""
+        return CelltcpError(f"{wanted}: not in {suites}; these have {there}{trouble}")
 
 
 class Apt:
@@ -93,29 +114,44 @@ class Apt:
         Raises:
             CelltcpError: no suite has it; names the suites, what they have, and apt's message.
         """
-        own = read_sources(*_own_configuration(self._environment))
-        searched, complaints = [], []
-        others: set[str] = set()
-        for candidate in candidates(own):
-            report(candidate.name)
-            searched.append(candidate.name)
-            try:
-                self._update(candidate)
-            except CelltcpError as error:
-                complaints += [line.strip() for line in str(error).splitlines() if "E: " in line]
+        searched = _Searched()
+        for names in self._names(searched, report):
             if found := self._look_up(package):
                 return found
-            others |= set(self._query(["apt-cache", "pkgnames", "linux-source-"]))
-        if not searched:
-            raise CelltcpError(
-                f"--debian {package}: the machine's apt has no archive with a component main; pass "
-                "--source FILE with a tarball of the kernel from kernel.org"
-            )
-        there = ", ".join(sorted(filter(_PACKAGE.fullmatch, others))) or "no kernel source at all"
-        trouble = f"; apt says: {complaints[0]}" if complaints and not others else ""
-        raise CelltcpError(
-            f"--debian {package}: not in {', '.join(searched)}; these have {there}{trouble}"
-        )
+            searched.there |= names
+        raise searched.refusal(f"--debian {package}")
+
+    def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
+        """Looks for the newest kernel source of a series in all suites of `sources.candidates`.
+
+        Args:
+            series: the first number of the kernel's version, such as 7.
+            report: told which suite is being searched.
+
+        Returns:
+            The name of the package, such as linux-source-7.3, and its file.
+
+        Raises:
+            CelltcpError: no suite has such a package; names the suites, what they have, and apt's
+                message.
+        """
+        searched = _Searched()
+        newest: tuple[str, Candidate] | None = None
+        for names in self._names(searched, report):
+            searched.there |= names
+            of_series = [name for name in names if _version(name)[:1] == (series,)]
+            name = max(of_series, key=_version, default=None)
+            if name and (newest is None or _version(name) > _version(newest[0])):
+                newest = name, searched.suites[-1]
+        if newest is None:
+            raise searched.refusal(f"a source of Linux {series}")
+        name, suite = newest
+        # apt downloads from the lists that it has read last.
+        report(suite.name)
+        self._update(suite)
+        if found := self._look_up(name):
+            return name, found
+        raise CelltcpError(f"--debian {name}: {suite.name} lists it, but apt has no file of it")
 
     def fetch(self, name: str, package: Package, progress: Callable[[float], None]) -> Path:
         """Downloads a package that was found; continues an interrupted download.
@@ -141,6 +177,20 @@ class Apt:
                 f"--debian {name}: apt left no sound {file}; the whole log is {self._log}"
             )
         return file
+
+    def _names(self, searched: _Searched, report: Callable[[str], None]) -> Iterator[set[str]]:
+        """Returns for each suite the packages of kernel source; apt has its lists meanwhile."""
+        for candidate in candidates(read_sources(*_own_configuration(self._environment))):
+            report(candidate.name)
+            searched.suites.append(candidate)
+            try:
+                self._update(candidate)
+            except CelltcpError as error:
+                searched.complaints += [
+                    line.strip() for line in str(error).splitlines() if "E: " in line
+                ]
+            names = self._query(["apt-cache", "pkgnames", "linux-source-"])
+            yield set(filter(_PACKAGE.fullmatch, names))
 
     def _update(self, candidate: Candidate) -> None:
         stanzas = "\n".join(source.stanza() for source in candidate.sources)
@@ -182,6 +232,12 @@ class Apt:
             check=False,
         )
         return done.stdout.splitlines()
+
+
+def _version(package: str) -> tuple[int, ...]:
+    """Returns the version in the name of a package of kernel source; () if there is none."""
+    match = _PACKAGE.fullmatch(package)
+    return tuple(int(number) for number in match["version"].split(".")) if match else ()
 
 
 def _sha256(file: Path) -> str:

@@ -15,15 +15,17 @@ from celltcp._core import CelltcpError, available_threads
 from celltcp.kernel import cache
 from celltcp.kernel.cache import About, Kernel, Origin
 from celltcp.kernel.make import environment, made_file
-from celltcp.kernel.origin import DebianPackage, Tarball
+from celltcp.kernel.origin import DebianPackage, NewestPackage, Tarball
 from celltcp.kernel.process import ended_by_signals
 from celltcp.kernel.side import fingerprint, kernel_side
 from celltcp.kernel.tools import check_machine, check_tools
 from celltcp.kernel.tree import apply_side, built_in_ccas, check_tree
 from celltcp.kernel.work import Report, Work
 
-#: The newest source in Debian that is known to work.
-DEFAULT_PACKAGE = "linux-source-7.3"
+#: First number of the kernels whose newest Debian source is the default.
+DEFAULT_SERIES = 7
+#: Sources of kernels that a build accepts.
+_Source = DebianPackage | NewestPackage | Tarball
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?(-rc\d+)?")
 
 
@@ -42,7 +44,8 @@ def build(
 
     Args:
         source: a tarball of a kernel.
-        debian: without `source`, the Debian package that is fetched; by default linux-source-7.3.
+        debian: without `source`, the Debian package that is fetched; by default
+            the newest linux-source-7.x of all suites.
         jobs: compilers at a time; by default one for each processor that the process may use.
         keep_source: whether the source and the object files stay, for quick rebuilds.
         force: whether to fetch and to build from the start although the kernel is there.
@@ -54,7 +57,11 @@ def build(
     if source is not None and debian is not None:
         raise CelltcpError("kernel build: --source and --debian exclude each other")
     check_machine()
-    origin = DebianPackage(debian or DEFAULT_PACKAGE) if source is None else Tarball(Path(source))
+    origin: _Source
+    if source is not None:
+        origin = Tarball(Path(source))
+    else:
+        origin = DebianPackage(debian) if debian else NewestPackage(DEFAULT_SERIES)
     variables = environment()
     check_tools(variables, debian=source is None)
     side = kernel_side()
@@ -77,7 +84,7 @@ def build(
     return cache.find(version)
 
 
-def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
+def up_to_date(origin: _Source, side: Path) -> Kernel | None:
     """Returns the newest kernel from this source with the present driver, if there is one."""
     mark = fingerprint(side)
     for kernel in reversed(cache.kernels()):
@@ -86,7 +93,7 @@ def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
     return None
 
 
-def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
+def _unpacked(origin: _Source, work: Work) -> tuple[Path, Origin]:
     """Returns the source's top folder; `origin.json` beside it names the package or tarball."""
     if not work.source.is_dir():
         partial = work.folder / "source.partial"

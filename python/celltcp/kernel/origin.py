@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.kernel.apt import Apt, check_name
+from celltcp.kernel.apt import Apt, Package, check_name
 from celltcp.kernel.cache import Origin
 from celltcp.kernel.tarball import unpack_package, unpack_tarball
 from celltcp.kernel.work import Work
+
+#: Bytes of a packed Debian source that come on top of the unpacked one.
+_PACKED_BYTES = 200_000_000
 
 
 class DebianPackage:
     """A package such as linux-source-7.3, fetched by apt."""
 
-    #: Bytes of the packed source that come on top of the unpacked one.
-    packed_bytes = 200_000_000
+    packed_bytes = _PACKED_BYTES
 
     def __init__(self, package: str) -> None:
         check_name(package)
@@ -33,13 +36,47 @@ class DebianPackage:
         Raises:
             CelltcpError: the package is nowhere, cannot be fetched or holds something else.
         """
-        apt = Apt(work.apt, work.log, work.environment, work.keep_open)
-        package = apt.find(self.name, lambda suite: work.report("fetch", None, f"looking in {suite}"))
-        size = f"{package.file}, {package.size / 1e6:.0f} MB"
-        file = apt.fetch(self.name, package, lambda done: work.report("fetch", done, size))
-        tree = unpack_package(file, into, lambda done: work.report("unpack", done, package.file))
-        origin = Origin(kind="debian", name=self.name, file=package.file, sha256=package.sha256)
-        return tree, origin
+        apt = _apt(work)
+        return _unpack(apt, self.name, apt.find(self.name, _looking(work)), work, into)
+
+
+class NewestPackage:
+    """The newest of Debian's packages of a series, such as 7 for linux-source-7.x, fetched by apt."""
+
+    packed_bytes = _PACKED_BYTES
+
+    def __init__(self, series: int) -> None:
+        self._series = series
+        self.name = f"linux-source-{series}"
+
+    def is_origin(self, origin: Origin) -> bool:
+        """Returns whether a kernel was built from a package of the series."""
+        return origin["kind"] == "debian" and origin["name"].startswith(f"{self.name}.")
+
+    def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
+        """Finds, fetches and unpacks the package; returns the top folder and the origin.
+
+        Raises:
+            CelltcpError: there is no such package, or it cannot be fetched or holds something else.
+        """
+        apt = _apt(work)
+        name, package = apt.find_newest(self._series, _looking(work))
+        return _unpack(apt, name, package, work, into)
+
+
+def _apt(work: Work) -> Apt:
+    return Apt(work.apt, work.log, work.environment, work.keep_open)
+
+
+def _looking(work: Work) -> Callable[[str], None]:
+    return lambda suite: work.report("fetch", None, f"looking in {suite}")
+
+
+def _unpack(apt: Apt, name: str, package: Package, work: Work, into: Path) -> tuple[Path, Origin]:
+    size = f"{package.file}, {package.size / 1e6:.0f} MB"
+    file = apt.fetch(name, package, lambda done: work.report("fetch", done, size))
+    tree = unpack_package(file, into, lambda done: work.report("unpack", done, package.file))
+    return tree, Origin(kind="debian", name=name, file=package.file, sha256=package.sha256)
 
 
 class Tarball:
