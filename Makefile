@@ -9,46 +9,80 @@ ENGINE := python/celltcp/engine
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: demo test test-kernel test-wheel fuzz lint mutants bench wheel man docs setup lock clean
+.PHONY: help demo setup test test-all test-kernel test-wheel fuzz lint format coverage mutants bench wheel man \
+	docs lock clean
 
+## This list
+help:
+	@awk -F: '/^## / {text = substr($$0, 4)} /^[a-z-]+:/ && text {printf "make %-12s %s\n", $$1, text; text = ""}' Makefile
+
+## Build everything, and compare all congestion controls on one scenario
 demo: setup
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
 
+## The tests but those that are marked slow
 test: setup
+	cargo test --workspace --locked --quiet
+	cargo test $(EXAMPLE) --locked --quiet
+	$(BIN)/pytest $(WORKERS)
+
+## All tests
+test-all: setup
 	cargo test --workspace --locked --quiet
 	cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest $(WORKERS) -m ""
 
 # Builds a kernel into the user's cache first, unless it is there; docs/kernel.md says what that needs.
+## The tests of the kernel engine
 test-kernel: setup
 	$(BIN)/celltcp kernel build
 	CELLTCP_KERNEL_TESTS=1 $(BIN)/pytest tests/kernel
 
-# Mutated inputs for all parsers, SECONDS for each. A failure prints how to repeat it.
 SECONDS ?= 300
+## Mutated inputs for all parsers, SECONDS for each; a failure prints how to repeat it
 fuzz:
 	CELLTCP_FUZZ_SECONDS=$(SECONDS) CELLTCP_FUZZ_SEED=$$(date +%s) cargo test --locked --package celltcp-fuzz \
 		--test parsers -- --nocapture
 
+## Format, clippy, ruff, layers of modules, types
 lint: setup
 	cargo fmt --check
 	cargo fmt --manifest-path examples/own-cca/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy $(EXAMPLE) --all-targets --locked -- -D warnings
-	$(BIN)/ruff check examples python studies tests
-	$(BIN)/ruff format --check examples python studies tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/stubtest celltcp._core
 
-# Mutants of the Rust code that differs from BASE, each judged by the tests of its own crate.
-BASE ?= main
-mutants:
-	cargo install --quiet --locked --root target/mutants cargo-mutants@27.1.0
-	git diff $(BASE) -- crates > target/mutants/change.diff
-	target/mutants/bin/cargo-mutants mutants --in-diff target/mutants/change.diff --output target/mutants
+## Format all code
+format: $(VENV)/installed
+	cargo fmt
+	cargo fmt --manifest-path examples/own-cca/Cargo.toml
+	$(BIN)/ruff check --fix-only --quiet
+	$(BIN)/ruff format --quiet
 
+## Lines that the tests reach, as pages in target/coverage; needs Debian's llvm-22
+coverage: setup
+	cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
+	LLVM_COV=llvm-cov-22 LLVM_PROFDATA=llvm-profdata-22 PATH="$(CURDIR)/target/tools/bin:$$PATH" \
+		cargo llvm-cov --workspace --locked --quiet --html --output-dir target/coverage/rust
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(WORKERS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+
+BASE ?= main
+## Mutants of the Rust code that differs from BASE, each judged by the tests of its own crate
+mutants:
+	cargo install --quiet --locked --root target/tools cargo-mutants@27.1.0
+	mkdir -p target/mutants
+	git diff $(BASE) -- crates > target/mutants/change.diff
+	target/tools/bin/cargo-mutants mutants --in-diff target/mutants/change.diff --output target/mutants
+
+## Speed of the engine
 bench: setup
 	cargo bench --workspace --locked
 	$(BIN)/celltcp bench
@@ -57,6 +91,7 @@ bench: setup
 # folder by its name.
 DATA := celltcp._core.data
 
+## A wheel, in target/wheels
 wheel: setup
 	rm -rf $(ENGINE)/kernel && cp -r kernel $(ENGINE)/kernel
 	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
@@ -65,7 +100,7 @@ wheel: setup
 	$(BIN)/maturin build --release --locked --out target/wheels; status=$$?; \
 		rm -rf $(ENGINE)/kernel $(DATA); exit $$status
 
-# The wheel in an environment that has nothing else, with the newest releases of what it needs.
+## The wheel in an environment that has nothing else, with the newest releases of what it needs
 test-wheel: wheel
 	rm -rf target/installed && $(PYTHON) -m venv target/installed
 	target/installed/bin/python -m pip install --quiet --disable-pip-version-check target/wheels/celltcp-*.whl
@@ -73,18 +108,20 @@ test-wheel: wheel
 	cd target/installed && bin/celltcp show results --verify
 	test -f target/installed/share/man/man1/celltcp.1
 
-# Man pages of all commands, made from their options, and completions of shells.
+## Man pages of all commands, made from their options, and completions of shells
 man: setup
 	rm -rf target/share
 	$(BIN)/python docs/share.py target/share
 
-# The site of the documentation, in target/docs; its tools have an environment of their own.
+# Its tools have an environment of their own.
+## The site of the documentation, in target/docs
 docs:
 	$(PYTHON) -m venv $(VENV)/docs
 	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		-r docs/requirements.lock
 	$(VENV)/docs/bin/mkdocs build --quiet --strict
 
+## Build everything into .venv and target
 setup: $(VENV)/built
 
 $(VENV)/installed: requirements.lock
@@ -100,7 +137,7 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
 	cp "$(TARGET)/celltcp-guest" "$(TARGET)/libkernel_path.so" $(ENGINE)/
 	touch $@
 
-# Renews the lock files of the package and of the docs site.
+## Renew the lock files of the package and of the docs site
 lock: $(VENV)/installed
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet pip-tools
@@ -108,5 +145,6 @@ lock: $(VENV)/installed
 		--strip-extras --no-header --no-emit-index-url --no-emit-trusted-host \
 		--output-file $$name.lock $$name.in || exit 1; done
 
+## Remove all that was built
 clean:
 	rm -rf $(VENV) target

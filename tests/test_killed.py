@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,36 +17,51 @@ import celltcp as ct
 from celltcp.campaign import run as campaign
 from celltcp.plots.style import save
 
-#: What dies within the clean-up of an object cannot be raised.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 _SETTINGS = {"cca": ["cubic"], "runs": 2, "duration": "1s"}
 
+#: Exit code of a process that was killed.
+_KILLED = 137
 
-class Killed(BaseException):
-    """End of a process, after which it changes no file."""
+
+def is_killed_at(moment: int, command: Callable[[], object]) -> bool:
+    """Runs a command in a process of its own, which ends at a change of the file system.
+
+    As after SIGKILL, nothing is tidied up.
+
+    Returns:
+        Whether it came to that; False if the command had ended before.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            _die_at(moment)
+            command()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, _KILLED)
+    return code == _KILLED
 
 
-@contextmanager
-def killed_at(moment: int) -> Iterator[None]:
-    """Ends what is done at a change of the file system, as SIGKILL would: nothing is tidied up."""
+def _die_at(moment: int) -> None:
+    """Lets this process end at a change of the file system, counted from 0 on."""
     changes = itertools.count()
 
     def dies(change: Callable[..., object]) -> Callable[..., object]:
         def changed(*given: object, **named: object) -> object:
             if next(changes) >= moment:
-                raise Killed
+                os._exit(_KILLED)
             return change(*given, **named)
 
         return changed
 
-    with pytest.MonkeyPatch.context() as patched:
-        for name in ("replace", "rename", "unlink", "mkdir", "rmdir"):
-            patched.setattr(os, name, dies(getattr(os, name)))
-        patched.setattr(Path, "write_bytes", dies(Path.write_bytes))
-        patched.setattr(pq, "write_table", dies(pq.write_table))
-        with suppress(Killed):
-            yield
+    for name in ("replace", "rename", "unlink", "mkdir", "rmdir"):
+        setattr(os, name, dies(getattr(os, name)))
+    Path.write_bytes = dies(Path.write_bytes)  # type: ignore[method-assign]
+    pq.write_table = dies(pq.write_table)
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -80,11 +95,7 @@ def test_a_command_goes_on_from_wherever_it_was_killed(
     moments = itertools.count(step=4)
     for moment in moments:
         folder = tmp_path / str(moment)
-        is_whole = False
-        with killed_at(moment):
-            command(folder)
-            is_whole = True
-        if is_whole:
+        if not is_killed_at(moment, lambda folder=folder: command(folder)):
             break
         command(folder)
         assert _files(folder) == whole, moment
@@ -99,8 +110,7 @@ def test_results_that_a_killed_command_was_replacing_are_not_read(tmp_path: Path
     there = old
     for moment in itertools.count(step=3):
         folder = shutil.copytree(tmp_path / "old", tmp_path / str(moment))
-        with killed_at(moment):
-            ct.compare("steady-5-18", out=folder, **more)
+        is_killed_at(moment, lambda folder=folder: ct.compare("steady-5-18", out=folder, **more))
         try:
             there = ct.load(folder).to_json()
         except ct.CelltcpError as refusal:
@@ -116,8 +126,7 @@ def test_results_are_read_when_only_a_picture_was_begun(tmp_path: Path) -> None:
     ct.compare("steady-5-18", out=tmp_path, **_SETTINGS)
     whole = ct.load(tmp_path).to_json()
     for moment in range(8):
-        with killed_at(moment):
-            save(Figure(), tmp_path / "overview.svg")
+        is_killed_at(moment, lambda: save(Figure(), tmp_path / "overview.svg"))
         assert ct.load(tmp_path).to_json() == whole
     ct.compare("steady-5-18", out=tmp_path, **_SETTINGS)
     assert not [each for each in tmp_path.iterdir() if each.is_dir()]

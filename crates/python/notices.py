@@ -65,7 +65,9 @@ def main(target: str) -> None:
     parts = ["Third-party software that is compiled into celltcp or goes with it, with its licences."]
     for package in linked(json.loads(told)):
         where = package["repository"] or "https://crates.io/crates/" + package["name"]
-        parts.append(f"{'=' * 80}\n{package['name']} {package['version']}\n{package['license']}\n{where}")
+        parts.append(
+            f"{'=' * 80}\n{package['name']} {package['version']}\n{package['license']}\n{where}"
+        )
         parts += texts(package)
     version = (_UPLOT / "uPlot.iife.min.js").read_text("utf-8").partition("(v")[2].partition(")")[0]
     parts.append(f"{'=' * 80}\nuPlot {version}\nMIT\nhttps://github.com/leeoniya/uPlot")
