@@ -7,6 +7,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)/release
 ENGINE := python/celltcp/engine
 # The example is a package of its own; it shares what is compiled.
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
+# Of pytest: a worker for each core of the usual machine of a continuous integration.
+WORKERS := --numprocesses 2 --dist worksteal
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
 .PHONY: help demo setup test test-all test-kernel test-wheel fuzz lint format coverage mutants bench wheel man \

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from commands import Commands
+
 Celltcp = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """The process that forks itself into commands."""
+    forking = Commands()
+    yield forking
+    forking.close()
+
+
 @pytest.fixture
-def celltcp(tmp_path: Path) -> Celltcp:
+def celltcp(tmp_path: Path, commands: Commands) -> Celltcp:
     """The command, in an empty folder."""
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).with_name("celltcp")), *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return commands.run(arguments, tmp_path)
 
     return call

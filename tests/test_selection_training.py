@@ -35,17 +35,31 @@ SMALL = {
 }
 
 
-def test_a_trained_policy_is_the_same_for_the_same_seed_and_can_be_used(tmp_path: Path) -> None:
-    kept = tmp_path / "outcomes.parquet"
-    first = train("small", **SMALL, kept=kept)
-    assert train("small", **SMALL).text == first.text
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Text of a small policy, and the file with the outcomes that it was trained on."""
+    kept = tmp_path_factory.mktemp("trained") / "outcomes.parquet"
+    return train("small", **SMALL, kept=kept).text, kept
+
+
+@pytest.mark.slow
+def test_a_trained_policy_is_the_same_for_the_same_seed(trained: tuple[str, Path]) -> None:
+    assert train("small", **SMALL).text == trained[0]
+
+
+def test_a_trained_policy_is_the_same_from_outcomes_that_were_kept(trained: tuple[str, Path]) -> None:
+    text, kept = trained
     measured = kept.read_bytes()
-    assert train("small", **SMALL, kept=kept).text == first.text
+    assert train("small", **SMALL, kept=kept).text == text
     assert kept.read_bytes() == measured
-    about = describe_policy("small", first.text)
+
+
+def test_a_trained_policy_can_be_used(trained: tuple[str, Path], tmp_path: Path) -> None:
+    text, _ = trained
+    about = describe_policy("small", text)
     assert set(about["choices"]) <= {"bbr", "cubic", "vegas"}
     file = tmp_path / "small.toml"
-    file.write_text(first.text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     found = compare("steady-5-18", cca=["cubic", f"auto:policy={file}"], runs=1, duration="5s")
     assert found.results.tables["decisions"]["cause"][0].as_py() == "establishment"
 
@@ -128,9 +142,11 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
         train("x", cca="cubic,bbr", kept=broken)
 
 
-def test_a_training_that_was_interrupted_goes_on_from_what_it_has_measured(tmp_path: Path) -> None:
+def test_a_training_that_was_interrupted_goes_on_from_what_it_has_measured(
+    trained: tuple[str, Path], tmp_path: Path
+) -> None:
     kept = tmp_path / "outcomes.parquet"
-    whole = train("small", **SMALL).text
+    whole, _ = trained
 
     def interrupt(doing: str, _: float) -> None:
         if doing == "goodput, start":

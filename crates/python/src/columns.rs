@@ -8,15 +8,18 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt32Array,
     UInt64Array,
 };
+use arrow_pyarrow::PyArrowType;
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatch;
 use record::{Column, ColumnInfo, TableInfo, Tables};
 
 use crate::refuse;
 
 /// Returns the columns as a batch whose fields carry the meaning of each; only texts are copied.
-pub(crate) fn batch(infos: &[ColumnInfo], columns: Vec<Column>) -> PyResult<PyRecordBatch> {
+pub(crate) fn batch(
+    infos: &[ColumnInfo],
+    columns: Vec<Column>,
+) -> PyResult<PyArrowType<RecordBatch>> {
     let (fields, arrays) = with_meanings(infos, columns);
     into_batch(fields, arrays)
 }
@@ -67,7 +70,7 @@ impl Joined {
 
     /// Returns a batch by the name of each table. Its first columns are `run` and, unless the table has such a column,
     /// `cca`: number and label of the run of each row.
-    pub(crate) fn into_batches(self) -> PyResult<Vec<(&'static str, PyRecordBatch)>> {
+    pub(crate) fn into_batches(self) -> PyResult<Vec<(&'static str, PyArrowType<RecordBatch>)>> {
         let known: ArrayRef = Arc::new(StringArray::from(self.labels));
         let mut batches = Vec::with_capacity(self.tables.len());
         for table in self.tables {
@@ -101,9 +104,9 @@ fn with_meanings(infos: &[ColumnInfo], columns: Vec<Column>) -> (Vec<Field>, Vec
     (fields, arrays)
 }
 
-fn into_batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> PyResult<PyRecordBatch> {
+fn into_batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> PyResult<PyArrowType<RecordBatch>> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-        .map(PyRecordBatch::from)
+        .map(PyArrowType)
         .map_err(refuse)
 }
 

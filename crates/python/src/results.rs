@@ -1,12 +1,11 @@
 //! Results for Python: the list of tables, and the metrics computed on them.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, Float64Array, RecordBatch};
+use arrow_data::ArrayData;
+use arrow_pyarrow::PyArrowType;
 use pyo3::prelude::*;
-use pyo3_arrow::{PyArray, PyRecordBatch};
 use record::{Kept, TableInfo, Tables, Weights};
 
 use crate::refuse;
@@ -54,34 +53,29 @@ pub(crate) fn result_tables() -> Vec<ResultTable> {
 /// Returns PM of slots. `parts` is a record batch with columns `a`, `b` and `c`, `weights` are theirs. A part that is
 /// NaN or null is left out together with its weight; PM is NaN if no part with a weight is left.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
-pub(crate) fn weighted_pm<'py>(
-    py: Python<'py>,
-    parts: PyRecordBatch,
+pub(crate) fn weighted_pm(
+    parts: PyArrowType<RecordBatch>,
     weights: (f64, f64, f64),
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<PyArrowType<ArrayData>> {
     let (alpha, beta, gamma) = weights;
     let weights = Weights { alpha, beta, gamma };
-    let parts: &RecordBatch = parts.as_ref();
-    let column = |name: &str| numbers(parts, name);
+    let parts = parts.0;
+    let column = |name: &str| numbers(&parts, name);
     let columns = [column("a")?, column("b")?, column("c")?];
     let pm = (0..parts.num_rows()).map(|row| weights.pm(columns.map(|column| number(column, row))));
-    let pm = PyArray::from_array_ref(Arc::new(Float64Array::from_iter_values(pm)));
-    Ok(pm.into_pyobject(py)?.into_any())
+    Ok(PyArrowType(Float64Array::from_iter_values(pm).into_data()))
 }
 
 /// Returns the measure of a requirement in each slot. `slots` is a record batch with columns `goodput_mbps`,
 /// `rtt_mean_ms`, `a`, `b` and `c`. A null counts as NaN.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
-pub(crate) fn requirement_measure<'py>(
-    py: Python<'py>,
-    slots: PyRecordBatch,
+pub(crate) fn requirement_measure(
+    slots: PyArrowType<RecordBatch>,
     requirement: &str,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<PyArrowType<ArrayData>> {
     let requirement: select::Requirement = requirement.parse().map_err(refuse)?;
-    let slots: &RecordBatch = slots.as_ref();
-    let column = |name: &str| numbers(slots, name);
+    let slots = slots.0;
+    let column = |name: &str| numbers(&slots, name);
     let (goodput, rtt) = (column("goodput_mbps")?, column("rtt_mean_ms")?);
     let parts = [column("a")?, column("b")?, column("c")?];
     let measured = (0..slots.num_rows()).map(|row| {
@@ -91,8 +85,9 @@ pub(crate) fn requirement_measure<'py>(
             parts: parts.map(|part| number(part, row)),
         })
     });
-    let measured = PyArray::from_array_ref(Arc::new(Float64Array::from_iter_values(measured)));
-    Ok(measured.into_pyobject(py)?.into_any())
+    Ok(PyArrowType(
+        Float64Array::from_iter_values(measured).into_data(),
+    ))
 }
 
 /// Returns a column of numbers.
