@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -101,8 +102,17 @@ class SingleRun(Recorded):
             "seed": about["seed"],
             "flows": json_rows(self.flows),
             "decisions": json_rows(self.decisions) if "decisions" in self.results.tables else [],
-            "warnings": all_warnings(self.results),
+            "warnings": self.warnings,
         }
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the figures: what else than the CCA they may come from."""
+        return list(self._warnings)
+
+    @functools.cached_property
+    def _warnings(self) -> list[str]:
+        return all_warnings(self.results)
 
     def __repr__(self) -> str:
         about = self.results.about

@@ -73,7 +73,6 @@ def run(
 
     from celltcp.replacing import check_output
     from celltcp.results import prepare_folder
-    from celltcp.results.limits import all_warnings
     from celltcp.results.origin import ran_by
     from celltcp.single import run_with
 
@@ -87,9 +86,9 @@ def run(
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
-    tell(result.to_json(), json_file, lambda: _print_run(result))
+    tell(result.to_json, json_file, lambda: _print_run(result))
     note(ran_by(result.results.about))
-    for warning in all_warnings(result.results):
+    for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
     _draw(result, folder)
 

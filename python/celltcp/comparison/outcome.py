@@ -158,6 +158,10 @@ class Comparison(Recorded):
 
         `contradicted_by` says where the figures of the application are against the leader.
         """
+        return dict(self._verdicts)
+
+    @functools.cached_property
+    def _verdicts(self) -> dict[str, Verdict]:
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
         served = self._served(list(series))
@@ -305,6 +309,10 @@ class Comparison(Recorded):
     @property
     def warnings(self) -> list[str]:
         """Warnings about the figures: what else than the CCAs they may come from."""
+        return list(self._warnings)
+
+    @functools.cached_property
+    def _warnings(self) -> list[str]:
         found = all_warnings(self.results)
         if not self.decides and len(self.ccas) > 1:
             found.append("one run of a random scenario decides nothing: take 10 runs or more (--runs)")
