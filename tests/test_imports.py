@@ -28,6 +28,29 @@ def test_help_and_version_import_no_command_and_no_table(option: str, tmp_path: 
     assert not {"numpy", "pyarrow", "pandas", "matplotlib", "rich"} & found
 
 
+#: Runs that are over at once.
+_SHORT = ("--cca", "cubic,auto", "--runs", "2", "--duration", "500ms")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "steady-20-68", *_SHORT),
+        ("compare", "steady-20-68", *_SHORT, "--cca", "cubic+bbr", "--json", "o.json"),
+        ("compare", "steady-20-68", "short/100k", *_SHORT),
+        ("sweep", "steady-20-68", "--vary", "path.rtt=20ms,1h", *_SHORT),
+        ("run", "steady-20-68", "--cca", "auto", "--duration", "500ms"),
+        ("run", "limits/parallel", "--duration", "500ms", "--json", "-"),
+    ],
+)
+def test_no_pandas_and_no_matplotlib_before_a_picture_is_asked_for(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = imported(*arguments, folder=tmp_path)
+    assert "pyarrow" in found
+    assert not {"pandas", "matplotlib"} & found
+
+
 def test_help_has_the_first_sentence_of_each_command() -> None:
     assert list(commands.commands) == list(SENTENCES)
     told = {name: each.get_short_help_str(200) for name, each in commands.commands.items()}

@@ -96,12 +96,14 @@ def run(
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
     from celltcp.cli.console import wide_console
+    from celltcp.columns import records
     from celltcp.labels import counted, labels
     from celltcp.report.means import mean_text
 
     console = wide_console()
-    names = labels(result.flows["cca"].unique())
-    for flow in result.flows.to_dict("records"):
+    flows = records(result.results.tables["flows"])
+    names = labels(dict.fromkeys(flow["cca"] for flow in flows))
+    for flow in flows:
         text = (
             f"{flow['name']} ({names[flow['cca']]}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
             f"{mean_text([flow['rtt_mean_ms']], 1)} p95 {mean_text([flow['rtt_p95_ms']], 1)} min "
@@ -134,14 +136,15 @@ def _print_decisions(result: SingleRun) -> None:
 
     from celltcp.cli.console import wide_console
     from celltcp.cli.fitted import print_table
+    from celltcp.columns import records
 
-    flows = result.flows.set_index("flow")["name"]
+    flows = {flow["flow"]: flow["name"] for flow in records(result.results.tables["flows"])}
     table = Table(title="Decisions")
     table.add_column("s", justify="right")
     for heading in ("flow", "from", "to", "cause"):
         table.add_column(heading, no_wrap=True)
     table.add_column("why", overflow="fold")
-    for decision in result.decisions.to_dict("records"):
+    for decision in records(result.results.decisions):
         number = decision["flow"]
         begun, to = decision["from_cca"], decision["to_cca"]
         table.add_row(
