@@ -9,8 +9,9 @@ import pytest
 import celltcp as ct
 from celltcp.papers import outcome, publications, published_goodput, published_phases, rank_correlation
 from celltcp.papers.beside import beside
+from celltcp.papers.goodput_index import indexed, scanned
 from celltcp.papers.measured import Measured
-from celltcp.papers.published import published_tables
+from celltcp.papers.published import published_tables, tables_in
 from celltcp.papers.ranks import joint_chance
 from celltcp.papers.redraw import Figure, redraw
 from celltcp.papers.replay import Replay
@@ -254,6 +255,22 @@ def test_published_means_are_beside_the_built_in_scenario_only() -> None:
     unknown = beside(ct.compare("mobility/forward-300-4g", cca="vegas", runs=1))
     assert not unknown.outcomes
     assert "reno" in unknown.why_not
+
+
+def test_the_index_of_goodputs_is_that_of_the_tables() -> None:
+    again = "python -m celltcp.papers.goodput_index writes it anew"
+    assert list(indexed().items()) == list(scanned().items()), again
+
+
+def test_published_means_are_found_without_the_other_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(
+        "celltcp.papers.beside.tables_in", lambda file: read.append(file.name) or tables_in(file)
+    )
+    beside(ct.compare("drive", cca="reno", runs=1, duration="1s"))
+    assert read == []
+    beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="1s"))
+    assert read == indexed()["mobility/forward-300-4g"]
 
 
 def test_publications_are_shown_on_demand(celltcp) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 import celltcp as ct
 from celltcp.cli import celltcp as celltcp_group
 from celltcp.cli.compare import print_fitting
+from celltcp.cli.outcome import tell
 from celltcp.plots.palette import colour
 from celltcp.plots.style import draw_series, figure, styled
 from celltcp.report.section import Column, Table
@@ -36,6 +37,32 @@ def test_results_and_pictures_show_themselves_in_a_notebook() -> None:
     one = ct.run("drive", "bbr", duration="3s")
     assert repr(one).startswith("<SingleRun drive, bbr, seed 1: ")
     assert one.plot.time_series()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_json_is_made_only_where_it_is_written(tmp_path: Path) -> None:
+    shown: list[str] = []
+
+    def document() -> dict[str, str]:
+        shown.append("JSON")
+        return {}
+
+    tell(document, None, lambda: shown.append("table"))
+    assert shown == ["table"]
+    tell(document, str(tmp_path / "o.json"), lambda: shown.append("table"))
+    assert shown == ["table", "JSON", "table"]
+
+
+def test_warnings_and_verdicts_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = ct.compare("drive", ["cubic", "bbr"], 2, duration="2s")
+    first, verdicts = result.warnings, result.verdicts
+    for name in ("all_warnings", "verdict"):
+        monkeypatch.setattr(f"celltcp.comparison.outcome.{name}", lambda *_, **__: 1 / 0)
+    assert result.to_json()["warnings"] == result.warnings == first
+    assert result.verdicts == verdicts
+    # What a caller does with them is not in the next answer.
+    result.warnings.append("mine")
+    result.verdicts.clear()
+    assert (result.warnings, result.verdicts) == (first, verdicts)
 
 
 def test_a_connection_is_a_line_where_no_terminal_breaks_it(celltcp) -> None:

@@ -130,7 +130,8 @@ def engine(name: str = "native", kernel: str | None = None) -> Engine:
 @functools.cache
 def _digest(file: Path, _changed: int) -> str:
     """Returns the digest of a file, which is computed once for each time that it was changed."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 def _part(name: str) -> str:

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.attachments import Attachment
@@ -17,6 +15,9 @@ from celltcp.comparison import Comparison
 from celltcp.labels import counted
 from celltcp.scenarios import override_texts
 from celltcp.settings import DEFAULT_CCAS, RunSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Most values of a sweep.
 _MOST = 1000
@@ -35,6 +36,8 @@ class Sweep:
     @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread), a row per value and CCA."""
+        import pandas as pd
+
         parts = {value: comparison.summary for value, comparison in self.comparisons.items()}
         return pd.concat(parts, names=[self.field])
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import outcome_parts, parse_requirement, requirement_kinds, requirement_measure
 from celltcp._core import weighted_pm as pm_of_parts
 from celltcp.lineups import lineup_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
@@ -56,6 +58,8 @@ class Bounded:
 
     def measure(self, slots: pd.DataFrame) -> pd.Series:
         """Returns the measure of each slot."""
+        import pandas as pd
+
         columns = ["goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
         batch = pa.RecordBatch.from_pandas(slots[columns].astype("float64"), preserve_index=False)
         return pd.Series(pa.array(requirement_measure(batch, self.text)).to_numpy(), index=slots.index)
@@ -108,5 +112,7 @@ def weighted_pm(slots: pd.DataFrame, weights: Weights) -> pd.Series:
 
     Undefined parts are left out together with their weights; NaN where none with a weight is defined.
     """
+    import pandas as pd
+
     parts = pa.RecordBatch.from_pandas(slots[["a", "b", "c"]], preserve_index=False)
     return pd.Series(pa.array(pm_of_parts(parts, weights)).to_numpy(), index=slots.index)

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from celltcp.columns import array_of, text_array_of
 from celltcp.results.growing import GrowingTable
 
 #: So many rows of each batch are kept in memory, for pictures.
@@ -29,7 +31,7 @@ class SampleFile:
     def write(self, batch: pa.RecordBatch) -> None:
         """Appends the rows; every so many of them are kept in memory, too."""
         step = max(1, len(batch) // _KEPT)
-        self._kept.append(batch.take(pa.array(range(0, len(batch), step), pa.int64())))
+        self._kept.append(batch.take(array_of(np.arange(0, len(batch), step))))
         numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
         if self._table is None:
             self._table = GrowingTable(self._file, numbered.schema.with_metadata(self._meta))
@@ -50,13 +52,11 @@ class SampleFile:
 def number_rows(table: pa.Table, run: int, cca: str) -> pa.Table:
     """Returns the table with columns for the run and its congestion control in front."""
     numbered = table.add_column(
-        0, pa.field("run", pa.uint32()), pa.array([run], pa.uint32()).take(_zeros(len(table)))
+        0, pa.field("run", pa.uint32()), array_of(np.full(len(table), run, np.uint32))
     )
     if "cca" not in table.column_names:
-        names = pa.DictionaryArray.from_arrays(_zeros(len(table)), pa.array([cca], pa.string()))
+        names = pa.DictionaryArray.from_arrays(
+            array_of(np.zeros(len(table), np.int32)), text_array_of([cca])
+        )
         numbered = numbered.add_column(1, pa.field("cca", names.type), names)
     return numbered
-
-
-def _zeros(count: int) -> pa.Int32Array:
-    return pa.array(memoryview(bytes(4 * count)).cast("i"), pa.int32())

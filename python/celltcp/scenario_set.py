@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, Scenario, __version__
 from celltcp.campaign import Progress, run_campaigns
@@ -18,6 +16,9 @@ from celltcp.results.frames import json_value
 from celltcp.settings import DEFAULT_CCAS, RunSettings
 from celltcp.sources import load_each, short_name
 from celltcp.statistics import estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,24 @@ class ScenarioSet:
     @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread), a row per scenario and CCA."""
+        import pandas as pd
+
         parts = {name: comparison.summary for name, comparison in self.comparisons.items()}
         return pd.concat(parts, names=["scenario"])
 
     @property
     def means(self) -> pd.DataFrame:
         """The mean of each scenario and CCA, a row for each; what `mean` is taken of."""
+        import pandas as pd
+
         summary = self.summary
         table = pd.DataFrame({metric: summary[metric, "mean"] for metric in METRICS})
         return table.reset_index()
+
+    def values(self, cca: str, metric: str) -> list[float]:
+        """Returns the mean of each scenario that has the congestion control, in their order."""
+        having = (each for each in self.comparisons.values() if cca in each.ccas)
+        return [estimate(each.values(cca, metric)).mean for each in having]
 
     @property
     def ccas(self) -> list[str]:
@@ -70,14 +80,12 @@ class ScenarioSet:
 
     def to_json(self) -> dict[str, Any]:
         """Result of each scenario, and the mean over all of them; the same for the same seeds."""
-        means = self.means
         return {
             "version": __version__,
             "scenarios": {name: each.to_json() for name, each in self.comparisons.items()},
             "mean": [
-                {"cca": cca, **{metric: _interval(mine[metric]) for metric in METRICS}}
+                {"cca": cca, **{metric: _interval(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
-                for mine in [means[means["cca"] == cca]]
             ],
             "leading": self.leading,
             "left_out": list(self.left_out),
@@ -201,6 +209,6 @@ def folder_name(name: str) -> str:
     return part_of_file_name(name.strip("./").replace("/", "-"))
 
 
-def _interval(values: pd.Series) -> dict[str, float | None]:
-    found = estimate([float(value) for value in values])
+def _interval(values: Sequence[float]) -> dict[str, float | None]:
+    found = estimate(values)
     return {"mean": json_value(found.mean), "ci95": found.ci95}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CelltcpError, Scenario
@@ -28,13 +28,16 @@ from celltcp.results import (
     require_own,
     staging,
 )
-from celltcp.results.frames import Recorded, frame, json_rows
+from celltcp.results.frames import Recorded, frame, json_records
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of, origin_of
 from celltcp.results.tested import FlowUnderTest
 from celltcp.sample_file import SampleFile, number_rows
 from celltcp.settings import RunSettings
 from celltcp.written import whole_file
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Files that the results of a run consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -99,10 +102,21 @@ class SingleRun(Recorded):
             **made_of(about),
             "cca": about["cca"][0],
             "seed": about["seed"],
-            "flows": json_rows(self.flows),
-            "decisions": json_rows(self.decisions) if "decisions" in self.results.tables else [],
-            "warnings": all_warnings(self.results),
+            "flows": json_records(self.results.tables["flows"]),
+            "decisions": json_records(self.results.decisions)
+            if "decisions" in self.results.tables
+            else [],
+            "warnings": self.warnings,
         }
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the figures: what else than the CCA they may come from."""
+        return list(self._warnings)
+
+    @functools.cached_property
+    def _warnings(self) -> list[str]:
+        return all_warnings(self.results)
 
     def __repr__(self) -> str:
         about = self.results.about

@@ -24,6 +24,7 @@ from celltcp.campaign.collectors import Collector, InMemory
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.remote import Needed, Task, chunks_task, unpacked
 from celltcp.campaign.shards import Shards
+from celltcp.columns import text_array_of
 from celltcp.results import PARTS, TABLES, prepare_folder, remove_working, working_folder
 
 #: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
@@ -325,7 +326,7 @@ def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[
         parts: tables of some runs.
         labels: of all runs in their order.
     """
-    known = pa.array(labels, pa.string())
+    known = text_array_of(labels)
     joined = {}
     for name in TABLES:
         # Optional tables without rows are not among finished results.

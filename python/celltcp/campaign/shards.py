@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.jobs import Job
+from celltcp.columns import array_of, numbers
 from celltcp.results import TABLES, about_in, read_checked, staging
 from celltcp.results.folder import LOG
 from celltcp.results.growing import write_table
@@ -91,8 +92,8 @@ class Shards:
             shard, number = self._places[job.key]
             wanted.setdefault(shard, {})[number] = job.number
         return [
-            {name: _renumbered(table, numbers) for name, table in self._tables(shard).items()}
-            for shard, numbers in wanted.items()
+            {name: _renumbered(table, changed) for name, table in self._tables(shard).items()}
+            for shard, changed in wanted.items()
         ]
 
     def _tables(self, shard: Path) -> dict[str, pa.Table]:
@@ -120,13 +121,13 @@ def _intact_index(shard: Path) -> Manifest:
     return index
 
 
-def _renumbered(table: pa.Table, numbers: Mapping[int, int]) -> pa.Table:
+def _renumbered(table: pa.Table, changed: Mapping[int, int]) -> pa.Table:
     """Returns the rows of these runs under new numbers."""
-    lookup = np.full(max(numbers) + 1, -1, np.int64)
-    lookup[list(numbers)] = list(numbers.values())
-    old = table["run"].to_numpy()
+    lookup = np.full(max(changed) + 1, -1, np.int64)
+    lookup[list(changed)] = list(changed.values())
+    old = numbers(table["run"])
     known = old < len(lookup)
     new = np.where(known, lookup[np.where(known, old, 0)], -1)
-    mine = table.filter(pa.array(new >= 0))
-    runs = pa.array(new[new >= 0].astype(np.uint32), pa.uint32())
+    mine = table.take(array_of(np.flatnonzero(new >= 0)))
+    runs = array_of(new[new >= 0].astype(np.uint32))
     return mine.set_column(0, mine.schema.field(0), runs)

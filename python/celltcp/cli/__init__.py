@@ -8,28 +8,10 @@ import sys
 import click
 
 from celltcp._core import __version__
-from celltcp.cli.bench import bench
-from celltcp.cli.cca import cca
-from celltcp.cli.compare import compare
-from celltcp.cli.console import spell_what_terminals_lack
+from celltcp.cli.commands import Commands, OnDemand
 from celltcp.cli.faults import exit_code_of
-from celltcp.cli.fidelity import fidelity
-from celltcp.cli.json_schema import add_schemas
-from celltcp.cli.kernel import kernel
-from celltcp.cli.papers import papers
-from celltcp.cli.pcap import pcap
-from celltcp.cli.radio import radio
-from celltcp.cli.report import report
-from celltcp.cli.run import run
-from celltcp.cli.scenarios import scenarios
-from celltcp.cli.select import select
-from celltcp.cli.show import show
+from celltcp.cli.spelling import spell_what_terminals_lack
 from celltcp.cli.streams import ReaderGone, checked_streams
-from celltcp.cli.sweep import sweep
-from celltcp.cli.traces import traces
-from celltcp.cli.units import units
-from celltcp.cli.verbosity import add_verbosity
-from celltcp.cli.video import video
 
 
 def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -50,7 +32,11 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    commands=OnDemand(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -67,15 +53,6 @@ def celltcp() -> None:
 
     celltcp compare drive --cca cubic,bbr --out results
     """
-
-
-for command in (
-    *(compare, sweep, video, run, cca, scenarios, traces, units, show, report),
-    *(select, papers, pcap, radio, fidelity, kernel, bench),
-):
-    add_verbosity(command)
-    celltcp.add_command(command)
-add_schemas(celltcp)
 
 
 def main() -> None:

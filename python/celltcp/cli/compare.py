@@ -70,7 +70,7 @@ def compare(
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_with(loaded, settings.applied(), progress)
-    tell(result.to_json(), json_file, lambda: print_comparison(result, published))
+    tell(result.to_json, json_file, lambda: print_comparison(result, published))
     if folder:
         draw_comparison(result, folder)
 

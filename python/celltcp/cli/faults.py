@@ -8,8 +8,6 @@ from pathlib import Path
 
 import click
 
-from celltcp.own_cca import MODULE_PREFIX
-
 #: Environment variable that asks for the traceback of a fault, for its report.
 TRACEBACK = "CELLTCP_TRACEBACK"
 
@@ -26,6 +24,8 @@ def exit_code_of(fault: BaseException) -> int:
     An exception in the file of an own congestion control is an error of that file. Everything else is a
     fault of celltcp, except that memory is short.
     """
+    from celltcp.own_cca import MODULE_PREFIX
+
     if os.environ.get(TRACEBACK):
         traceback.print_exception(fault)
     frames = [(frame, line) for frame, line in traceback.walk_tb(fault.__traceback__)]

@@ -60,22 +60,31 @@ def tell_loaded(loaded: LoadedSet) -> None:
 
 
 def tell(
-    document: dict[str, Any] | list[dict[str, Any]], json_file: str | None, show: Callable[[], None]
+    document: Callable[[], dict[str, Any] | list[dict[str, Any]]],
+    json_file: str | None,
+    show: Callable[[], None],
 ) -> None:
     """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`.
 
     The file comes first: who reads the table may leave after its first lines.
+
+    Args:
+        document: makes what the JSON has; called only where there is some to write.
+        json_file: file of `--json`, `"-"` for the standard output, or None.
+        show: prints the table.
     """
+    if json_file is None:
+        show()
+        return
     import json
 
     from celltcp.written import write_text
 
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), text)
+    text = json.dumps(document(), indent=1, allow_nan=False) + "\n"
     if json_file == "-":
         click.echo(text, nl=False)
     else:
+        write_text(Path(json_file), text)
         show()
 
 

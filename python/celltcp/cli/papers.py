@@ -116,7 +116,7 @@ def papers(
         if folder:
             _draw(found, folder, f"published-{each.name}" if everything else "published")
     if json_file is not None:
-        tell(rows, json_file, lambda: None)
+        tell(lambda: rows, json_file, lambda: None)
 
 
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:

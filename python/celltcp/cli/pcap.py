@@ -83,7 +83,7 @@ def analyze(
         print_connections(analyses, rows)
         print_summaries(analyses)
 
-    tell(_document(analyses), json_file, show)
+    tell(lambda: _document(analyses), json_file, show)
     if database:
         note(f"database: {write_database(analyses, Path(database))}")
     if out and len(analyses.connections):
@@ -240,7 +240,7 @@ def judge_command(
     with progress_bar("judging") as progress:
         judged = judge(chosen, cluster=cluster, progress=progress)
     outcome = document(judged)
-    tell(outcome, json_file, lambda: print_judgement(outcome))
+    tell(lambda: outcome, json_file, lambda: print_judgement(outcome))
 
 
 @pcap.command()
@@ -274,7 +274,7 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     sets = [_tagged(name, remarks) for name in (first, second)]
     tags = [name.strip() for name in by.split(",") if name.strip()]
     groups = compare_captures(sets[0], sets[1], tags)
-    tell([asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags))
+    tell(lambda: [asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags))
 
 
 @pcap.command()
@@ -309,7 +309,10 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
     check_json(json_file)
     times = (_seconds(delay, "--delay"), _seconds(hold, "--hold"))
     found = reset_savings(files, delay_s=times[0], hold_s=times[1])
-    document = {**asdict(found), "spared_bytes": found.spared_bytes, "share": found.share}
+
+    def document() -> dict[str, Any]:
+        return {**asdict(found), "spared_bytes": found.spared_bytes, "share": found.share}
+
     tell(document, json_file, lambda: print_resets(found))
     for file, offset, reason in found.broken:
         click.echo(f"celltcp: {file}: broken at byte {offset}: {reason}", err=True)

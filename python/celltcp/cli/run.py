@@ -73,7 +73,6 @@ def run(
 
     from celltcp.replacing import check_output
     from celltcp.results import prepare_folder
-    from celltcp.results.limits import all_warnings
     from celltcp.results.origin import ran_by
     from celltcp.single import run_with
 
@@ -87,9 +86,9 @@ def run(
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
-    tell(result.to_json(), json_file, lambda: _print_run(result))
+    tell(result.to_json, json_file, lambda: _print_run(result))
     note(ran_by(result.results.about))
-    for warning in all_warnings(result.results):
+    for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
     _draw(result, folder)
 
@@ -97,12 +96,14 @@ def run(
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
     from celltcp.cli.console import wide_console
+    from celltcp.columns import records
     from celltcp.labels import counted, labels
     from celltcp.report.means import mean_text
 
     console = wide_console()
-    names = labels(result.flows["cca"].unique())
-    for flow in result.flows.to_dict("records"):
+    flows = records(result.results.tables["flows"])
+    names = labels(dict.fromkeys(flow["cca"] for flow in flows))
+    for flow in flows:
         text = (
             f"{flow['name']} ({names[flow['cca']]}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
             f"{mean_text([flow['rtt_mean_ms']], 1)} p95 {mean_text([flow['rtt_p95_ms']], 1)} min "
@@ -135,14 +136,15 @@ def _print_decisions(result: SingleRun) -> None:
 
     from celltcp.cli.console import wide_console
     from celltcp.cli.fitted import print_table
+    from celltcp.columns import records
 
-    flows = result.flows.set_index("flow")["name"]
+    flows = {flow["flow"]: flow["name"] for flow in records(result.results.tables["flows"])}
     table = Table(title="Decisions")
     table.add_column("s", justify="right")
     for heading in ("flow", "from", "to", "cause"):
         table.add_column(heading, no_wrap=True)
     table.add_column("why", overflow="fold")
-    for decision in result.decisions.to_dict("records"):
+    for decision in records(result.results.decisions):
         number = decision["flow"]
         begun, to = decision["from_cca"], decision["to_cca"]
         table.add_row(

@@ -28,7 +28,7 @@ def compare_set(
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_loaded(loaded, settings, progress)
-    tell(result.to_json(), json_file, lambda: _print_set(result, published))
+    tell(result.to_json, json_file, lambda: _print_set(result, published))
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))

@@ -136,7 +136,7 @@ def show(
     if json_file:
         check_json(json_file)
         whole = functools.partial(print_comparison, _comparison(result))
-        tell(result.to_json(), json_file, whole)
+        tell(result.to_json, json_file, whole)
         if not chosen:
             return
     _show(result, Path(folders[0]), form, plot, metric, out)

@@ -43,7 +43,7 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("sweeping") as progress:
         result = sweep_with(scenario, vary, settings, progress)
-    tell(result.to_json(), json_file, lambda: _print_sweep(result))
+    tell(result.to_json, json_file, lambda: _print_sweep(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):

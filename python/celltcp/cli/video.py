@@ -65,7 +65,7 @@ def video(
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("playing videos") as progress:
         result = watch_loaded(loaded, settings, progress)
-    tell(result.to_json(), json_file, lambda: _print(result))
+    tell(result.to_json, json_file, lambda: _print(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and all(is_drawn(repeats[0], folder, name) for name in _PICTURES)):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from celltcp.columns import rows_of
 from celltcp.labels import labels
 from celltcp.requirements import QOE
 from celltcp.results import Results
-from celltcp.results.frames import frame
 from celltcp.results.tested import FlowUnderTest
 from celltcp.statistics import MARGIN, estimate, paired_difference
 
@@ -66,7 +64,7 @@ CRITERIA = (
 )
 
 
-def completed_share(results: Results, runs: pd.Series) -> list[float]:
+def completed_share(results: Results, runs: Sequence[int]) -> list[float]:
     """Returns the share of the transfers of the flow under test that each run completed.
 
     NaN for flows without an end, and for runs without a transfer.
@@ -75,10 +73,14 @@ def completed_share(results: Results, runs: pd.Series) -> list[float]:
     kind = workload.get("kind", "bulk")
     if kind != "sequence" and not (kind == "bulk" and "bytes" in workload):
         return [math.nan] * len(runs)
-    flows = frame(results.tables["flows"].select(["run", "name", "completion_s"]))
-    mine = flows[FlowUnderTest.of(results.about).has(flows["name"])]
-    shares = mine["completion_s"].notna().groupby(mine["run"]).mean()
-    return [float(shares.get(run, math.nan)) for run in runs]
+    tested = FlowUnderTest.of(results.about)
+    flows = rows_of(results.tables["flows"], "run", "name", "completion_s")
+    done: dict[int, list[bool]] = {}
+    for run, name, completion_s in flows:
+        if tested.includes(name):
+            is_complete = completion_s is not None and not math.isnan(completion_s)
+            done.setdefault(run, []).append(is_complete)
+    return [sum(done[run]) / len(done[run]) if run in done else math.nan for run in runs]
 
 
 def contradiction(

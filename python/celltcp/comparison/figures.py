@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from celltcp.columns import rows_of, text_array_of
 from celltcp.results import Results
-from celltcp.results.frames import frame
+from celltcp.sums import means_by
 
 
 class Figure(NamedTuple):
@@ -53,31 +54,30 @@ FIGURES: dict[str, Figure] = {
 
 
 def application_figures(
-    results: Results, tested: pd.DataFrame, runs: pd.Series
+    results: Results, tested: Collection[tuple[int, int]], runs: Sequence[int]
 ) -> dict[str, NDArray[np.float64]]:
     """Returns the figures of the flow under test, as means of each run.
 
-    `tested` has a row per run and connection of that flow, `runs` the numbers of the runs. Only
-    applications that have recorded something are there; NaN where a run has no such figure.
+    Only applications that have recorded something are there; NaN where a run has no such figure.
+
+    Args:
+        results: of the campaign.
+        tested: run and number of each connection of that flow.
+        runs: numbers of the runs.
     """
     if "events" not in results.tables:
         # An evaluation keeps none.
         return {}
-    events = results.tables["events"].select(["run", "flow", "kind", "detail"])
-    found = frame(
-        events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=pa.array(list(FIGURES))))
-    )
-    if found.empty:
-        return {}
-    found = found.merge(tested[["run", "flow"]], on=["run", "flow"])
-    found["value"] = found["detail"].astype(float)
-    means = found.groupby(["kind", "run"], observed=True)["value"].mean()
-    known = set(found["kind"])
+    events = results.tables["events"]
+    kinds = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(list(FIGURES)))
+    found = rows_of(events.filter(kinds), "run", "flow", "kind", "detail")
+    mine = [(kind, run, float(detail)) for run, flow, kind, detail in found if (run, flow) in tested]
+    keys = [(kind, run) for kind, run, _ in mine]
+    means = means_by(keys, [value for *_, value in mine], sorted(set(keys)))
+    known = {kind for kind, _ in means}
     return {
-        kind: means[kind].reindex(runs).to_numpy(np.float64)
-        if kind in known
-        else np.full(len(runs), math.nan)
+        kind: np.array([means.get((kind, run), math.nan) for run in runs])
         for application in APPLICATIONS
-        if known & set(application)
+        if not known.isdisjoint(application)
         for kind in application
     }

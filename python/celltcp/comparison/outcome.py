@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import pyarrow as pa
+import numpy as np
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.attachments import Attachment
 from celltcp.ccas import middlebox_of
+from celltcp.columns import array_of, rows_of
 from celltcp.comparison.application import COMPLETED, CRITERIA, completed_share, contradiction
 from celltcp.comparison.figures import FIGURES
 from celltcp.comparison.runs import run_table
-from celltcp.comparison.shares import shared_path
+from celltcp.comparison.shares import Share, shared_path
 from celltcp.labels import counted
 from celltcp.requirements import (
     COMPLETION,
@@ -31,12 +32,15 @@ from celltcp.requirements import (
     required_in,
 )
 from celltcp.results import Results
-from celltcp.results.frames import Recorded, frame, json_rows, json_value
+from celltcp.results.frames import Recorded, frame, json_value
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of
 from celltcp.results.selectors import used_in
 from celltcp.results.tested import FlowUnderTest, joined_slots
 from celltcp.statistics import Verdict, estimate, paired_difference, verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Metrics that are compared, in the order of the table.
 METRICS = (
@@ -72,11 +76,11 @@ class Comparison(Recorded):
         self.tested = FlowUnderTest.of(results.about)
         self._shared = shared_path(results)
         competitors = self._shared.competitors
-        self.runs = run_table(results, derived, competitors, completions=completions)
-        if QOE in self.runs:
+        self._columns = run_table(results, derived, competitors, completions=completions)
+        if QOE in self._columns:
             self.requirements[QOE] = QOE
         #: Figures of the applications, such as the score of a video.
-        self.figures = tuple(name for name in FIGURES if name in self.runs)
+        self.figures = tuple(name for name in FIGURES if name in self._columns)
         self.metrics = (*self.metrics, *self.figures)
 
     @property
@@ -87,6 +91,29 @@ class Comparison(Recorded):
     def middlebox(self, cca: str) -> str:
         """Returns the middleboxes that a congestion control has passed; `"none"` without any."""
         return middlebox_of(cca, self.results.about.get("middleboxes", ()))
+
+    @functools.cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row per run: the flow under test, and the fairness of all."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns)
+
+    def values(self, cca: str, metric: str) -> list[float]:
+        """Returns a column of `runs` for a congestion control, in the order of the seeds."""
+        return self._ordered(cca, self._columns[metric])
+
+    def _ordered(self, cca: str, column: Sequence[float]) -> list[float]:
+        return [float(column[place]) for place in self._places.get(cca, ())]
+
+    @functools.cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Places of the runs of each congestion control in the columns, in the order of the seeds."""
+        seeds = self._columns["seed"]
+        places: dict[str, list[int]] = {}
+        for place in sorted(range(len(seeds)), key=seeds.__getitem__):
+            places.setdefault(self._columns["cca"][place], []).append(place)
+        return places
 
     @property
     def slots(self) -> pd.DataFrame:
@@ -115,19 +142,23 @@ class Comparison(Recorded):
     @property
     def connections(self) -> int:
         """The most connections that the flow under test has had in a run."""
-        mine = self.tested_flows.groupby("run").size()
-        return int(mine.max()) if len(mine) else 0
+        flows = rows_of(self.results.tables["flows"], "run", "name")
+        mine = (run for run, name in flows if self.tested.includes(name))
+        return max(collections.Counter(mine).values(), default=0)
 
     @property
     def subject(self) -> str:
         """The flow under test in words; empty where it is the only flow and has one connection."""
         several = f"{self.connections} connections of " if self.connections > 1 else ""
-        is_alone = self.tested.has(self.flows["name"]).all()
+        flows = rows_of(self.results.tables["flows"], "name")
+        is_alone = all(self.tested.includes(name) for (name,) in flows)
         return "" if is_alone and not several else f"{several}{self.tested.name}"
 
     @property
     def summary(self) -> pd.DataFrame:
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
+        import pandas as pd
+
         rows: dict[str, dict[tuple[str, str], float]] = {}
         for cca, series in self._series():
             estimates = {metric: estimate(values) for metric, values in series.items()}
@@ -158,6 +189,10 @@ class Comparison(Recorded):
 
         `contradicted_by` says where the figures of the application are against the leader.
         """
+        return dict(self._verdicts)
+
+    @functools.cached_property
+    def _verdicts(self) -> dict[str, Verdict]:
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
         served = self._served(list(series))
@@ -172,14 +207,12 @@ class Comparison(Recorded):
 
     def _served(self, ccas: Sequence[str]) -> dict[str, dict[str, list[float]]]:
         """Returns what the application got: values of the runs by figure and CCA."""
-        table = self.runs.sort_values("seed")
-        table = table.assign(**{COMPLETED: completed_share(self.results, table["run"])})
+        completed = completed_share(self.results, self._columns["run"])
+        columns = {**self._columns, COMPLETED: completed}
         return {
-            each.figure: {
-                cca: table.loc[table["cca"] == cca, each.figure].astype(float).tolist() for cca in ccas
-            }
+            each.figure: {cca: self._ordered(cca, columns[each.figure]) for cca in ccas}
             for each in CRITERIA
-            if each.figure in table
+            if each.figure in columns
         }
 
     @property
@@ -194,24 +227,32 @@ class Comparison(Recorded):
         The goodput is that of all connections of the flow together, in Mbit/s: mean over the runs, and
         the half width of the 95 % interval, NaN without spread.
         """
-        shared = self._shared.flows.merge(
-            self.runs[["run", "cca"]], on="run", suffixes=("", "_lineup"), validate="many_to_one"
-        )
+        import pandas as pd
+
+        columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
+        return pd.DataFrame(self.share_rows(), columns=columns)
+
+    def share_rows(self) -> list[dict[str, Any]]:
+        """Returns the rows of `shares`."""
+        lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
+        flows: dict[tuple[str, str, str], list[Share]] = {}
+        for each in self._shared.flows:
+            if each.run in lineups:
+                flows.setdefault((lineups[each.run], each.name, each.cca), []).append(each)
         rows = []
-        for (lineup, name, cca), mine in shared.groupby(["cca_lineup", "name", "cca"], sort=False):
-            found = estimate(mine["goodput_mbps"].tolist())
+        for (lineup, name, cca), mine in flows.items():
+            found = estimate([each.goodput_mbps for each in mine])
             rows.append(
                 {
                     "cca": lineup,
                     "flow": name,
                     "flow_cca": cca,
-                    "connections": int(mine["connections"].max()),
+                    "connections": max(each.connections for each in mine),
                     "goodput_mbps": found.mean,
                     "goodput_mbps_ci95": math.nan if found.ci95 is None else found.ci95,
                 }
             )
-        columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
-        return pd.DataFrame(rows, columns=columns)
+        return rows
 
     def only(self, ccas: Sequence[str]) -> Comparison:
         """Returns the part of the comparison that is about these congestion controls.
@@ -223,8 +264,8 @@ class Comparison(Recorded):
             if cca not in self.ccas:
                 name = self.results.about["name"]
                 raise CelltcpError(f"cca: {cca!r} is not in {name}; there are {', '.join(self.ccas)}")
-        numbers = self.runs.loc[self.runs["cca"].isin(list(ccas)), "run"]
-        wanted = pa.array(numbers, pa.uint32())
+        runs = zip(self._columns["run"], self._columns["cca"], strict=True)
+        wanted = array_of(np.array([run for run, cca in runs if cca in ccas], np.uint32))
         tables = {
             name: table.filter(pc.is_in(table["run"], value_set=wanted))
             for name, table in self.results.tables.items()
@@ -234,9 +275,10 @@ class Comparison(Recorded):
     @property
     def several_flows(self) -> bool:
         """Whether flows, or connections of a flow at the same time, have shared the path."""
-        names = self.flows.groupby("run")["name"].nunique()
-        at_once = self._shared.competitors.groupby("run").size()
-        return bool((names > 1).any() or (at_once > 1).any())
+        flows = set(rows_of(self.results.tables["flows"], "run", "name"))
+        of_run = collections.Counter(run for run, _ in flows)
+        at_once = map(len, self._shared.competitors.values())
+        return max((*of_run.values(), *at_once), default=0) > 1
 
     @property
     def randomness(self) -> list[str]:
@@ -264,7 +306,7 @@ class Comparison(Recorded):
             "traces": self.results.about.get("traces", []),
             "randomness": self.randomness,
             "flow": {"name": self.tested.name, "connections": self.connections},
-            "runs": [{**row, "middlebox": self.middlebox(row["cca"])} for row in json_rows(self.runs)],
+            "runs": self._json_runs(),
             "summary": [
                 {
                     "cca": cca,
@@ -297,14 +339,23 @@ class Comparison(Recorded):
                 }
                 for requirement, found in self.verdicts.items()
             },
-            **({"shares": json_rows(self.shares)} if self.several_flows else {}),
+            **({"shares": [_json_row(row) for row in self.share_rows()]} if self.several_flows else {}),
             **({"selection": [each.to_json() for each in selected]} if selected else {}),
             "warnings": self.warnings,
         }
 
+    def _json_runs(self) -> list[dict[str, Any]]:
+        rows = zip(*self._columns.values(), strict=True)
+        found = [_json_row(dict(zip(self._columns, row, strict=True))) for row in rows]
+        return [{**row, "middlebox": self.middlebox(row["cca"])} for row in found]
+
     @property
     def warnings(self) -> list[str]:
         """Warnings about the figures: what else than the CCAs they may come from."""
+        return list(self._warnings)
+
+    @functools.cached_property
+    def _warnings(self) -> list[str]:
         found = all_warnings(self.results)
         if not self.decides and len(self.ccas) > 1:
             found.append("one run of a random scenario decides nothing: take 10 runs or more (--runs)")
@@ -312,13 +363,9 @@ class Comparison(Recorded):
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Per congestion control the values of each metric, in the order of the seeds."""
-        series = []
-        for cca in self.ccas:
-            mine = self.runs[self.runs["cca"] == cca].sort_values("seed")
-            series.append(
-                (cca, {metric: mine[metric].astype(float).tolist() for metric in self.metrics})
-            )
-        return series
+        return [
+            (cca, {metric: self.values(cca, metric) for metric in self.metrics}) for cca in self.ccas
+        ]
 
     def __repr__(self) -> str:
         about = self.results.about
@@ -329,6 +376,10 @@ class Comparison(Recorded):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def _json_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: json_value(value) for key, value in row.items()}
 
 
 def _interval(values: Sequence[float]) -> dict[str, float | None]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from celltcp._core import jain
+from celltcp.columns import connections, numbers, places_of, rows_of
 from celltcp.comparison.figures import application_figures
 from celltcp.requirements import COMPLETIONS, Bounded, Weights
 from celltcp.results import Results
-from celltcp.results.frames import frame, spans
+from celltcp.results.frames import frame
 from celltcp.results.tested import FlowUnderTest
+from celltcp.sums import group_means, means_by
 
 #: Columns of connections that runs are summed up from.
 _FLOW_COLUMNS = [
-    *("run", "flow", "name", "first_data_s", "duration_s", "goodput_mbps"),
+    *("run", "flow", "first_data_s", "duration_s", "goodput_mbps"),
     *("rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
     *("induced_delay_ms", "owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
 ]
@@ -31,11 +31,11 @@ _EARLY = ("acked_early_bytes", "acked_early_ends")
 def run_table(
     results: Results,
     derived: Sequence[Weights | Bounded],
-    competitors: pd.DataFrame,
+    competitors: Mapping[int, list[float]],
     *,
     completions: bool = False,
-) -> pd.DataFrame:
-    """Returns a row per run: the flow under test, and the fairness of all.
+) -> dict[str, list[Any]]:
+    """Returns the columns of a table with a row per run: the flow under test, and the fairness of all.
 
     Connections of that flow add up: goodput as what all of them delivered over the time in which at
     least one ran, retransmissions as a sum, RTTs and PM as means weighted by segments, the 95th
@@ -44,65 +44,86 @@ def run_table(
     Args:
         results: of the campaign.
         derived: requirements that are measured slot by slot beside the named ones.
-        competitors: what each got while all flows ran (`shares.Shared`).
+        competitors: what each got while all flows ran, by run (`shares.Shared`).
         completions: whether to add the metric of completions.
     """
-    early = [name for name in _EARLY if name in results.tables["flows"].column_names]
-    flows = frame(results.tables["flows"].select([*_FLOW_COLUMNS, *early]))
+    flows = results.tables["flows"]
+    early = [name for name in _EARLY if name in flows.column_names]
+    columns = {name: numbers(flows[name]).tolist() for name in (*_FLOW_COLUMNS, *early)}
     for each in derived:
-        flows[each.metric] = _measured(results, flows, each)
-    runs = frame(results.tables["runs"].select(["run", "cca", "seed", "duration_s"]))
-    shares = competitors["goodput_mbps"].tolist()
-    sharing = {run: shares[span] for run, span in spans(competitors["run"]).items()}
-    tested = flows[FlowUnderTest.of(results.about).has(flows["name"])]
-    connections = spans(tested["run"])
+        columns[each.metric] = _measured(results, each)
+    runs = {
+        name: numbers(results.tables["runs"][name]).tolist() for name in ("run", "seed", "duration_s")
+    }
+    under_test = FlowUnderTest.of(results.about)
     # A flow may begin too late in a run to open a connection.
-    rows = [connections.get(run, slice(0, 0)) for run in runs["run"]]
-    columns = {metric: tested[metric].tolist() for metric in [*_FLOW_COLUMNS[3:], *early]}
-    segments = tested["segments"].tolist()
+    rows: dict[int, list[int]] = {run: [] for run in runs["run"]}
+    for place, (run, name) in enumerate(rows_of(flows, "run", "name")):
+        if run in rows and under_test.includes(name):
+            rows[run].append(place)
+    tested = {(run, columns["flow"][place]) for run, places in rows.items() for place in places}
 
     def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
         values = columns[metric]
-        return [of(values[span]) for span in rows]
+        return [of([values[place] for place in places]) for places in rows.values()]
+
+    def total(metric: str) -> list[Any]:
+        # Where one is unknown, and so no whole number, none is.
+        found: list[Any] = np.array(each_run(metric, sum)).tolist()
+        return found
 
     def weighted(metric: str) -> list[float]:
-        values = tested[metric].tolist()
-        return [_weighted(values[span], segments[span]) for span in rows]
+        values, segments = columns[metric], columns["segments"]
+        return [
+            _weighted([values[place] for place in places], [segments[place] for place in places])
+            for places in rows.values()
+        ]
 
-    return pd.DataFrame(
-        {
-            "run": runs["run"].to_numpy(np.int64),
-            "cca": [str(cca) for cca in runs["cca"]],
-            "seed": runs["seed"].to_numpy(np.int64),
-            "goodput_mbps": [_goodput(tested.iloc[span]) for span in rows],
-            "rtt_mean_ms": weighted("rtt_mean_ms"),
-            "rtt_p95_ms": each_run("rtt_p95_ms", _highest),
-            "rtt_min_ms": each_run("rtt_min_ms", _lowest),
-            "induced_delay_ms": weighted("induced_delay_ms"),
-            "owd_p95_ms": each_run("owd_p95_ms", _highest),
-            "retransmissions": each_run("retransmissions", sum),
-            "pm_balanced": weighted("pm_balanced"),
-            "pm_delay": weighted("pm_delay"),
-            **{each.metric: weighted(each.metric) for each in derived},
-            **({COMPLETIONS: _completions(results, tested, runs)} if completions else {}),
-            **{name: each_run(name, sum) for name in early},
-            **application_figures(results, tested, runs["run"]),
-            "fairness": [jain(sharing.get(run, [])) for run in runs["run"]],
-            "duration_s": runs["duration_s"],
-        }
-    )
+    figures = application_figures(results, tested, runs["run"])
+    return {
+        "run": runs["run"],
+        "cca": [cca for (cca,) in rows_of(results.tables["runs"], "cca")],
+        "seed": runs["seed"],
+        "goodput_mbps": [_goodput(columns, places) for places in rows.values()],
+        "rtt_mean_ms": weighted("rtt_mean_ms"),
+        "rtt_p95_ms": each_run("rtt_p95_ms", _highest),
+        "rtt_min_ms": each_run("rtt_min_ms", _lowest),
+        "induced_delay_ms": weighted("induced_delay_ms"),
+        "owd_p95_ms": each_run("owd_p95_ms", _highest),
+        "retransmissions": total("retransmissions"),
+        "pm_balanced": weighted("pm_balanced"),
+        "pm_delay": weighted("pm_delay"),
+        **{each.metric: weighted(each.metric) for each in derived},
+        **({COMPLETIONS: _completions(results, rows, runs["duration_s"])} if completions else {}),
+        **{name: total(name) for name in early},
+        **{name: values.tolist() for name, values in figures.items()},
+        "fairness": [jain(competitors.get(run, [])) for run in runs["run"]],
+        "duration_s": runs["duration_s"],
+    }
 
 
-def _goodput(connections: pd.DataFrame) -> float:
-    """Returns what the connections of a flow delivered over the time in which at least one ran."""
-    rates = connections["goodput_mbps"].tolist()
+def _goodput(columns: Mapping[str, Sequence[float]], places: Sequence[int]) -> float:
+    """Returns what the connections of a flow delivered over the time in which at least one ran.
+
+    Args:
+        columns: of all connections.
+        places: those of the flow.
+    """
+    rates = [columns["goodput_mbps"][place] for place in places]
     if len(rates) < 2:
         return math.fsum(rates)
     # A connection that sent nothing has no first data byte.
-    sent = connections[connections["duration_s"] > 0].sort_values("first_data_s")
-    delivered = float((sent["goodput_mbps"] * sent["duration_s"]).sum())
-    ends = sent["first_data_s"] + sent["duration_s"]
-    busy = (ends - np.fmax(sent["first_data_s"], ends.cummax().shift())).clip(lower=0).sum()
+    sent = [place for place in places if columns["duration_s"][place] > 0]
+    begins, lasts, rate = (
+        np.array([columns[name][place] for place in sent])
+        for name in ("first_data_s", "duration_s", "goodput_mbps")
+    )
+    order = np.argsort(begins)
+    begins, lasts, rate = begins[order], lasts[order], rate[order]
+    delivered = float((rate * lasts).sum())
+    ends = begins + lasts
+    before = np.concatenate([[math.nan], np.maximum.accumulate(ends)[:-1]])
+    busy = (ends - np.fmax(begins, before[: len(ends)])).clip(min=0).sum()
     return delivered / float(busy) if busy else 0.0
 
 
@@ -116,28 +137,42 @@ def _lowest(values: Sequence[float]) -> float:
     return min((value for value in values if not math.isnan(value)), default=math.nan)
 
 
-def _measured(results: Results, flows: pd.DataFrame, derived: Weights | Bounded) -> NDArray[np.float64]:
+def _measured(results: Results, derived: Weights | Bounded) -> list[float]:
     """Returns the measure of a requirement of each connection: the mean over its slots."""
     columns = ["run", "flow", "goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
-    slots = frame(results.tables["slots"].select(columns))
-    means = derived.measure(slots).groupby([slots["run"], slots["flow"]]).mean()
-    keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
-    found: NDArray[np.float64] = means.reindex(keys).to_numpy(np.float64)
+    slots = results.tables["slots"].select(columns)
+    values = derived.measure(frame(slots)).to_numpy(np.float64)
+    known, group = np.unique(connections(slots), return_inverse=True)
+    means = group_means(values, group, len(known))
+    place = places_of(connections(results.tables["flows"]), known)
+    # The last one is of connections without a slot, whose place is -1.
+    found: list[float] = np.append(means, math.nan)[place].tolist()
     return found
 
 
-def _completions(results: Results, tested: pd.DataFrame, runs: pd.DataFrame) -> list[float]:
+def _completions(
+    results: Results, rows: Mapping[int, Sequence[int]], durations_s: Sequence[float]
+) -> list[float]:
     """Returns one over the mean completion time of the flow under test, 1/s; NaN without a completion.
 
     A connection that was still running at the end of a run counts with the time that it had.
+
+    Args:
+        results: of the campaign.
+        rows: places of the connections of that flow by run.
+        durations_s: of the runs.
     """
-    times = frame(results.tables["flows"].select(["run", "flow", "start_s", "completion_s"]))
-    times = tested[["run", "flow"]].merge(times, on=["run", "flow"])
-    ends = times["run"].map(runs.set_index("run")["duration_s"])
-    done = times["completion_s"].fillna(ends - times["start_s"])
-    complete = times["completion_s"].notna().groupby(times["run"]).any()
-    means = done.groupby(times["run"]).mean().where(complete)
-    return [1.0 / float(means.get(run, math.nan)) for run in runs["run"]]
+    flows = results.tables["flows"]
+    starts, ends = (numbers(flows[name]).tolist() for name in ("start_s", "completion_s"))
+    of_run, times, complete = [], [], set()
+    for (run, places), duration_s in zip(rows.items(), durations_s, strict=True):
+        for place in places:
+            is_complete = not math.isnan(ends[place])
+            of_run.append(run)
+            times.append(ends[place] if is_complete else duration_s - starts[place])
+            complete |= {run} if is_complete else set()
+    means = means_by(of_run, times)
+    return [1.0 / means[run] if run in complete else math.nan for run in rows]
 
 
 def _weighted(values: Sequence[float], segments: Sequence[int]) -> float:

@@ -2,46 +2,138 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections import Counter
+from typing import Any, NamedTuple
 
-import pandas as pd
+import numpy as np
+from numpy.typing import NDArray
 
+from celltcp.columns import connections, numbers, places_of, rows_of
 from celltcp.results import Results
-from celltcp.results.frames import frame
+from celltcp.sums import group_sums, sums_by
+
+
+class Share(NamedTuple):
+    """Goodput of a flow of a run over the time in which all flows were there, Mbit/s."""
+
+    run: int
+    name: str
+    cca: str
+    connections: int
+    goodput_mbps: float
 
 
 class Shared(NamedTuple):
-    """Goodput over the time in which all flows of a run were there; no rows for runs without it."""
+    """Goodput over the time in which all flows of a run were there; none for runs without it."""
 
-    #: A row per run and flow: `run`, `name`, `cca`, `connections`, `goodput_mbps`.
-    flows: pd.DataFrame
-    #: A row per run and competitor: `run`, `goodput_mbps`. A competitor is a connection that lasted for
-    #: all of that time, or the connections of a flow together if not all of them did.
-    competitors: pd.DataFrame
+    #: Of each run and flow.
+    flows: list[Share]
+    #: Of the competitors by run, Mbit/s. A competitor is a connection that lasted for all of that time,
+    #: or the connections of a flow together if not all of them did.
+    competitors: dict[int, list[float]]
+
+
+class _Span(NamedTuple):
+    """The time in which all flows of a run were there, by the times of its first and last slot, s."""
+
+    begin_s: float
+    end_s: float
+
+    def slots(self, slot_s: float) -> float:
+        """Returns the number of slots, one at least."""
+        return max(round((self.end_s - self.begin_s) / slot_s) + 1.0, 1.0)
+
+
+class _Got(NamedTuple):
+    """Sum of the goodputs of the slots of a connection, Mbit/s, and their number."""
+
+    total: float
+    slots: int
 
 
 def shared_path(results: Results) -> Shared:
     """Returns the shares of the path: from the start of the last flow to the end of the first one."""
-    flows = frame(results.tables["flows"].select(["run", "flow", "name", "cca"]))
-    flows = flows.assign(name=flows["name"].astype(str), cca=flows["cca"].astype(str))
-    slots = frame(results.tables["slots"].select(["run", "flow", "t_s", "goodput_mbps"]))
-    slots = slots.merge(flows, on=["run", "flow"])
-    spans = slots.groupby(["run", "name"])["t_s"].agg(["min", "max"]).groupby("run")
-    common = pd.DataFrame({"begin_s": spans["min"].max(), "end_s": spans["max"].min()})
-    slots = slots.join(common, on="run")
+    flows = results.tables["flows"]
+    of_connection = list(rows_of(flows, "run", "name", "cca"))
     slot_s = float(results.about["slot_s"])
+    spans, found = _while_all_are_there(
+        results, [(run, name) for run, name, _ in of_connection], slot_s
+    )
+    lengths = {run: span.slots(slot_s) for run, span in spans.items()}
+    flow_of = {each: of_connection[each] for each in found}
+    goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in found.items()}
+    # Flows some connection of which was not there all of the time.
+    partly = {flow_of[each] for each, got in found.items() if got.slots < lengths[flow_of[each][0]]}
+    competitors: dict[int, list[float]] = {}
+    for each, flow in flow_of.items():
+        if flow not in partly:
+            competitors.setdefault(flow[0], []).append(goodputs[each])
+    together = [each for each, flow in flow_of.items() if flow in partly]
+    for (run, _), goodput in sums_by(
+        [flow_of[each][:2] for each in together], [goodputs[each] for each in together]
+    ).items():
+        competitors.setdefault(run, []).append(goodput)
+    counts = Counter(flow_of.values())
+    shares = [
+        Share(run, name, cca, counts[run, name, cca], goodput)
+        for (run, name, cca), goodput in sums_by(
+            list(flow_of.values()), list(goodputs.values())
+        ).items()
+    ]
+    return Shared(shares, competitors)
+
+
+def _while_all_are_there(
+    results: Results, flows: list[tuple[int, str]], slot_s: float
+) -> tuple[dict[int, _Span], dict[int, _Got]]:
+    """Returns that time of each run, and what each connection got in it, in the order of the slots.
+
+    Args:
+        results: of the campaign.
+        flows: run and name of the flow of each connection.
+        slot_s: length of a slot, s.
+    """
+    slots = results.tables["slots"]
+    place = places_of(connections(slots), connections(results.tables["flows"]))
+    known = place >= 0
+    place, times, rates = (
+        each[known] for each in (place, numbers(slots["t_s"]), numbers(slots["goodput_mbps"]))
+    )
+    spans = _spans(flows, place, times)
+    ends = [spans.get(run, _Span(math.nan, math.nan)) for run, _ in flows]
+    begin, end = np.array(ends, np.float64).reshape(-1, 2)[place].T
     # Times of slots are sums of floating-point numbers.
     near = slot_s / 2
-    slots = slots[(slots["t_s"] > slots["begin_s"] - near) & (slots["t_s"] < slots["end_s"] + near)]
-    lengths = ((common["end_s"] - common["begin_s"]) / slot_s).round() + 1
-    by_connection = slots.groupby(["run", "name", "cca", "flow"], sort=False)["goodput_mbps"]
-    each = by_connection.agg(["sum", "size"]).reset_index()
-    length = each["run"].map(lengths)
-    each = each.assign(goodput_mbps=each["sum"] / length, lasted=each["size"] >= length)
-    by_flow = each.groupby(["run", "name", "cca"], sort=False)
-    totals = by_flow.agg(connections=("flow", "size"), goodput_mbps=("goodput_mbps", "sum"))
-    parallel = by_flow["lasted"].transform("all")
-    kept = each.loc[parallel, ["run", "goodput_mbps"]]
-    rest = each[~parallel].groupby(["run", "name"], sort=False, as_index=False)["goodput_mbps"].sum()
-    competitors = pd.concat([kept, rest[["run", "goodput_mbps"]]]).sort_values("run", kind="stable")
-    return Shared(totals.reset_index(), competitors.reset_index(drop=True))
+    shared = (times > begin - near) & (times < end + near)
+    found, first, group = np.unique(place[shared], return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    group = np.argsort(appearance)[group]
+    sums = group_sums(rates[shared], group, len(found)).tolist()
+    counts = np.bincount(group).tolist()
+    return spans, {
+        each: _Got(*got) for each, *got in zip(found[appearance].tolist(), sums, counts, strict=True)
+    }
+
+
+def _spans(
+    flows: list[tuple[int, str]], place: NDArray[np.intp], times: NDArray[Any]
+) -> dict[int, _Span]:
+    """Returns the time in which all flows were there by run.
+
+    Args:
+        flows: run and name of the flow of each connection.
+        place: that of the connection of each slot.
+        times: of the slots, s.
+    """
+    numbered = {flow: number for number, flow in enumerate(dict.fromkeys(flows))}
+    of_slot = np.array([numbered[flow] for flow in flows], np.intp)[place]
+    first, last = np.full(len(numbered), math.inf), np.full(len(numbered), -math.inf)
+    np.minimum.at(first, of_slot, times)
+    np.maximum.at(last, of_slot, times)
+    found: dict[int, _Span] = {}
+    for (run, _), number in numbered.items():
+        if first[number] <= last[number]:
+            begin, end = found.get(run, _Span(-math.inf, math.inf))
+            found[run] = _Span(max(begin, float(first[number])), min(end, float(last[number])))
+    return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from celltcp.comparison import Comparison
+from celltcp.papers.goodput_index import goodputs, indexed
 from celltcp.papers.measured import Measured
 from celltcp.papers.outcome import Outcome, outcome
-from celltcp.papers.published import Published, Table, published_tables
+from celltcp.papers.published import Table, in_order, table_files, tables_in
 from celltcp.scenarios import load_scenario
 
 
@@ -31,10 +32,8 @@ def beside(comparison: Comparison) -> Beside:
     name = str(about["name"])
     tables = _tables_of(name)
     if not tables:
-        known = sorted({entry.scenario for table in published_tables() for entry in _goodput(table)})
-        return Beside(
-            name, [], f"no publication has goodput for {name}; there are figures for {', '.join(known)}"
-        )
+        known = ", ".join(indexed())
+        return Beside(name, [], f"no publication has goodput for {name}; there are figures for {known}")
     built_in = load_scenario(name)
     same = {built_in.hash}
     if built_in.has_radio:
@@ -61,21 +60,10 @@ def beside(comparison: Comparison) -> Beside:
 
 def _tables_of(scenario: str) -> list[Table]:
     """Returns the published tables with nothing but the mean goodputs of a scenario."""
+    files = [file for file in table_files() if file.name in indexed().get(scenario, ())]
     tables = []
-    for table in published_tables():
-        mine = tuple(each for each in _goodput(table) if each.scenario == scenario)
+    for table in in_order(each for file in files for each in tables_in(file)):
+        mine = tuple(each for each in goodputs(table) if each.scenario == scenario)
         if mine:
             tables.append(replace(table, entries=mine))
     return tables
-
-
-def _goodput(table: Table) -> list[Published]:
-    """Returns the mean goodputs of a table that were measured on scenarios as they are built in."""
-    return [
-        each
-        for each in table.entries
-        if each.quantity == "goodput"
-        and not each.part
-        and each.value is not None
-        and table.place(each.scenario).scenario == each.scenario
-    ]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,11 +164,29 @@ def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
     Raises:
         CelltcpError: names the file, the line, the field and what is allowed.
     """
-    found = [_read(file) for file in sorted(folder.glob("*.csv"))]
-    if folder == _TABLES:
-        for file in sorted(_GRIDS.glob("*.toml")):
-            found += [_of_grid(each, str(file)) for each in read_grid(file)]
-    return tuple(sorted(found, key=_order))
+    return in_order(table for file in table_files(folder) for table in tables_in(file))
+
+
+def table_files(folder: Path = _TABLES) -> list[Path]:
+    """Returns the files of tables in a folder, and with that of the package those of grids."""
+    grids = sorted(_GRIDS.glob("*.toml")) if folder == _TABLES else []
+    return [*sorted(folder.glob("*.csv")), *grids]
+
+
+def tables_in(file: Path) -> list[Table]:
+    """Returns the tables of a file, one unless it is of a grid.
+
+    Raises:
+        CelltcpError: as `published_tables` does.
+    """
+    if file.suffix == ".csv":
+        return [_read(file)]
+    return [_of_grid(each, str(file)) for each in read_grid(file)]
+
+
+def in_order(tables: Iterable[Table]) -> tuple[Table, ...]:
+    """Returns tables with those of a publication together, tables before figures."""
+    return tuple(sorted(tables, key=_order))
 
 
 def _order(table: Table) -> tuple[str, int, list[int], str]:

@@ -180,7 +180,7 @@ class RunPlots:
         about = single.results.about
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")
-        warnings = all_warnings(single.results)
+        warnings = single.warnings
         footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
         return picture
 

@@ -13,8 +13,6 @@ from celltcp.requirements import COMPLETION, QOE, REQUIREMENTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pandas as pd
-
     from celltcp.comparison import Comparison
     from celltcp.parameter_sweep import Sweep
     from celltcp.scenario_set import ScenarioSet
@@ -44,9 +42,8 @@ def means_table(result: Comparison) -> Table:
     names = labels(result.ccas)
     rows = []
     for cca in result.ccas:
-        mine = result.runs[result.runs["cca"] == cca]
-        weighed = [mean_text(mine[result.requirements[name]], 3) for name in asked]
-        rows.append((names[cca], *_cells(mine), *weighed))
+        weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
+        rows.append((names[cca], *_cells(result, cca), *weighed))
     others = (Column(_heading(name), is_number=True) for name in asked)
     return Table(
         columns=(Column("CCA", folds=True), *_METRICS, *others),
@@ -70,8 +67,8 @@ def figures_table(result: Comparison) -> Table:
     shown = [(name, FIGURES[name]) for name in result.figures]
     rows = []
     for cca in result.ccas:
-        mine = result.runs[result.runs["cca"] == cca]
-        rows.append((names[cca], *(mean_text(mine[name], figure.digits) for name, figure in shown)))
+        cells = (mean_text(result.values(cca, name), figure.digits) for name, figure in shown)
+        rows.append((names[cca], *cells))
     columns = (Column(figure.heading, is_number=True, name=name) for name, figure in shown)
     return Table(
         columns=(Column("CCA", folds=True), *columns),
@@ -91,8 +88,7 @@ def sweep_table(result: Sweep) -> Table:
         names = labels(comparison.ccas)
         swatches |= {names[cca]: cca for cca in comparison.ccas}
         for cca in comparison.ccas:
-            mine = comparison.runs[comparison.runs["cca"] == cca]
-            rows.append((value, names[cca], *_cells(mine)))
+            rows.append((value, names[cca], *_cells(comparison, cca)))
         if len(comparison.ccas) > 1:
             ends.add(len(rows) - 1)
     return Table(
@@ -106,13 +102,12 @@ def sweep_table(result: Sweep) -> Table:
 
 def set_table(result: ScenarioSet) -> Table:
     """Returns mean and 95 % interval over the means of the scenarios, a row per CCA."""
-    means = result.means
     count = len(result.comparisons)
     names = labels(result.ccas)
     counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
     return Table(
         columns=(Column("CCA", folds=True), *_METRICS),
-        rows=tuple((names[cca], *_cells(means[means["cca"] == cca])) for cca in result.ccas),
+        rows=tuple((names[cca], *_cells(result, cca)) for cca in result.ccas),
         title=f"Mean and 95 % interval over the means of {counted}",
         ccas={names[cca]: cca for cca in result.ccas},
     )
@@ -120,19 +115,18 @@ def set_table(result: ScenarioSet) -> Table:
 
 def shares_table(result: Comparison) -> Table:
     """Returns the goodput of each flow and Jain's index, where flows share the path."""
-    shares = result.shares
+    shares = result.share_rows()
     names = labels(result.ccas)
-    flows_called = labels(shares["flow_cca"].unique())
+    flows_called = labels(dict.fromkeys(row["flow_cca"] for row in shares))
     rows = []
     for cca in result.ccas:
-        flows = shares[shares["cca"] == cca].to_dict("records")
+        flows = [row for row in shares if row["cca"] == cca]
         spelt = ", ".join(
             f"{flows_called[flow['flow_cca']]}{_of_connections(flow)} {flow['goodput_mbps']:.2f}"
             for flow in flows
         )
-        mine = result.runs[result.runs["cca"] == cca]
         total = f"{sum(flow['goodput_mbps'] for flow in flows):.2f}"
-        rows.append((names[cca], spelt, total, mean_text(mine["fairness"], 3)))
+        rows.append((names[cca], spelt, total, mean_text(result.values(cca, "fairness"), 3)))
     return Table(
         columns=(
             Column("CCA"),
@@ -177,6 +171,6 @@ def verdict_text(found: Verdict, names: Mapping[str, str]) -> str:
     return f"undecided among {among_text}{more}"
 
 
-def _cells(runs: pd.DataFrame) -> list[str]:
-    """Returns the cells of all metrics for these runs."""
-    return [mean_text(runs[metric], digits) for metric, _, digits in COLUMNS]
+def _cells(result: Comparison | ScenarioSet, cca: str) -> list[str]:
+    """Returns the cells of all metrics for a congestion control."""
+    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in COLUMNS]

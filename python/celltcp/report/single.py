@@ -16,7 +16,6 @@ from celltcp.report.means import mean_text
 from celltcp.report.origin import command_of, origin_sections
 from celltcp.report.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.report.words import scenario_sections
-from celltcp.results.limits import all_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +72,7 @@ def single_part(result: SingleRun) -> Part:
             *scenario_sections(about),
             *origin_sections(about, command_of("run", about)),
         ),
-        warnings=tuple(all_warnings(result.results)),
+        warnings=tuple(result.warnings),
     )
 
 

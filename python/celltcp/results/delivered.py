@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from celltcp._core import CelltcpError, in_unit
+from celltcp.columns import array_of, records, rows_of
 from celltcp.labels import counted, labels
-from celltcp.results.coverage import CONNECTION, lost_connections
+from celltcp.results.coverage import connection_of, lost_connections
+from celltcp.results.lineups import lineups_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from celltcp.results import Results
 
 
@@ -21,26 +24,34 @@ def without_delivery(results: Results) -> list[str]:
 
     Flows whose UE found no cell are left out: `uncovered` tells of them.
     """
-    flows: pd.DataFrame = results.tables["flows"].to_pandas()
-    runs = results.tables["runs"].select(["run", "cca"]).to_pandas()
-    flows = flows.merge(runs.rename(columns={"cca": "lineup"}), on="run")
-    flows["bytes_of_flow"] = flows.groupby(["run", "name"], observed=True)["bytes"].transform("sum")
-    empty = flows[flows["bytes_of_flow"] == 0]
-    if empty.empty:
+    lineups = lineups_of(results)
+    flows = results.tables["flows"]
+    got = list(rows_of(flows, "run", "name", "bytes"))
+    arrived = Counter[tuple[int, str]]()
+    for run, name, count in got:
+        arrived[run, name] += count or 0
+    places = [
+        place for place, (run, name, _) in enumerate(got) if run in lineups and not arrived[run, name]
+    ]
+    if not places:
         return []
-    lost = lost_connections(results)[CONNECTION].drop_duplicates()
-    found = empty.merge(lost, on=CONNECTION, how="left", indicator=True)["_merge"] == "left_only"
-    empty = empty[found.to_numpy()]
-    empty = empty.assign(reason=[_reason(row, results.about) for row in empty.to_dict("records")])
+    empty = records(flows.take(array_of(np.array(places))))
+    lost = lost_connections(results)
+    # Runs and reasons of the connections of each flow.
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for row in empty:
+        if connection_of(row) not in lost:
+            key = lineups[row["run"]], row["name"]
+            found.setdefault(key, []).append((row["run"], _reason(row, results.about)))
+    runs = Counter(lineups.values())
     told: dict[tuple[str, str, str], list[str]] = {}
-    for (lineup, name), mine in empty.groupby(["lineup", "name"], observed=True, sort=False):
-        count = counted(int((runs["cca"] == lineup).sum()), "run")
+    for (lineup, name), mine in found.items():
+        times = f"{len({run for run, _ in mine})} of {counted(runs[lineup], 'run')}"
         # The same flow can fail for several reasons; the most frequent one is told.
-        reason = str(mine["reason"].mode().iloc[0])
-        told.setdefault((str(name), f"{mine['run'].nunique()} of {count}", reason), []).append(
-            str(lineup)
-        )
-    names = labels([str(lineup) for lineup in runs["cca"].unique()])
+        reasons = Counter(reason for _, reason in mine)
+        reason = min(reasons, key=lambda each: (-reasons[each], each))
+        told.setdefault((name, times, reason), []).append(lineup)
+    names = labels(runs)
     return [
         f"{', '.join(names[each] for each in lineups)}: {flow} delivered nothing in {times}: {reason}"
         for (flow, times, reason), lineups in told.items()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from celltcp.columns import records
 from celltcp.results.tables import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Recorded:
@@ -70,6 +73,11 @@ def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
     return [
         {str(key): json_value(value) for key, value in row.items()} for row in data.to_dict("records")
     ]
+
+
+def json_records(table: pa.Table) -> list[dict[str, Any]]:
+    """Returns the rows of an Arrow table as JSON has them."""
+    return [{key: json_value(value) for key, value in row.items()} for row in records(table)]
 
 
 def json_value(value: Any) -> Any:

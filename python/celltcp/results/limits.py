@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from celltcp.columns import connections, numbers, places_of, rows_of
 from celltcp.labels import labels
+from celltcp.results.lineups import lineups_of
+from celltcp.sums import group_sums, means_by
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from numpy.typing import NDArray
 
     from celltcp.results import Results
 
@@ -30,28 +36,30 @@ def held_back(results: Results) -> list[str]:
     While the bottleneck is busy with the flow, or stands still, the network is the limit, whatever else
     is full or empty: a sender whose last bytes wait in the queue has no more to send, either.
     """
-    flows: pd.DataFrame = results.tables["flows"].to_pandas()
-    if "receive_window_limited_s" not in flows:
+    flows = results.tables["flows"]
+    if "receive_window_limited_s" not in flows.column_names:
         return []
-    lineups = results.tables["runs"].select(["run", "cca"]).to_pandas()
-    flows = flows.merge(lineups.rename(columns={"cca": "lineup"}), on="run")
-    flows = flows[flows["duration_s"] > 0]
-    idle = 1.0 - _busy(results, flows)
+    lineups = lineups_of(results)
+    whole = numbers(flows["duration_s"])
+    ran = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
+    flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), ran)]
+    idle = 1.0 - _busy(results)[ran]
+    several = len({name for _, name in flow_of}) > 1
+    called = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []
     for column, happened, kind in _LIMITS:
-        share = (flows[column] / flows["duration_s"]).clip(upper=idle)
+        share = numbers(flows[column])[ran] / whole[ran]
+        share = np.where(share > idle, idle, share)
         # A transfer that ends is short where all of it fits into the first window.
-        counted = flows["completion_s"].isna() if kind == "application" else share.notna()
-        found = (
-            share[counted].groupby([flows["lineup"], flows["name"]], observed=True, sort=False).mean()
+        counted = (
+            np.isnan(numbers(flows["completion_s"])[ran]) if kind == "application" else ~np.isnan(share)
         )
-        found = found[found > _MOST]
-        if found.empty:
+        means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
+        found = {flow: mean for flow, mean in means.items() if mean > _MOST}
+        if not found:
             continue
-        several = flows["name"].nunique() > 1
-        names = labels([str(lineup) for lineup in flows["lineup"].unique()])
-        who = [f"{names[str(cca)]}{f', {flow}' if several else ''}" for cca, flow in found.index]
-        low, high = (round(100 * value) for value in (found.min(), found.max()))
+        who = [f"{called[lineup]}{f', {flow}' if several else ''}" for lineup, flow in found]
+        low, high = (round(100 * value) for value in (min(found.values()), max(found.values())))
         time = f"{high} %" if low == high else f"{low} to {high} %"
         warnings.append(
             f"{('; ' if several else ', ').join(who)}: for {time} of the time {happened} while the "
@@ -60,24 +68,28 @@ def held_back(results: Results) -> list[str]:
     return warnings
 
 
-def _busy(results: Results, flows: pd.DataFrame) -> pd.Series:
+def _busy(results: Results) -> NDArray[np.float64]:
     """Returns for each connection the share of its time in which the path carried it at its capacity.
 
     That is the utilisation of the capacity that others leave, and all of the time without any capacity.
     Zero where the capacity is not known.
     """
-    slots = results.tables["slots"].select(["run", "flow", "goodput_mbps", "capacity_mbps"]).to_pandas()
-    slots["known"] = slots["capacity_mbps"].notna()
-    slots["outage"] = slots["capacity_mbps"] == 0
-    slots.loc[~slots["known"], "goodput_mbps"] = 0.0
-    sums = slots.groupby(["run", "flow"], observed=True)[
-        ["goodput_mbps", "capacity_mbps", "known", "outage"]
-    ].sum()
-    utilisation = (sums["goodput_mbps"] / sums["capacity_mbps"]).clip(upper=1.0).fillna(0.0)
-    outage = (sums["outage"] / sums["known"]).fillna(0.0)
-    busy = (outage + (1.0 - outage) * utilisation).rename("busy")
-    joined = flows[["run", "flow"]].join(busy, on=["run", "flow"])["busy"]
-    return joined.fillna(0.0)
+    slots = results.tables["slots"]
+    known, group = np.unique(connections(slots), return_inverse=True)
+    count = len(known)
+    capacity = numbers(slots["capacity_mbps"])
+    goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        utilisation = group_sums(goodput, group, count) / group_sums(capacity, group, count)
+        told = np.bincount(group[~np.isnan(capacity)], minlength=count)
+        outage = np.bincount(group[capacity == 0], minlength=count) / told
+    # Nothing of nothing is none of it.
+    utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
+    outage = np.nan_to_num(outage, nan=0.0)
+    busy = outage + (1.0 - outage) * utilisation
+    place = places_of(connections(results.tables["flows"]), known)
+    # The last one is of connections without a slot, whose place is -1.
+    return np.append(busy, 0.0)[place]
 
 
 def _settings(kind: str, results: Results) -> str:
@@ -124,18 +136,17 @@ def short_of_memory(results: Results) -> list[str]:
     runs = results.tables["runs"]
     if "memory_pressures" not in runs.column_names:
         return []
-    table: pd.DataFrame = runs.select(["run", "cca", "memory_pressures"]).to_pandas()
-    names = labels([str(cca) for cca in table["cca"].unique()])
-    warnings = []
-    for cca, mine in table.groupby("cca", observed=True, sort=False):
-        starved = int((mine["memory_pressures"] > 0).sum())
-        if starved:
-            warnings.append(
-                f"{names[str(cca)]}: the kernel's TCP ran short of memory in {starved} of {len(mine)} "
-                "runs, in which windows shrink that hosts of their own would have; fewer flows or "
-                "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
-            )
-    return warnings
+    found: dict[str, list[bool]] = {}
+    for cca, pressures in rows_of(runs, "cca", "memory_pressures"):
+        found.setdefault(cca, []).append((pressures or 0) > 0)
+    names = labels(found)
+    return [
+        f"{names[cca]}: the kernel's TCP ran short of memory in {sum(starved)} of {len(starved)} "
+        "runs, in which windows shrink that hosts of their own would have; fewer flows or "
+        "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
+        for cca, starved in found.items()
+        if any(starved)
+    ]
 
 
 def all_warnings(results: Results) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
+from celltcp.columns import rows_of
 from celltcp.results import Results
+from celltcp.results.lineups import lineups_of
 
 
 @dataclass(frozen=True)
@@ -55,33 +56,32 @@ def used_in(results: Results) -> list[Used]:
     """Returns one entry per line-up and flow with a selector, in the order of the runs."""
     if "decisions" not in results.tables:
         return []
-    flows: pd.DataFrame = results.tables["flows"].select(["run", "flow", "name", "cca"]).to_pandas()
-    runs: pd.DataFrame = results.tables["runs"].select(["run", "cca"]).to_pandas()
-    named = flows.merge(runs.rename(columns={"cca": "lineup"}), on="run")
-    decisions = _of(results, "decisions", ["run", "flow", "cause"]).merge(named, on=["run", "flow"])
-    seen = _of(results, "estimates", ["run", "flow", "using_cca"]).merge(named, on=["run", "flow"])
+    lineups = lineups_of(results)
+    flows = rows_of(results.tables["flows"], "run", "flow", "name", "cca")
+    # Line-up, name and congestion control of each connection.
+    named = {(run, flow): (lineups[run], name, cca) for run, flow, name, cca in flows if run in lineups}
+    causes: dict[tuple[str, str, str], Counter[str]] = {}
+    for run, flow, cause in rows_of(results.tables["decisions"], "run", "flow", "cause"):
+        if (run, flow) in named:
+            causes.setdefault(named[run, flow], Counter())[cause] += 1
+    under: dict[tuple[str, str], Counter[str]] = {}
+    if "estimates" in results.tables:
+        seen = rows_of(results.tables["estimates"], "run", "flow", "using_cca")
+        for run, flow, using in seen:
+            if (run, flow) in named:
+                under.setdefault(named[run, flow][:2], Counter())[using] += 1
+    runs = Counter(lineups.values())
     found = []
-    for (lineup, flow, cca), mine in decisions.groupby(["lineup", "name", "cca"], sort=False):
-        here = seen[(seen["lineup"] == lineup) & (seen["name"] == flow)]
-        count = int((runs["cca"] == lineup).sum())
-        causes = mine["cause"].value_counts()
-        returns = int(causes.get("return", 0))
-        shares = here["using_cca"].astype(str).value_counts(normalize=True)
+    for (lineup, name, cca), each in causes.items():
+        used = under.get((lineup, name), Counter())
         found.append(
             Used(
-                str(lineup),
-                str(flow),
-                str(cca),
-                (int(causes.get("change", 0)) + int(causes.get("agent", 0)) + returns) / count,
-                returns / count,
-                {str(name): float(share) for name, share in shares.items()},
+                lineup,
+                name,
+                cca,
+                (each["change"] + each["agent"] + each["return"]) / runs[lineup],
+                each["return"] / runs[lineup],
+                {using: count / used.total() for using, count in used.most_common()},
             )
         )
     return found
-
-
-def _of(results: Results, table: str, columns: list[str]) -> pd.DataFrame:
-    if table not in results.tables:
-        return pd.DataFrame(columns=columns)
-    data: pd.DataFrame = results.tables[table].select(columns).to_pandas()
-    return data

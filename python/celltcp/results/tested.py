@@ -5,9 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: How slots of connections at the same time become one: what adds up, and what is averaged.
 _JOINED = {
@@ -37,14 +38,16 @@ class FlowUnderTest:
         ends = (str(first.get(end, "")) for end in ("from", "to"))
         return cls(str(first.get("name", "flow-1")), any(end.endswith("*") for end in ends))
 
+    def includes(self, name: str) -> bool:
+        """Returns whether a connection of this name belongs to the flow."""
+        if not self.at_each_node:
+            return name == self.name
+        start, number = name[: len(self.name) + 1], name[len(self.name) + 1 :]
+        return start == f"{self.name}-" and number.isdigit()
+
     def has(self, names: pd.Series) -> pd.Series:
         """Returns for the name of each connection whether it belongs to the flow."""
-        texts = names.astype(str)
-        if not self.at_each_node:
-            return texts == self.name
-        start = f"{self.name}-"
-        number = texts.str.removeprefix(start)
-        return texts.str.startswith(start) & number.str.isdigit()
+        return names.map(self.includes).astype(bool)
 
 
 def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame) -> pd.DataFrame:

@@ -45,7 +45,7 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
         prepare_folder(settings.out)
     with progress_bar("comparing") as progress:
         found = check_engines_with(scenarios, requirement, settings, progress)
-    tell(found.to_json(), json_file, lambda: print_overlap(found))
+    tell(found.to_json, json_file, lambda: print_overlap(found))
 
 
 def print_overlap(found: Overlap) -> None:

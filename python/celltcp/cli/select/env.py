@@ -93,7 +93,7 @@ def env(
             duration=duration,
             hints=hints,
         )
-    tell(trial.to_json(), json_file, lambda: print_trial(trial, wide_console()))
+    tell(trial.to_json, json_file, lambda: print_trial(trial, wide_console()))
 
 
 def print_trial(trial: Trial, console: Console) -> None:

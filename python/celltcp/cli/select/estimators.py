@@ -66,7 +66,7 @@ def estimators(
             out=folder,
             progress=progress,
         )
-    tell(accuracy.to_json(), json_file, lambda: print_accuracy(accuracy, wide_console()))
+    tell(accuracy.to_json, json_file, lambda: print_accuracy(accuracy, wide_console()))
 
 
 def print_accuracy(accuracy: Accuracy, console: Console) -> None:

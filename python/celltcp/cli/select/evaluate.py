@@ -86,7 +86,7 @@ def evaluate(
     policies = PolicySettings(policy, requirement, against, hints, history, switches)
     with progress_bar("evaluating") as progress:
         result = evaluate_with(policies, scenarios, settings, progress)
-    tell(result.to_json(), json_file, lambda: print_evaluation(result))
+    tell(result.to_json, json_file, lambda: print_evaluation(result))
     if folder:
         draw(result.plot(), folder, "cases")
         if result.reliability["policy"].isin(result.about["policies"]).any():

@@ -86,7 +86,7 @@ def explain(
         for each in found:
             _print(each)
 
-    tell({"runs": [each.to_json() for each in found]}, json_file, show)
+    tell(lambda: {"runs": [each.to_json() for each in found]}, json_file, show)
     draw_all(found, Path(place))
 
 

@@ -1,0 +1,72 @@
+"""Commands of `celltcp`, each imported when it is called or asked for its own help."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, MutableMapping
+
+import click
+
+from celltcp.cli.json_schema import add_schemas
+from celltcp.cli.verbosity import add_verbosity
+from celltcp.interrupts import leaving_at_once
+
+#: First sentence of the help of each command, so that a list of all imports none. Each has a module of
+#: its name.
+SENTENCES = {
+    "compare": "Compare congestion controls on one scenario or several.",
+    "sweep": "Compare congestion controls for each value of a field.",
+    "video": "Compare congestion controls by what the viewer of a video gets.",
+    "run": "Run one congestion control once, and record it in detail.",
+    "cca": "List the congestion controls, or describe one.",
+    "scenarios": "List the built-in scenarios, or print one as a commented file.",
+    "traces": "Describe, convert, draw and generate link traces.",
+    "units": "List the units that scenarios, options and link traces take.",
+    "show": "Show stored results: tables, pictures, exports.",
+    "report": "Write results as one HTML file to read, send or print.",
+    "select": "Select congestion controls automatically (--cca auto).",
+    "papers": "Repeat published experiments, and compare the figures.",
+    "pcap": "Read captures: connections, kinds of loss, and the path.",
+    "radio": "Compare the model of the radio with measurements.",
+    "fidelity": "Measure how far the native TCP is from that of a Linux kernel.",
+    "kernel": "Build, list and remove Linux kernels for the kernel engine.",
+    "bench": "Measure speed and memory of the native engine.",
+}
+
+
+class OnDemand(MutableMapping[str, click.Command]):
+    """Commands by name, each imported and completed by the options of all when it is looked up."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, click.Command | None] = dict.fromkeys(SENTENCES)
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = self._known[name]
+        if found is None:
+            with leaving_at_once():
+                found = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
+            add_verbosity(found)
+            add_schemas(found, (name,))
+            self._known[name] = found
+        return found
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._known[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+class Commands(click.Group):
+    """The group of all commands; its help has a sentence of each, and imports none."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list of the commands as click does."""
+        named = [click.Command(name, help=sentence) for name, sentence in SENTENCES.items()]
+        click.Group(commands=named).format_commands(context, formatter)

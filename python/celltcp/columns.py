@@ -1,0 +1,79 @@
+"""Columns of Arrow tables as NumPy arrays and rows, and back, without pandas.
+
+`pa.array`, `pa.scalar` and `to_numpy` import pandas, which takes longer than a short command. What
+stands here in their place does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def numbers(column: pa.ChunkedArray[Any]) -> NDArray[Any]:
+    """Returns a column of numbers; where some are null, all are floating-point numbers, with NaN."""
+    if column.null_count:
+        column = column.cast(pa.float64())
+    parts = [_plain(chunk) for chunk in column.chunks]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint32), *parts])
+
+
+def _plain(chunk: pa.Array[Any]) -> NDArray[Any]:
+    if not chunk.null_count:
+        found: NDArray[Any] = np.from_dlpack(chunk)
+        return found
+    buffer: Any = chunk.buffers()[1]
+    data = np.frombuffer(buffer, np.float64)[chunk.offset : chunk.offset + len(chunk)]
+    is_known = np.from_dlpack(chunk.is_valid().cast(pa.uint8()))
+    return np.where(is_known, data, math.nan)
+
+
+def array_of(values: NDArray[Any]) -> pa.Array[Any]:
+    """Returns numbers as an Arrow array of their type."""
+    kind = pa.from_numpy_dtype(values.dtype)
+    data: Any = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
+
+
+def text_array_of(texts: Sequence[str]) -> pa.Array[Any]:
+    """Returns texts as an Arrow array."""
+    encoded = [text.encode() for text in texts]
+    ends: Any = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def rows_of(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Yields what each row has in these columns; None where that is null."""
+    return zip(*(table[name].to_pylist() for name in names), strict=True)
+
+
+def records(table: pa.Table) -> list[dict[str, Any]]:
+    """Returns the rows of a table; numbers that are null are NaN, as a data frame has them."""
+    columns = [_values(table.column(place)) for place in range(table.num_columns)]
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _values(column: pa.ChunkedArray[Any]) -> list[Any]:
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    return numbers(column).tolist() if is_number else column.to_pylist()
+
+
+def connections(table: pa.Table) -> NDArray[np.int64]:
+    """Returns a number for each row that its `run` and `flow` determine."""
+    run, flow = (numbers(table[name]).astype(np.int64) for name in ("run", "flow"))
+    return (run << 32) | flow
+
+
+def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Returns the place of each wanted value among known ones, which are unique; -1 without one."""
+    if not len(known):
+        return np.full(len(wanted), -1, np.intp)
+    order = np.argsort(known)
+    found = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+    return np.where(known[found] == wanted, found, -1)

@@ -1,0 +1,57 @@
+"""Imports of commands: what takes long is imported only by those that need it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from celltcp.cli import celltcp as commands
+from celltcp.cli.commands import SENTENCES
+
+
+def imported(*arguments: str, folder: Path) -> set[str]:
+    """The modules that a command imports."""
+    command = [sys.executable, "-X", "importtime", "-m", "celltcp", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_import_no_command_and_no_table(option: str, tmp_path: Path) -> None:
+    found = imported(option, folder=tmp_path)
+    assert "celltcp.cli" in found
+    assert not {f"celltcp.cli.{name}" for name in SENTENCES} & found
+    assert not {"numpy", "pyarrow", "pandas", "matplotlib", "rich"} & found
+
+
+#: Runs that are over at once.
+_SHORT = ("--cca", "cubic,auto", "--runs", "2", "--duration", "500ms")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "steady-20-68", *_SHORT),
+        ("compare", "steady-20-68", *_SHORT, "--cca", "cubic+bbr", "--json", "o.json"),
+        ("compare", "steady-20-68", "short/100k", *_SHORT),
+        ("sweep", "steady-20-68", "--vary", "path.rtt=20ms,1h", *_SHORT),
+        ("run", "steady-20-68", "--cca", "auto", "--duration", "500ms"),
+        ("run", "limits/parallel", "--duration", "500ms", "--json", "-"),
+    ],
+)
+def test_no_pandas_and_no_matplotlib_before_a_picture_is_asked_for(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = imported(*arguments, folder=tmp_path)
+    assert "pyarrow" in found
+    assert not {"pandas", "matplotlib"} & found
+
+
+def test_help_has_the_first_sentence_of_each_command() -> None:
+    assert list(commands.commands) == list(SENTENCES)
+    told = {name: each.get_short_help_str(200) for name, each in commands.commands.items()}
+    assert told == SENTENCES
