@@ -2,10 +2,11 @@
 
 use std::io::Cursor;
 
-use crate::made_up::{download, ethernet, pcap, pcapng};
 use analysis::tables::Tables;
 use analysis::{Analysis, Summary};
 use proptest::prelude::*;
+
+use crate::made_up::{download, ethernet, pcap, pcapng};
 
 fn analysed(bytes: Vec<u8>) -> (Summary, Tables) {
     let mut analysis = Analysis::new(Box::new(Cursor::new(bytes)), true);

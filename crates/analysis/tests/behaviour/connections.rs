@@ -2,10 +2,11 @@
 
 use std::io::Cursor;
 
-use crate::made_up::{ISN, MSS, Script, TimedPacket, pcap};
 use analysis::Analysis;
 use analysis::tables::{ConnectionRow, LossRow, Tables};
 use tcp::{Flags, Segment};
+
+use crate::made_up::{ISN, MSS, Script, TimedPacket, pcap};
 
 fn tables(packets: &[TimedPacket]) -> Tables {
     let file = pcap(packets, 101, false, true);

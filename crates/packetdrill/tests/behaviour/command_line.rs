@@ -1,7 +1,8 @@
 //! Options of the command line that a script begins with.
 
-use crate::playing::{SERVER, passes, played};
 use packetdrill::Verdict;
+
+use crate::playing::{SERVER, passes, played};
 
 fn with(options: &str, text: &str) -> packetdrill::Report {
     played(&format!("{options}\n{SERVER}{text}"))

@@ -1,7 +1,8 @@
 //! Scripts of our own on what limits a sender, and on calls that wait for room in the send buffer.
 
-use crate::playing::{SERVER, passes, server, value};
 use packetdrill::Verdict;
+
+use crate::playing::{SERVER, passes, server, value};
 
 #[test]
 fn the_offered_window_is_a_limit_as_soon_as_there_is_data() {

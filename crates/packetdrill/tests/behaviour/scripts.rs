@@ -1,7 +1,8 @@
 //! Scripts of our own against the native TCP: what it does, and that differences are noticed.
 
-use crate::playing::{SERVER, passes, played, server, value};
 use packetdrill::Verdict;
+
+use crate::playing::{SERVER, passes, played, server, value};
 
 #[test]
 fn a_lost_segment_is_retransmitted_after_three_sacks() {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::by_queue::{at, rules, sender};
-use crate::endpoint::MadeUp;
 use cca::Takeover;
 use select::{Auto, Files, Hints, SAMPLE_INTERVAL, Selectors, SenderView};
 use units::{Duration, Instant};
+
+use crate::by_queue::{at, rules, sender};
+use crate::endpoint::MadeUp;
 
 const TUNING: &str = "interval = 0.5\nagree = 2\ndwell = 1.0";
 

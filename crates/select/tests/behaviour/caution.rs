@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::by_queue::{at, rules, sender};
 use cca::CaState;
 use select::{Auto, Cause, Decision, Policy, Requirement, Selector, SenderView, Start};
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant};
+
+use crate::by_queue::{at, rules, sender};
 
 /// A tree whose only split is on the capacity: BBR below 1 Mbit/s, Illinois from there on.
 const BY_CAPACITY: &str = r#"

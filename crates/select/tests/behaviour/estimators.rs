@@ -1,8 +1,9 @@
 //! Estimates of a path whose properties are known.
 
-use crate::path::{Flow, Window};
 use select::{Hints, Latency, Movement, Phase, SenderView, Speed, View, Watch};
 use units::Instant;
+
+use crate::path::{Flow, Window};
 
 /// Returns the estimates at the end of the samples.
 fn seen(samples: &[(Instant, SenderView)]) -> View {

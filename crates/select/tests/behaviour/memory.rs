@@ -1,9 +1,10 @@
 //! Memories of destinations: what flows know from their files and from other connections.
 
-use crate::by_queue::sender;
-use crate::endpoint::MadeUp;
 use select::{Auto, Decision, Files, SelectionError, Selectors};
 use units::{Duration, Instant};
+
+use crate::by_queue::sender;
+use crate::endpoint::MadeUp;
 
 const CHEAPEST: &str = r#"
 name = "cheapest"

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::by_queue::{at, rules, sender};
-use crate::path::Flow;
 use select::policy::{Tuning, builtin};
 use select::{
     Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Selector, SenderView, Start,
 };
 use units::random::{Purpose, Stream};
 use units::{Duration, Instant, Rate};
+
+use crate::by_queue::{at, rules, sender};
+use crate::path::Flow;
 
 fn by_queue(tuning: &str) -> Policy {
     Policy::from_toml(&rules(tuning), "by-queue").expect("a policy")

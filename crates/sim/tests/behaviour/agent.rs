@@ -1,11 +1,12 @@
 //! Runs whose CCA an agent outside of the simulation changes, step by step.
 
-use crate::library::{folder, scenario};
 use path::Traces;
 use record::Tables;
 use recorder::Options;
 use sim::{RequestError, Simulation};
 use units::{Duration, Instant};
+
+use crate::library::{folder, scenario};
 
 /// Starts a run of ten seconds whose CCA is CUBIC until an agent changes it.
 fn start() -> Simulation {

@@ -1,7 +1,8 @@
 //! Congestion controls that go by delay, and slow-start methods, on whole paths.
 
-use crate::library::{first, run, scenario};
 use record::{FlowRow, Tables};
+
+use crate::library::{first, run, scenario};
 
 /// The RTT of the path without a queue, ms.
 const BASE_MS: f64 = 68.0;

@@ -1,7 +1,8 @@
 //! Marks instead of losses, on whole paths.
 
-use crate::library::{first, run, scenario};
 use record::Tables;
+
+use crate::library::{first, run, scenario};
 
 fn marked(queue: &str, flow: &[&str]) -> Tables {
     let queue = format!("path.queue={queue}");

@@ -1,7 +1,8 @@
 //! Congestion controls for fast, long and lossy paths outdo NewReno there. The checker verifies every run.
 
-use crate::library::{first, run, scenario};
 use record::Tables;
+
+use crate::library::{first, run, scenario};
 
 fn on(cca: &str, path: &[&str]) -> Tables {
     let cca = format!("flows.0.cca={cca}");

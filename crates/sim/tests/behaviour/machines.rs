@@ -1,7 +1,8 @@
 //! Machines that all speak at once: stalls of the uplink, and what they do to TCP.
 
-use crate::library::{run, scenario};
 use record::Tables;
+
+use crate::library::{run, scenario};
 
 fn machines(count: u32, changes: &[&str]) -> Tables {
     let count = format!("radio.ues.1.count={count}");

@@ -1,7 +1,8 @@
 //! Split hosts between server and phone, on whole paths and verified by the checker.
 
-use crate::library::{first, run, scenario};
 use record::Tables;
+
+use crate::library::{first, run, scenario};
 
 /// A server 30 ms and a phone 30 ms from the split host, one way, and a transfer of 2 MB.
 fn halves(middleboxes: &str, more: &[&str]) -> Tables {

@@ -1,9 +1,10 @@
 //! TCP over the radio: what must happen, and what must not depend on the congestion control. Every run is
 //! verified by the checker.
 
-use crate::library::{first, run};
 use record::{Tables, Ttis};
 use scenario::Scenario;
+
+use crate::library::{first, run};
 
 fn over_radio(text: &str, changes: &[&str]) -> Scenario {
     let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();

@@ -1,8 +1,9 @@
 //! Connections that a phone gives up, and the tracker that keeps their data off the air.
 
-use crate::library::run;
 use record::Tables;
 use scenario::Scenario;
+
+use crate::library::run;
 
 /// A phone that gives up four connections in a cell of 3 Mbit/s or so, beside a download to the same phone.
 fn downloads(tracker: &str) -> Tables {

@@ -1,7 +1,8 @@
 //! Applications with two ends, on our TCP over a path that the checker watches.
 
-use crate::library::{first, run, scenario};
 use record::Tables;
+
+use crate::library::{first, run, scenario};
 
 /// The times of all responses, s.
 fn response_times(tables: &Tables) -> Vec<f64> {

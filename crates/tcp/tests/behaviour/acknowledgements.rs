@@ -1,7 +1,8 @@
 //! Tests of what ACKs carry: SACK blocks, ECN, echoes of marks, and when they leave.
 
-use crate::alone::{OTHER, OWN, at, data, exact, opened, request, sent};
 use tcp::{Connection, Ecn, Flags, Segment, Tcp, TcpConfig, Timers};
+
+use crate::alone::{OTHER, OWN, at, data, exact, opened, request, sent};
 
 const MSS: u32 = 1_460;
 

@@ -1,7 +1,8 @@
 //! Tests of the window that is not used: after a pause (RFC 2861), and while the application sends little (RFC 7661).
 
-use crate::alone::{ack, at, exact, opened, request, sent};
 use tcp::{Connection, Tcp, TcpConfig};
+
+use crate::alone::{ack, at, exact, opened, request, sent};
 
 const MSS: u32 = 1_460;
 

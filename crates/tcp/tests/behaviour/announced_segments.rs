@@ -1,8 +1,9 @@
 //! Tests of the maximum segment size where the ends announce different ones (RFC 9293 §3.7.1).
 
-use crate::alone::{OTHER, ack, at, closed, data, exact, opened, request, sent};
 use tcp::{Flags, Segment, Tcp, TcpConfig};
 use units::Instant;
+
+use crate::alone::{OTHER, ack, at, closed, data, exact, opened, request, sent};
 
 fn asks_for(mss: Option<u16>) -> Segment {
     Segment { mss, ..request() }

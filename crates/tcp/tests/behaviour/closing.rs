@@ -1,8 +1,9 @@
 //! Tests of the end of a connection: FINs in any order, TIME-WAIT, resets (RFC 9293 §3.6 and §3.10.7.4).
 
-use crate::alone::{OTHER, OWN, ack, at, data, exact, opened, pass, request, sent};
 use tcp::{Connection, Failure, Flags, Segment, State};
 use units::Instant;
+
+use crate::alone::{OTHER, OWN, ack, at, data, exact, opened, pass, request, sent};
 
 /// Returns the FIN of the other end after `offset` bytes, which acknowledges the first `bytes` of this end.
 fn fin(offset: u32, bytes: u32) -> Segment {

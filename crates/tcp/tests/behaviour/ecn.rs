@@ -1,9 +1,10 @@
 //! Tests of explicit congestion notification (RFC 3168), and of exact echoes of marks (RFC 8257).
 
-use crate::pipe::{Pipe, Sighting};
 use cca::{CaState, cca_by_name};
 use tcp::{Ecn, Flags, Tcp, TcpConfig};
 use units::Duration;
+
+use crate::pipe::{Pipe, Sighting};
 
 const BYTES: u64 = 600 * 1448;
 

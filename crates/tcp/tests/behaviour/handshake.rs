@@ -1,8 +1,9 @@
 //! Tests of the handshake: the options of SYN and SYN-ACK, and their repetition.
 
-use crate::alone::{OTHER, OWN, ack, at, closed, exact, pass, request, sent};
 use tcp::{Failure, Flags, Segment, State, Tcp, TcpConfig, Timers, WindowScale};
 use units::{Duration, Instant};
+
+use crate::alone::{OTHER, OWN, ack, at, closed, exact, pass, request, sent};
 
 fn of(settings: Tcp) -> TcpConfig {
     TcpConfig {

@@ -1,8 +1,9 @@
 //! Tests of the times for which something held a sender back: the application, the other end's window, the network.
 
-use crate::alone::{OTHER, ack, at, data, exact, opened, request, sent};
 use tcp::{Connection, Segment};
 use units::Duration;
+
+use crate::alone::{OTHER, ack, at, data, exact, opened, request, sent};
 
 const MSS: u32 = 1_460;
 

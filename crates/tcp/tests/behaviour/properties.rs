@@ -1,12 +1,13 @@
 //! Properties that hold for any segments in any order: no panic, no byte lost or invented, no window overrun.
 
-use crate::pipe::Pipe;
 use cca::cca_by_name;
 use cca::registry::CCAS;
 use proptest::prelude::*;
 use tcp::{Connection, Flags, SackBlocks, Segment, TcpConfig};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
+
+use crate::pipe::Pipe;
 
 fn established(cca: &str) -> (Connection, Connection) {
     let config = TcpConfig::default();

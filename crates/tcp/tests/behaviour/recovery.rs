@@ -1,9 +1,10 @@
 //! Tests of loss recovery on a simple pipe: one lost segment, a lost tail, an outage, a delay.
 
-use crate::pipe::Pipe;
 use cca::{CaState, cca_by_name};
 use tcp::{State, TcpConfig};
 use units::{Bytes, Duration, Instant};
+
+use crate::pipe::Pipe;
 
 fn reno(bytes: u64) -> Pipe {
     of("reno", bytes)

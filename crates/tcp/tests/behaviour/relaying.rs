@@ -1,8 +1,9 @@
 //! Tests of a connection whose other end is a host in the middle: what its ACKs cover, and far acknowledgements.
 
-use crate::pair::Pair;
 use tcp::{Connection, Segment};
 use units::Duration;
+
+use crate::pair::Pair;
 
 /// Kind of the option.
 const KIND: u8 = 253;

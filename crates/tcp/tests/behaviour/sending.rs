@@ -1,7 +1,8 @@
 //! Tests of how data is cut into segments: the push flag, records, small windows, short segments, probes with new data.
 
-use crate::alone::{OWN, ack, at, closed, exact, opened, pass, request, sent};
 use tcp::{Connection, Ending, Flags, Segment, State, Tcp, TcpConfig, Tso};
+
+use crate::alone::{OWN, ack, at, closed, exact, opened, pass, request, sent};
 
 const MSS: u32 = 1_460;
 

@@ -1,7 +1,8 @@
 //! Tests of short segments that wait: Nagle's algorithm (RFC 9293 §3.7.4) and `TCP_CORK`.
 
-use crate::pair::Pair;
 use units::Duration;
+
+use crate::pair::Pair;
 
 /// Returns the payloads that the server has sent since the last call.
 fn sent(pair: &mut Pair) -> Vec<u32> {

@@ -1,11 +1,12 @@
 //! Tests of an application that reads by request: its window closes, the sender probes, the reader resumes.
 
-use crate::pipe::Pipe;
 use cca::cca_by_name;
 use proptest::prelude::*;
 use tcp::{TcpConfig, Timers};
 use units::random::{Purpose, Stream};
 use units::{Bytes, Duration, Instant};
+
+use crate::pipe::Pipe;
 
 const MSS: u64 = 1448;
 

@@ -1,9 +1,10 @@
 //! Each congestion control on a steady link: 20 Mbit/s, 68 ms, one BDP of buffer.
 
-use crate::pipe::Pipe;
 use cca::cca_by_name;
 use tcp::TcpConfig;
 use units::{Duration, Instant};
+
+use crate::pipe::Pipe;
 
 struct Outcome {
     goodput_mbps: f64,

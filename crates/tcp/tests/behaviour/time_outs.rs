@@ -1,9 +1,10 @@
 //! Tests of retransmission time-outs: their times, the window after them, and F-RTO (RFC 6298, 5681, 5682).
 
-use crate::alone::{OWN, ack, at, exact, opened, pass, request, sent};
 use cca::CaState;
 use tcp::{Connection, SackBlocks, Segment, State};
 use units::Instant;
+
+use crate::alone::{OWN, ack, at, exact, opened, pass, request, sent};
 
 const MSS: u32 = 1_460;
 

@@ -1,8 +1,9 @@
 //! Tests of recovery without SACK: duplicate ACKs (RFC 5681 §3.2), partial ACKs (RFC 6582), reordering.
 
-use crate::alone::{OWN, ack, at, exact, opened, request, sent};
 use cca::CaState;
 use tcp::{Connection, Segment};
+
+use crate::alone::{OWN, ack, at, exact, opened, request, sent};
 
 const MSS: u32 = 1_460;
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::fluid::{Link, watch};
 use proptest::prelude::*;
 use units::{Duration, Instant, Rate};
 use video::abr::Algorithm;
 use video::score::{Screen, figures};
 use video::{Client, Ladder, Log, Manifest, Order, Outcome, Player, Representation};
+
+use crate::fluid::{Link, watch};
 
 /// Manifest of one to six representations with sizes that vary from segment to segment.
 fn manifests() -> impl Strategy<Value = Manifest> {

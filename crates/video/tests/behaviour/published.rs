@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::fluid::{Link, watch};
 use units::{Duration, Instant, Rate};
 use video::abr::Algorithm;
 use video::{Client, Ladder, Log, Outcome, Player};
+
+use crate::fluid::{Link, watch};
 
 /// Plays the film for two minutes over a link of a constant rate with a buffer of 25 s, from the lowest quality on.
 fn session(abr: Algorithm, rate: u64) -> Log {
