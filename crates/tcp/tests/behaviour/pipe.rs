@@ -14,7 +14,6 @@ pub struct Sighting {
     /// Offset of the first payload byte in the stream.
     pub offset: u64,
     pub len: u32,
-    pub dropped: bool,
     /// Whether the same bytes were seen before.
     pub repeated: bool,
     pub flags: Flags,
@@ -217,7 +216,6 @@ impl Pipe {
                 at: self.now,
                 offset,
                 len: segment.len,
-                dropped,
                 repeated,
                 flags: segment.flags,
                 ecn: left_with,
