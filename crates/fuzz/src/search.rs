@@ -23,7 +23,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the options from the environment: `CELLTCP_FUZZ_SECONDS` (default 10), `CELLTCP_FUZZ_SEED` (default 1), and
+    /// Reads the options from the environment: `CELLTCP_FUZZ_SECONDS` (default 1), `CELLTCP_FUZZ_SEED` (default 1), and
     /// `CELLTCP_FUZZ_CASE`, the seed and the number of the only mutant, as a failure prints them.
     ///
     /// # Panics
@@ -35,7 +35,7 @@ impl Options {
         };
         let variable =
             |name: &str, default| std::env::var(name).map_or(default, |text| number(name, &text));
-        let time = Duration::from_secs(variable("CELLTCP_FUZZ_SECONDS", 10));
+        let time = Duration::from_secs(variable("CELLTCP_FUZZ_SECONDS", 1));
         match std::env::var("CELLTCP_FUZZ_CASE") {
             Err(_) => Self {
                 time,

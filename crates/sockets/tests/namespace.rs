@@ -1,4 +1,6 @@
 //! Tests in a network namespace of their own, which takes the rights of root.
+//!
+//! They are a binary of their own: where tests run one after the other in one thread, all later ones would be in there.
 
 use std::net::{Ipv4Addr, UdpSocket};
 

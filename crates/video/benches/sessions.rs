@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
-#[path = "../tests/fluid/mod.rs"]
+#[path = "../tests/behaviour/fluid.rs"]
 mod fluid;
 
 use std::sync::Arc;

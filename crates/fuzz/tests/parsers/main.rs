@@ -1,6 +1,6 @@
 //! Targets: each parser of files and texts that users hand over, tried with mutants of inputs that it accepts.
 
-#[path = "../../../analysis/tests/made_up/mod.rs"]
+#[path = "../../../analysis/tests/behaviour/made_up.rs"]
 mod made_up;
 
 mod captures;

@@ -1,0 +1,5 @@
+//! Tests of what captures tell, from files that are made up.
+
+mod captures;
+mod connections;
+mod made_up;

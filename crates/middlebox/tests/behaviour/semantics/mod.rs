@@ -1,0 +1,129 @@
+//! Semantics of acknowledgements in randomised runs: what senders believe to have been delivered, was.
+//!
+//! `CELLTCP_RUNS=100000 cargo test --release -p celltcp-middlebox --test behaviour semantics -- --nocapture` does the
+//! whole number, on all cores, and tells how far it is. `CELLTCP_SEED` is the first seed.
+
+mod hazard;
+mod world;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use middlebox::Kind;
+use world::{Outcome, World};
+
+/// Runs of each test, unless the environment asks for others.
+const RUNS: u64 = 60;
+
+/// Returns the number that an environment variable asks for.
+fn asked(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().expect("a number"))
+}
+
+fn runs() -> u64 {
+    asked("CELLTCP_RUNS").unwrap_or(RUNS)
+}
+
+/// Does `runs` runs on all cores, each with a seed of its own, and returns what `run` says of each.
+fn each_seed<T: Send>(name: &str, runs: u64, run: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let first = asked("CELLTCP_SEED").unwrap_or(0);
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= runs {
+                return found;
+            }
+            if runs >= 1_000 && number > 0 && number.is_multiple_of(runs / 10) {
+                println!("{name}: {number} of {runs} runs");
+            }
+            found.push(run(first + number));
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined
+            .flat_map(|found| found.expect("no run fails"))
+            .collect()
+    })
+}
+
+fn count<T>(found: &[T], is: impl Fn(&T) -> bool) -> u64 {
+    found.iter().filter(|each| is(each)).count() as u64
+}
+
+/// ES-TCP: whatever is lost, reset or killed, no sender has everything acknowledged that has not all arrived.
+#[test]
+fn es_never_acknowledges_the_last_byte_early() {
+    let found = each_seed("es", runs(), |seed| {
+        let outcome = World::new(Kind::Es, seed, true).run();
+        assert_eq!(outcome.early_ends, 0, "seed {seed}");
+        outcome
+    });
+    let complete = count(&found, |outcome| outcome.complete);
+    let early = count(&found, |outcome| outcome.early_bytes.contains(&true));
+    let runs = runs();
+    println!(
+        "es: {runs} runs, {complete} complete, {early} with bytes below the reserve acknowledged early"
+    );
+    assert!(complete > runs / 4 && early > runs / 4);
+}
+
+/// AS-TCP: no byte of the server counts as delivered before it has arrived. The phone is no changed host: for its data
+/// ES-TCP holds.
+#[test]
+fn as_never_tells_of_a_byte_early() {
+    let found = each_seed("as", runs(), |seed| {
+        let outcome = World::new(Kind::As, seed, true).run();
+        let held = !outcome.early_bytes[0] && outcome.early_ends == 0;
+        assert!(held, "seed {seed}: {outcome:?}");
+        outcome
+    });
+    let (runs, complete) = (runs(), count(&found, |outcome| outcome.complete));
+    println!("as: {runs} runs, {complete} complete");
+    assert!(complete > runs / 4);
+}
+
+/// M-TCP and M-TCP+: ACKs of the receiver decide, so no byte is acknowledged before it has arrived.
+#[test]
+fn mtcp_never_acknowledges_a_byte_early() {
+    for kind in [Kind::Mtcp, Kind::MtcpPlus] {
+        let found = each_seed(kind.name(), runs(), |seed| {
+            let outcome = World::new(kind, seed, true).run();
+            let held = outcome.early_bytes == [false; 2] && outcome.early_ends == 0;
+            assert!(held, "{} seed {seed}: {outcome:?}", kind.name());
+            outcome
+        });
+        let (runs, complete) = (runs(), count(&found, |outcome| outcome.complete));
+        println!("{}: {runs} runs, {complete} complete", kind.name());
+        assert!(complete > runs / 4);
+    }
+}
+
+/// I-TCP does so all the time.
+#[test]
+fn split_acknowledges_early() {
+    let runs = runs().min(200);
+    let found = each_seed("split", runs, |seed| {
+        World::new(Kind::Split, seed, true).run().early_ends > 0
+    });
+    let found = count(&found, |early| *early);
+    println!("split: early in {found} of {runs} runs");
+    assert!(found > runs / 2);
+}
+
+/// Without a reset or a crash, everything arrives, and both ends close.
+#[test]
+fn everything_arrives_in_the_end() {
+    let mtcp = [Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
+    for kind in [Kind::Split, Kind::Es, Kind::As].into_iter().chain(mtcp) {
+        each_seed(kind.name(), runs(), |seed| {
+            let outcome: Outcome = World::new(kind, seed, false).run();
+            assert!(outcome.complete, "{} seed {seed}: {outcome:?}", kind.name());
+        });
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of scenarios, as users write them.
+
+mod errors;
+mod library;
+mod limits;
+mod overrides;
+mod radio;
+mod radio_errors;
+mod schema;

@@ -1,0 +1,18 @@
+//! Tests of the native engine; the checker verifies the runs.
+
+mod agent;
+mod delay_based;
+mod ecn;
+mod library;
+mod loss_based;
+mod machines;
+mod middleboxes;
+mod model_based;
+mod plugin;
+mod radio;
+mod radio_library;
+mod resets;
+mod sessions;
+mod steady;
+mod switching;
+mod topologies;

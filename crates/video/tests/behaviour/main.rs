@@ -1,0 +1,5 @@
+//! Tests of the video client.
+
+mod fluid;
+mod promises;
+mod published;
