@@ -25,6 +25,12 @@ struct Group {
     first: usize,
 }
 
+/// Returns the earlier deadline with its place, of equal ones the first.
+#[inline]
+fn earlier(one: (Instant, usize), other: (Instant, usize)) -> (Instant, usize) {
+    if other.0 < one.0 { other } else { one }
+}
+
 impl Group {
     const EMPTY: Self = Self {
         deadlines: [Instant::NEVER; GROUP],
@@ -46,15 +52,13 @@ impl Group {
         Some(at)
     }
 
-    /// Searches for the earliest deadline. The length is fixed, so that this takes no loop.
+    /// Searches for the earliest deadline. It compares pairs, as in a tournament, which takes neither loop nor branch.
     #[inline]
     fn search(&mut self) -> Instant {
-        let (mut earliest, mut first) = (self.deadlines[0], 0);
-        for (place, &at) in self.deadlines.iter().enumerate().skip(1) {
-            if at < earliest {
-                (earliest, first) = (at, place);
-            }
-        }
+        let [a, b, c, d, e, f, g, h] = self.deadlines;
+        let low = earlier(earlier((a, 0), (b, 1)), earlier((c, 2), (d, 3)));
+        let high = earlier(earlier((e, 4), (f, 5)), earlier((g, 6), (h, 7)));
+        let (earliest, first) = earlier(low, high);
         self.first = first;
         earliest
     }
