@@ -81,21 +81,24 @@ impl Shaker {
         Self { jitter, draws }
     }
 
-    /// Returns the additional delay of the next packet.
+    /// Returns the additional delay of the next packet; most links have none.
+    #[inline]
     pub(crate) fn delay(&mut self) -> Duration {
-        let Some(jitter) = &self.jitter else {
-            return Duration::ZERO;
-        };
+        match &self.jitter {
+            None => Duration::ZERO,
+            Some(jitter) => Self::draw(jitter, &mut self.draws),
+        }
+    }
+
+    fn draw(jitter: &Jitter, draws: &mut Stream) -> Duration {
         let (mean, sd) = (jitter.mean.as_secs_f64(), jitter.sd.as_secs_f64());
         match jitter.distribution {
             JitterDistribution::Uniform => {
                 let half = jitter.half_width();
-                (jitter.mean + self.draws.duration_below(half * 2)).saturating_sub(half)
+                (jitter.mean + draws.duration_below(half * 2)).saturating_sub(half)
             }
-            JitterDistribution::Normal => Duration::from_secs_f64(self.draws.normal(mean, sd)),
-            JitterDistribution::Exponential => {
-                Duration::from_secs_f64(self.draws.exponential(mean))
-            }
+            JitterDistribution::Normal => Duration::from_secs_f64(draws.normal(mean, sd)),
+            JitterDistribution::Exponential => Duration::from_secs_f64(draws.exponential(mean)),
         }
     }
 }

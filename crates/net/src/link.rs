@@ -116,11 +116,15 @@ impl Link {
         }
     }
 
-    /// Transmits packets out of the queue, if it is time.
+    /// Transmits packets out of the queue, if it is time. Mostly it is not.
+    #[inline]
     pub(crate) fn serve<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
-        if self.wake > scene.now {
-            return;
+        if self.wake <= scene.now {
+            self.serve_queue(scene);
         }
+    }
+
+    fn serve_queue<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
         let now = scene.now;
         match &mut self.service {
             Service::Rate(transmitter) => {

@@ -254,6 +254,26 @@ impl Network {
         }
     }
 
+    /// Does what is due until `until`, in the order of time, but nothing later than the first arrivals, which it appends
+    /// to `deliveries`. Returns the time of what it did last; [`Instant::NEVER`] if it did nothing.
+    pub fn advance_to_arrivals(
+        &mut self,
+        until: Instant,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) -> Instant {
+        let mut last = Instant::NEVER;
+        while deliveries.is_empty() {
+            let next = self.next_event();
+            if next > until || next == Instant::NEVER {
+                break;
+            }
+            last = next;
+            self.advance(next, observer, deliveries);
+        }
+        last
+    }
+
     /// Returns the packets that wait at `link`, without the one in transmission.
     pub fn queue(&self, link: LinkId) -> Backlog {
         self.outlets().backlog(link)
@@ -317,26 +337,29 @@ impl Network {
         deliveries: &mut Vec<Delivery>,
     ) {
         let index = id.0 as usize;
-        let mut served = false;
-        loop {
-            let mut scene = Scene {
+        if let Medium::Wire(link) = &mut self.links[index] {
+            link.serve(&mut Scene {
                 now,
                 link: id,
                 store: &mut self.store,
                 observer,
-            };
+            });
+        }
+        loop {
             let Medium::Wire(link) = &mut self.links[index] else {
                 return;
             };
-            if !served {
-                link.serve(&mut scene);
-                served = true;
-            }
             let Some(packet) = link.pop_until(now) else {
                 self.deadlines.set(index, link.next_at());
                 return;
             };
             if packet.lost {
+                let mut scene = Scene {
+                    now,
+                    link: id,
+                    store: &mut self.store,
+                    observer,
+                };
                 scene.discard(packet.handle, DropReason::Loss);
             } else {
                 self.arrive(now, id, packet.handle, observer, deliveries);

@@ -28,9 +28,19 @@ impl Transmitter {
     }
 
     /// Transmits `size` bytes from `start` on and returns the end.
+    #[inline]
     pub(crate) fn transmit(&mut self, start: Instant, size: u32) -> Instant {
         let size = Bytes::new(u64::from(size));
         self.free_at = match &self.capacity {
+            LinkCapacity::Constant(rate) => start + rate.time_to_send(size),
+            _ => self.finish(start, size),
+        };
+        self.free_at
+    }
+
+    /// Returns the end of `size` bytes that are sent from `start` on at a rate that changes.
+    fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
+        match &self.capacity {
             LinkCapacity::Constant(rate) => start + rate.time_to_send(size),
             LinkCapacity::Trace { trace, offset } => match &**trace {
                 Trace::Steps(steps) => {
@@ -41,8 +51,7 @@ impl Transmitter {
             LinkCapacity::Radio { .. } => {
                 unreachable!("the radio access network serves its own links")
             }
-        };
-        self.free_at
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Bottlenecks {
     slot: Duration,
     ues: Vec<HostId>,
     links: Vec<Bottleneck>,
+    /// Numbers of the bottlenecks by their links, since every packet on every link asks.
+    by_link: Vec<Option<usize>>,
 }
 
 impl Bottlenecks {
@@ -31,10 +33,17 @@ impl Bottlenecks {
             capacity_bps: 0,
             carried: 0,
         };
+        let links: Vec<_> = links.map(bottleneck).collect();
+        let most = links.iter().map(|each| each.link.0 as usize).max();
+        let mut by_link = vec![None; most.map_or(0, |most| most + 1)];
+        for (index, each) in links.iter().enumerate().rev() {
+            by_link[each.link.0 as usize] = Some(index);
+        }
         Self {
             slot,
             ues: access.iter().map(|access| access.ue).collect(),
-            links: links.map(bottleneck).collect(),
+            links,
+            by_link,
         }
     }
 
@@ -80,8 +89,10 @@ impl Bottlenecks {
     }
 
     /// Counts bytes that `link` carries; returns its number, or `None` if it is no bottleneck.
+    #[inline]
     pub(crate) fn carry(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
-        let index = self.links.iter().position(|each| each.link == link)?;
+        let found = self.by_link.get(link.0 as usize)?;
+        let index = (*found)?;
         self.links[index].carried += u64::from(bytes);
         Some(index)
     }

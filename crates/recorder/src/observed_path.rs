@@ -171,6 +171,7 @@ impl ObservedPath {
     }
 
     /// Sends a packet from its source towards its destination; `also` observes it, too.
+    #[inline]
     pub fn inject(&mut self, now: Instant, packet: Packet, also: &mut impl Observer) {
         self.network
             .inject(now, packet, &mut (&mut self.watch, also));
@@ -195,6 +196,17 @@ impl ObservedPath {
     ) {
         self.network
             .advance(now, &mut (&mut self.watch, also), deliveries);
+    }
+
+    /// Advances the path until `until`, but not beyond the first arrivals, which are appended to `deliveries`. Returns the
+    /// time of what happened last; [`Instant::NEVER`] if nothing did.
+    pub fn advance_to_arrivals(
+        &mut self,
+        until: Instant,
+        deliveries: &mut Vec<Delivery>,
+    ) -> Instant {
+        self.network
+            .advance_to_arrivals(until, &mut self.watch, deliveries)
     }
 
     /// Returns the recorder.

@@ -19,19 +19,34 @@ impl Recorder {
             watched.record.waste.spared += u64::from(packet.segment.len);
         }
     }
+
+    /// Counts a packet that a bottleneck carries from `start` on.
+    fn carried(&mut self, index: usize, packet: &Packet, start: Instant) {
+        if self.log_control && self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
+            let ue = self.bottlenecks.number(index);
+            self.tables.uplink.push(radio::uplink(start, ue, packet));
+        }
+        if packet.kind == Kind::Tcp {
+            let watched = &mut self.watched[packet.flow as usize];
+            if watched.bottleneck == index {
+                watched.carried += u64::from(packet.size);
+            }
+        }
+    }
 }
 
 impl Observer for Recorder {
     fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let watched = &mut self.watched[packet.flow as usize];
         let segment = &packet.segment;
-        if host == watched.hosts.0 {
-            watched.far_acks.sent(segment);
+        if host != watched.hosts.0 {
+            if host == watched.hosts.1 && segment.flags.contains(Flags::RST) {
+                watched.record.waste.resets += 1;
+            }
+            return;
         }
-        if host == watched.hosts.1 && segment.flags.contains(Flags::RST) {
-            watched.record.waste.resets += 1;
-        }
-        if host != watched.hosts.0 || segment.len == 0 {
+        watched.far_acks.sent(segment);
+        if segment.len == 0 {
             return;
         }
         let seq = watched.stream.segment(segment.seq);
@@ -44,20 +59,24 @@ impl Observer for Recorder {
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let watched = &mut self.watched[packet.flow as usize];
         let segment = &packet.segment;
-        if host == watched.hosts.0 {
-            watched.far_acks.received(segment);
-        }
-        if host == watched.hosts.1 && watched.record.waste.abandoned {
-            watched.record.waste.discarded += u64::from(segment.len);
-        }
         let meter = &mut watched.record.meter;
-        if host == watched.hosts.1 && segment.len > 0 {
-            meter.data_arrived(at, packet.sent_at, packet.size);
-            if let Some(fates) = &mut self.fates {
-                fates.received(at, packet);
+        if host == watched.hosts.1 {
+            if segment.len > 0 {
+                meter.data_arrived(at, packet.sent_at, packet.size);
+                if let Some(fates) = &mut self.fates {
+                    fates.received(at, packet);
+                }
             }
-        } else if host == watched.hosts.0
-            && segment.flags.contains(Flags::ACK)
+            if watched.record.waste.abandoned {
+                watched.record.waste.discarded += u64::from(segment.len);
+            }
+            return;
+        }
+        if host != watched.hosts.0 {
+            return;
+        }
+        watched.far_acks.received(segment);
+        if segment.flags.contains(Flags::ACK)
             && let Some(number) = watched.stream.acknowledgement(segment.ack)
         {
             let edge = |wire| watched.stream.acknowledgement(wire);
@@ -98,19 +117,10 @@ impl Observer for Recorder {
         }
     }
 
+    #[inline]
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
-        let Some(index) = self.bottlenecks.carry(link, packet.size) else {
-            return;
-        };
-        if self.log_control && self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
-            let ue = self.bottlenecks.number(index);
-            self.tables.uplink.push(radio::uplink(start, ue, packet));
-        }
-        if packet.kind == Kind::Tcp {
-            let watched = &mut self.watched[packet.flow as usize];
-            if watched.bottleneck == index {
-                watched.carried += u64::from(packet.size);
-            }
+        if let Some(index) = self.bottlenecks.carry(link, packet.size) {
+            self.carried(index, packet, start);
         }
     }
 

@@ -210,12 +210,21 @@ impl Recorder {
         if timed_out {
             watched.timeouts = view.timeouts;
         }
+        // Without a reference to the view, an engine need not put it together for what is looked at here.
         if state_changed {
-            self.event(now, connection, "state", view.ca_state.name().to_owned());
+            self.state_changed(now, connection, view.ca_state);
         }
         if timed_out {
-            self.event(now, connection, "timeout", format!("rto {}", view.rto));
+            self.timed_out(now, connection, view.rto);
         }
+    }
+
+    fn state_changed(&mut self, now: Instant, connection: u32, to: CaState) {
+        self.event(now, connection, "state", to.name().to_owned());
+    }
+
+    fn timed_out(&mut self, now: Instant, connection: u32, rto: Duration) {
+        self.event(now, connection, "timeout", format!("rto {rto}"));
     }
 
     /// Notes the smoothed RTT of a sender that has worked on an ACK.

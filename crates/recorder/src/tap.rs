@@ -94,6 +94,8 @@ impl<W: Write> PcapTap<W> {
         self.out.write(at, u32::from(total), &self.packet)
     }
 
+    /// Writes a packet that the host of the capture has sent or received. Most runs go without a capture.
+    #[cold]
     fn capture(&mut self, at: Instant, host: HostId, packet: &Packet) {
         if host != self.host || packet.kind == Kind::Cross || self.failed.is_some() {
             return;

@@ -100,6 +100,7 @@ impl Endpoints {
     }
 
     /// Reads what an end that reads by request may read.
+    #[inline]
     pub(crate) fn read_quota(&mut self, now: Instant, connection: u32, end: End) {
         let ends = &mut self.connections[connection as usize];
         let Some(quota) = ends.quota[end.index()].filter(|quota| *quota > 0) else {

@@ -104,20 +104,22 @@ impl Simulation {
     pub fn advance(&mut self, until: Instant) {
         let until = until.min(self.end);
         loop {
-            let on_path = self.path.next_event();
             let timer = self.endpoints.next_timer();
             let wakes = self.sessions.next_at();
             let switch = self.switches.next_at().min(self.selectors.next());
             let housekeeping = self.path.next_slot().min(self.next_sample);
-            let next = on_path.min(timer).min(wakes).min(switch).min(housekeeping);
+            let next = timer.min(wakes).min(switch).min(housekeeping);
+            // Events on the path come first, and change nothing here before something arrives.
+            if self.path.next_event() <= next.min(until) {
+                self.run_path(next.min(until));
+                continue;
+            }
             if next > until {
                 self.now = until;
                 return;
             }
             self.now = next;
-            if on_path == next {
-                self.run_path();
-            } else if timer == next {
+            if timer == next {
                 if let Some((connection, end)) = self.endpoints.expired(next) {
                     self.endpoints.end(connection, end).on_deadline(next);
                     self.after(connection, end, false);
@@ -157,9 +159,10 @@ impl Simulation {
             .finish(self.now, |connection| Some(endpoints.view(connection)))?)
     }
 
-    fn run_path(&mut self) {
+    /// Lets the path run until `until`, or until something arrives, which is handled. There must be an event.
+    fn run_path(&mut self, until: Instant) {
         let mut deliveries = core::mem::take(&mut self.deliveries);
-        self.path.advance(self.now, &mut deliveries, &mut ());
+        self.now = self.path.advance_to_arrivals(until, &mut deliveries);
         // Everything that arrives at one time, as from the radio, is in the buffer before an application reads.
         self.readers.clear();
         for delivery in &deliveries {

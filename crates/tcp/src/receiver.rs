@@ -271,9 +271,11 @@ impl Receiver {
             // No more requests follow that an early ACK would speed up (the kernel's `tcp_fin`).
             self.replies = true;
         }
-        self.use_room();
-        if self.keeps_all_back() {
-            return;
+        if self.relay.is_some() {
+            self.use_room();
+            if self.keeps_all_back() {
+                return;
+            }
         }
         self.decide_on_ack(now);
     }
@@ -302,12 +304,15 @@ impl Receiver {
     fn after_read(&mut self, now: Instant, read_to: u64, taken: u64) {
         let (unread, beyond) = (self.unread(), self.reach_beyond());
         self.window.after_read(now, read_to, taken, unread, beyond);
+        if self.ack_now {
+            return;
+        }
         let held = self.held();
         let message_read =
             held == 0 && (self.messages_ended || self.message_ended && !self.replies);
         let due = self.ack_scheduled && (self.is_late() || message_read);
-        let opens = !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
-        self.ack_now |= opens || due && !self.keeps_all_back();
+        self.ack_now = due && !self.keeps_all_back()
+            || !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
     }
 
     /// Learns from the size of a segment of `bytes` payload bytes; `message` if it has the push flag or the FIN.
@@ -326,9 +331,17 @@ impl Receiver {
         }
     }
 
-    /// Returns the memory of waiting data, bytes: data beyond holes, and data in order that was not read.
+    /// Returns the memory of waiting data, bytes: data beyond holes, and data in order that was not read. Most of the time
+    /// no data waits.
     #[inline]
     fn held(&self) -> u64 {
+        if self.waiting == 0 && self.read_to.is_none() && self.out_of_order.is_empty() {
+            return 0;
+        }
+        self.held_data()
+    }
+
+    fn held_data(&self) -> u64 {
         let in_order = self.window.memory_of(self.waiting + self.unread());
         if self.out_of_order.is_empty() {
             in_order
@@ -379,15 +392,10 @@ impl Receiver {
         if self.window.is_scarce(held) {
             self.quick_acks = 0;
         }
-        if self.is_frozen() {
-            self.window.close(self.rcv_nxt);
-            return 0;
+        if self.relay.is_some() {
+            return self.relayed_window_field(held);
         }
-        let field = self.window.field(self.rcv_nxt, held);
-        match self.kept_in_window() {
-            0 => field,
-            kept => self.window.extended(field, kept),
-        }
+        self.window.field(self.rcv_nxt, held)
     }
 
     /// Handles the end of the handshake, which took `rtt` if no part of it was repeated.

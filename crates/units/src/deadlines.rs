@@ -3,7 +3,7 @@
 use crate::Instant;
 
 /// Deadlines in a group, which is searched as a whole when its earliest one has moved to later.
-const GROUP: usize = 16;
+const GROUP: usize = 8;
 
 /// Tournament over a fixed number of entities, each with one deadline.
 ///
@@ -11,50 +11,56 @@ const GROUP: usize = 16;
 /// Ties go to the lower entity number, so the order of events never depends on the order of updates.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
-    /// Deadlines of all entities, then level by level the earliest ones of the groups of the level before, until there
-    /// is one group.
-    levels: Vec<Level>,
+    /// Groups of the deadlines of all entities, then level by level those of the earliest deadlines of the groups of the
+    /// level before, until there is one group.
+    levels: Vec<Vec<Group>>,
     earliest: (Instant, usize),
 }
 
+/// Deadlines next to each other. Places without an entity never have an earlier one than the others.
 #[derive(Clone, Debug)]
-struct Level {
-    deadlines: Vec<Instant>,
-    /// Numbers of the earliest deadlines of all groups.
-    firsts: Vec<u32>,
+struct Group {
+    deadlines: [Instant; GROUP],
+    /// Place of the earliest one.
+    first: usize,
 }
 
-impl Level {
-    /// Sets deadline `number`; returns the earliest one of its group if that may have changed.
+/// Returns the earlier deadline with its place, of equal ones the first.
+#[inline]
+fn earlier(one: (Instant, usize), other: (Instant, usize)) -> (Instant, usize) {
+    if other.0 < one.0 { other } else { one }
+}
+
+impl Group {
+    const EMPTY: Self = Self {
+        deadlines: [Instant::NEVER; GROUP],
+        first: 0,
+    };
+
+    /// Sets the deadline at `place`; returns the earliest one if that may have changed.
     #[inline]
-    fn set(&mut self, number: usize, at: Instant) -> Option<Instant> {
-        let before = core::mem::replace(&mut self.deadlines[number], at);
-        let group = number / GROUP;
-        let first = self.firsts[group] as usize;
-        if first == number && at > before {
-            self.search(group);
-        } else if first != number {
-            let earliest = self.deadlines[first];
-            if at > earliest || (at == earliest && number > first) {
-                return None;
-            }
-            self.firsts[group] = number as u32;
+    fn set(&mut self, place: usize, at: Instant) -> Option<Instant> {
+        let before = core::mem::replace(&mut self.deadlines[place], at);
+        if self.first == place {
+            return Some(if at > before { self.search() } else { at });
         }
-        Some(self.deadlines[self.firsts[group] as usize])
+        let earliest = self.deadlines[self.first];
+        if at > earliest || (at == earliest && place > self.first) {
+            return None;
+        }
+        self.first = place;
+        Some(at)
     }
 
-    /// Searches a group for its earliest deadline.
+    /// Searches for the earliest deadline. It compares pairs, as in a tournament, which takes neither loop nor branch.
     #[inline]
-    fn search(&mut self, group: usize) {
-        let start = group * GROUP;
-        let end = (start + GROUP).min(self.deadlines.len());
-        let (mut earliest, mut first) = (Instant::NEVER, start);
-        for (number, &at) in (start..).zip(&self.deadlines[start..end]) {
-            if at < earliest {
-                (earliest, first) = (at, number);
-            }
-        }
-        self.firsts[group] = first as u32;
+    fn search(&mut self) -> Instant {
+        let [a, b, c, d, e, f, g, h] = self.deadlines;
+        let low = earlier(earlier((a, 0), (b, 1)), earlier((c, 2), (d, 3)));
+        let high = earlier(earlier((e, 4), (f, 5)), earlier((g, 6), (h, 7)));
+        let (earliest, first) = earlier(low, high);
+        self.first = first;
+        earliest
     }
 }
 
@@ -64,13 +70,8 @@ impl Deadlines {
         let mut levels = Vec::new();
         let mut size = entities.max(1);
         while levels.is_empty() || size > 1 {
-            let firsts: Vec<u32> = (0..size as u32).step_by(GROUP).collect();
-            let groups = firsts.len();
-            levels.push(Level {
-                deadlines: vec![Instant::NEVER; size],
-                firsts,
-            });
-            size = groups;
+            size = size.div_ceil(GROUP);
+            levels.push(vec![Group::EMPTY; size]);
         }
         Self {
             levels,
@@ -89,7 +90,7 @@ impl Deadlines {
     fn change(&mut self, entity: usize, at: Instant) {
         let (mut number, mut earliest) = (entity, at);
         for level in &mut self.levels {
-            match level.set(number, earliest) {
+            match level[number / GROUP].set(number % GROUP, earliest) {
                 Some(at) => earliest = at,
                 None => return,
             }
@@ -97,7 +98,7 @@ impl Deadlines {
         }
         let mut first = 0;
         for level in self.levels.iter().rev() {
-            first = level.firsts[first] as usize;
+            first = first * GROUP + level[first].first;
         }
         self.earliest = (earliest, first);
     }
@@ -105,7 +106,7 @@ impl Deadlines {
     /// Returns the deadline of `entity`.
     #[inline]
     pub fn get(&self, entity: usize) -> Instant {
-        self.levels[0].deadlines[entity]
+        self.levels[0][entity / GROUP].deadlines[entity % GROUP]
     }
 
     /// Returns the earliest deadline and its entity; [`Instant::NEVER`] if none waits.

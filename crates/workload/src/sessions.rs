@@ -237,23 +237,30 @@ impl Sessions {
     }
 
     /// Notes that `total` bytes have arrived in order at `end` so far; returns how many of them are new.
+    #[inline]
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let exchange = &mut self.exchanges[connection as usize];
-        let (session, slot) = (exchange.session, exchange.slot);
         if exchange.is_completed() {
             return 0;
         }
         let fresh = exchange.arrive(end, total);
         // Most segments at the sender bring no data.
         if fresh > 0 {
-            if self.sessions[session].follows {
-                self.tell(now, session, slot, |application, out| {
-                    application.progressed(now, end, fresh, out);
-                });
-            }
-            self.tell_arrival(now, connection, end);
+            self.progress(now, connection, end, fresh);
         }
         fresh
+    }
+
+    /// Tells the application of a connection that `fresh` more bytes have arrived at `end`.
+    fn progress(&mut self, now: Instant, connection: u32, end: End, fresh: u64) {
+        let exchange = self.exchange(connection);
+        let (session, slot) = (exchange.session, exchange.slot);
+        if self.sessions[session].follows {
+            self.tell(now, session, slot, |application, out| {
+                application.progressed(now, end, fresh, out);
+            });
+        }
+        self.tell_arrival(now, connection, end);
     }
 
     /// Notes that the stream towards `end` has ended, since the other end was closed.
@@ -402,11 +409,17 @@ impl Sessions {
     }
 
     /// Completes a connection that is being closed, once all its bytes have arrived.
+    #[inline]
     fn settle(&mut self, now: Instant, connection: u32) {
-        let exchange = &mut self.exchanges[connection as usize];
-        let Some(end) = exchange.take_completion() else {
-            return;
-        };
+        let completion = self.exchanges[connection as usize].take_completion();
+        if let Some(end) = completion {
+            self.complete(now, connection, end);
+        }
+    }
+
+    /// Completes a connection, which `end` closes.
+    fn complete(&mut self, now: Instant, connection: u32, end: End) {
+        let exchange = self.exchange(connection);
         let (index, slot) = (exchange.session, exchange.slot);
         let steps = [
             Action::Complete { connection },

@@ -256,27 +256,33 @@ fn early(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violatio
     }
 }
 
+// Most runs go without a checker: its code stays out of the functions that would call it.
 impl Observer for Checker {
+    #[cold]
     fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let result = self.enter(at, host, packet);
         self.note(result);
     }
 
+    #[cold]
     fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
         let result = self.enter(at, node, packet);
         self.note(result);
     }
 
+    #[cold]
     fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
         let result = self.arrive(at, node, packet);
         self.note(result);
     }
 
+    #[cold]
     fn absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
         let result = self.leave(at, node, packet);
         self.note(result);
     }
 
+    #[cold]
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         if host != packet.destination {
             self.note(Err(Violation::Astray {
@@ -289,21 +295,25 @@ impl Observer for Checker {
         self.note(result);
     }
 
+    #[cold]
     fn enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
         let result = self.on_enqueued(at, link, packet, backlog);
         self.note(result);
     }
 
+    #[cold]
     fn dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
         let result = self.on_dropped(at, link, packet, reason);
         self.note(result);
     }
 
+    #[cold]
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         let result = self.on_transmitted(link, packet, start, finish);
         self.note(result);
     }
 
+    #[cold]
     fn radio(&mut self, at: Instant, record: &TtiRecord) {
         if let Some(air) = &mut self.air {
             let result = air.tti(at, record);

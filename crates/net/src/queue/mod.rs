@@ -25,6 +25,7 @@ pub(crate) struct Scene<'a, O> {
 }
 
 impl<O: Observer> Scene<'_, O> {
+    #[inline(never)]
     pub(crate) fn discard(&mut self, handle: Handle, reason: DropReason) {
         let packet = self.store.remove(handle);
         self.observer.dropped(self.now, self.link, &packet, reason);
@@ -89,12 +90,31 @@ impl LinkQueue {
         }
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.backlog().packets == 0
+        match &self.discipline {
+            Discipline::DropTail(list) => list.head().is_none(),
+            _ => self.backlog().packets == 0,
+        }
     }
 
-    /// Takes a packet in, or drops it (with fair queueing, others of a longer sub-queue).
+    /// Takes a packet in, or drops it (with fair queueing, others of a longer sub-queue). Most queues are plain.
+    #[inline]
     pub(crate) fn offer<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+        let Discipline::DropTail(list) = &mut self.discipline else {
+            return self.offer_to_discipline(handle, scene);
+        };
+        let packet = scene.store.packet(handle);
+        if !self.limit.allows(list.backlog(), u64::from(packet.size)) {
+            return scene.discard(handle, DropReason::Overflow);
+        }
+        list.push(handle, scene.now, scene.store);
+        let packet = scene.store.packet(handle);
+        let (now, link) = (scene.now, scene.link);
+        scene.observer.enqueued(now, link, packet, list.backlog());
+    }
+
+    fn offer_to_discipline<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
         let size = u64::from(scene.store.packet(handle).size);
         if let Discipline::FqCodel(queues) = &mut self.discipline {
             while !self.limit.allows(queues.backlog(), size) && queues.backlog().packets > 0 {
@@ -129,7 +149,15 @@ impl LinkQueue {
     }
 
     /// Takes the packet that is sent next out of the queue.
+    #[inline]
     pub(crate) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
+        match &mut self.discipline {
+            Discipline::DropTail(list) => list.pop(scene.store),
+            _ => self.take_by_discipline(scene),
+        }
+    }
+
+    fn take_by_discipline<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
         match &mut self.discipline {
             Discipline::DropTail(list) | Discipline::Threshold(list, _) => list.pop(scene.store),
             Discipline::Codel(codel, lane) => codel.take(lane, scene),

@@ -68,7 +68,7 @@ impl Receiver {
     }
 
     /// Returns whether no window is offered by request.
-    pub(super) fn is_frozen(&self) -> bool {
+    fn is_frozen(&self) -> bool {
         self.relay.is_some_and(|relay| relay.frozen)
     }
 
@@ -102,8 +102,22 @@ impl Receiver {
         Some((from, to.min(number))).filter(|(from, to)| from < to)
     }
 
+    /// Returns the window field of a segment that leaves now, while waiting data takes `held` bytes of memory.
+    #[cold]
+    pub(super) fn relayed_window_field(&mut self, held: u64) -> u16 {
+        if self.is_frozen() {
+            self.window.close(self.rcv_nxt);
+            return 0;
+        }
+        let field = self.window.field(self.rcv_nxt, held);
+        match self.kept_in_window() {
+            0 => field,
+            kept => self.window.extended(field, kept),
+        }
+    }
+
     /// Returns the bytes by which the window field counts from an earlier number than the next expected one.
-    pub(super) fn kept_in_window(&self) -> u64 {
+    fn kept_in_window(&self) -> u64 {
         match &self.relay {
             Some(relay) if relay.reserve == u64::MAX => self.rcv_nxt - self.ack_number(),
             _ => 0,

@@ -75,6 +75,11 @@ pub(crate) fn first_window(config: &TcpConfig, answers_timestamps: bool) -> u64 
     }
 }
 
+/// Returns the next multiple of `unit`, a power of two. Each ACK needs it, and a division takes long.
+fn next_multiple(bytes: u64, unit: u64) -> u64 {
+    (bytes + unit - 1) & !(unit - 1)
+}
+
 impl WindowTuning {
     /// Creates a window whose first number is `first`, after `window` bytes were offered; `timestamps` if they were
     /// agreed on.
@@ -301,7 +306,7 @@ impl WindowTuning {
             return 0;
         }
         if free < full / 2 {
-            free -= free % unit;
+            free &= !(unit - 1);
             if free < allowed / 16 || free < mss {
                 return 0;
             }
@@ -311,7 +316,7 @@ impl WindowTuning {
         }
         let free = free.min(self.threshold).min(self.room);
         if self.scale > 0 {
-            return free.next_multiple_of(unit);
+            return next_multiple(free, unit);
         }
         // Without a scale, whole segments; the present window stays if it is less than a segment off.
         let window = self.window;
@@ -330,7 +335,11 @@ impl WindowTuning {
     }
 
     /// Returns whether less than half of the window is free while waiting data takes `held` bytes of memory.
+    #[inline]
     pub(super) fn is_scarce(&self, held: u64) -> bool {
+        if held == 0 {
+            return false;
+        }
         let full = self.clamp.min(self.window_in(self.buffer));
         self.window_in(self.buffer.saturating_sub(held)) < full / 2
     }
@@ -364,7 +373,7 @@ impl WindowTuning {
         let left = self.left(next);
         let mut window = self.offer(held);
         if window < left {
-            window = left.next_multiple_of(1 << self.scale);
+            window = next_multiple(left, 1 << self.scale);
         }
         (self.window, self.from) = (window, next);
         self.edge = self.edge.max(next + window);
@@ -446,7 +455,7 @@ impl WindowTuning {
         unread: u64,
         beyond: u64,
     ) {
-        let (_, joins) = truesize(self.mss + self.header);
+        let (_, joins) = self.full;
         let buffer = if joins { JOINED * self.mss } else { self.mss };
         let later = taken.saturating_sub(buffer);
         self.tune(now, read_to - later, unread + later, beyond);

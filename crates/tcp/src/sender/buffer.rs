@@ -291,10 +291,14 @@ impl Sender {
 
     /// Wakes an application that waits for room if there is enough (the kernel's `tcp_check_space`). The buffer grows
     /// first if the window is not filled.
+    #[inline]
     pub(super) fn check_space(&mut self, now: Instant) {
-        if !self.buffer.waits {
-            return;
+        if self.buffer.waits {
+            self.look_for_room(now);
         }
+    }
+
+    fn look_for_room(&mut self, now: Instant) {
         if self.board.in_flight() < self.congestion.window.cwnd {
             self.expand_buffer();
             self.usage.touch(now);

@@ -34,7 +34,10 @@ struct Handed {
 /// Bursts that the device has of one connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Device {
+    /// In the order of their reports.
     bursts: VecDeque<Handed>,
+    /// Memory of all of them.
+    total: u64,
     /// Time from which the card has nothing to send.
     free: Instant,
     /// Whether data waits for the device (`TSQ_THROTTLED`).
@@ -44,13 +47,20 @@ pub(super) struct Device {
 impl Device {
     /// Adds a burst that it gets at `at`.
     fn take(&mut self, at: Instant, reported: Instant, memory: u64) {
-        while self
-            .bursts
-            .front()
-            .is_some_and(|first| first.at < at && first.reported <= at)
+        while let Some(first) = self.bursts.front()
+            && first.at < at
+            && first.reported <= at
         {
+            self.total -= first.memory;
             self.bursts.pop_front();
         }
+        debug_assert!(
+            self.bursts
+                .back()
+                .is_none_or(|last| last.reported <= reported),
+            "the card reports one burst after the other"
+        );
+        self.total += memory;
         self.bursts.push_back(Handed {
             at,
             reported,
@@ -60,11 +70,14 @@ impl Device {
 
     /// Returns the memory of bursts that are not reported; those of this instant are among them if `with_present`.
     fn memory(&self, now: Instant, with_present: bool) -> u64 {
-        self.bursts
-            .iter()
-            .filter(|burst| burst.reported > now || with_present && burst.at == now)
-            .map(|burst| burst.memory)
-            .sum()
+        let reported = self.bursts.iter().take_while(|burst| burst.reported <= now);
+        let gone = reported.filter(|burst| !(with_present && burst.at == now));
+        self.total - gone.map(|burst| burst.memory).sum::<u64>()
+    }
+
+    /// Returns whether that memory is at least `limit`, which is mostly far away.
+    fn has(&self, limit: u64, now: Instant, with_present: bool) -> bool {
+        self.total >= limit && self.memory(now, with_present) >= limit
     }
 
     /// Returns the time at which the first burst is reported, if data waits for that.
@@ -79,7 +92,12 @@ impl Device {
     /// Forgets what is reported, since the data that waited may follow.
     pub(super) fn release(&mut self, now: Instant) {
         self.throttled = false;
-        self.bursts.retain(|burst| burst.reported > now);
+        while let Some(first) = self.bursts.front()
+            && first.reported <= now
+        {
+            self.total -= first.memory;
+            self.bursts.pop_front();
+        }
     }
 
     /// Notes that data waits for the device.
@@ -145,14 +163,14 @@ impl Sender {
         if !with_present && !self.device_holds() {
             return false;
         }
-        let memory = self.device.memory(now, with_present);
-        memory >= self.device_limit(bytes) && self.board.bursts_out() > 1
+        let limit = self.device_limit(bytes);
+        self.device.has(limit, now, with_present) && self.board.bursts_out() > 1
     }
 
     /// Returns whether the device has so much that a repetition of `bytes` has to wait: twice as much as of new data.
     pub(super) fn is_full_for_repetition(&self, now: Instant, bytes: u64) -> bool {
         self.device_holds()
-            && self.device.memory(now, false) >= 2 * self.device_limit(bytes)
+            && self.device.has(2 * self.device_limit(bytes), now, false)
             && self.board.bursts_out() > 1
     }
 

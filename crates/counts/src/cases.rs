@@ -1,0 +1,83 @@
+//! Cases: the simulations whose instructions are counted, as `celltcp bench` and its radio cases have them, but shorter.
+
+use crate::error::CountsError;
+
+/// A simulation whose instructions are counted.
+#[derive(PartialEq, Debug)]
+pub(crate) struct Case {
+    /// Name in tables.
+    pub(crate) name: &'static str,
+    /// Name of a built-in scenario.
+    pub(crate) scenario: &'static str,
+    /// Changes to it.
+    pub(crate) changes: &'static [&'static str],
+    /// Length, simulated seconds.
+    pub(crate) seconds: u32,
+}
+
+/// All cases.
+pub(crate) const CASES: [Case; 8] = [
+    Case {
+        name: "wired",
+        scenario: "steady-20-68",
+        changes: &["path.down.rate=50Mbit/s"],
+        seconds: 60,
+    },
+    Case {
+        name: "wired-samples",
+        scenario: "steady-20-68",
+        changes: &[
+            "path.down.rate=50Mbit/s",
+            "flows.0.cca=bbr",
+            "samples=every-ack",
+        ],
+        seconds: 30,
+    },
+    Case {
+        name: "drive",
+        scenario: "drive",
+        changes: &[],
+        seconds: 180,
+    },
+    Case {
+        name: "four-flows",
+        scenario: "steady-100-18",
+        changes: &["flows.0.count=4"],
+        seconds: 24,
+    },
+    Case {
+        name: "random-loss",
+        scenario: "steady-20-68",
+        changes: &["flows.0.cca=reno", "path.loss=0.001"],
+        seconds: 360,
+    },
+    Case {
+        name: "static",
+        scenario: "static/mid-cell",
+        changes: &["radio.ues.0.sinr=44dB"],
+        seconds: 20,
+    },
+    Case {
+        name: "eva60",
+        scenario: "mobility/forward-60-4g",
+        changes: &[],
+        seconds: 20,
+    },
+    Case {
+        name: "nine-cells",
+        scenario: "vehicular/scenario-3",
+        changes: &["flows.0.workload=bulk", "tcp.mss=1100B"],
+        seconds: 3,
+    },
+];
+
+impl Case {
+    /// Returns the case of that name.
+    pub(crate) fn called(name: &str) -> Result<&'static Self, CountsError> {
+        let found = CASES.iter().find(|case| case.name == name);
+        found.ok_or_else(|| CountsError::UnknownCase {
+            name: name.to_owned(),
+            allowed: CASES.map(|case| case.name).join(", "),
+        })
+    }
+}
