@@ -11,7 +11,7 @@ EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 WORKERS := --numprocesses 2 --dist worksteal
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: help demo setup test test-all test-kernel test-wheel fuzz lint format coverage mutants bench wheel man \
+.PHONY: help demo setup test test-all test-kernel test-wheel counts fuzz lint format coverage mutants bench wheel man \
 	docs lock clean
 
 ## This list
@@ -40,6 +40,11 @@ test-all: setup
 test-kernel: setup
 	$(BIN)/celltcp kernel build
 	CELLTCP_KERNEL_TESTS=1 $(BIN)/pytest tests/kernel
+
+## Instructions of short simulations, against those of crates/counts/counts.csv; needs valgrind
+counts:
+	cargo build --release --locked --quiet --package celltcp-counts
+	$(TARGET)/celltcp-counts
 
 SECONDS ?= 300
 ## Mutated inputs for all parsers, SECONDS for each; a failure prints how to repeat it

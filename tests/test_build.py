@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 #: Packages that `make setup` and `make counts` build, each by a command of its own.
-_PROGRAMS = ("celltcp-python", "celltcp-kernel-path", "celltcp-guest")
+_PROGRAMS = ("celltcp-python", "celltcp-kernel-path", "celltcp-guest", "celltcp-counts")
 _ROOT = Path(__file__).parents[1]
 
 
