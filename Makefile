@@ -30,7 +30,7 @@ test: setup
 
 ## All tests
 test-all: setup
-	cargo test --workspace --locked --quiet
+	CELLTCP_FUZZ_SECONDS=10 cargo test --workspace --locked --quiet -- --include-ignored
 	cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest $(WORKERS) -m ""
