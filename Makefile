@@ -18,8 +18,8 @@ RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.loc
 help:
 	@awk -F: '/^## / {text = substr($$0, 4)} /^[a-z-]+:/ && text {printf "make %-12s %s\n", $$1, text; text = ""}' Makefile
 
-## Build everything, and compare all congestion controls on one scenario
-demo: setup
+## Build the native engine, and compare congestion controls in an LTE cell
+demo: $(VENV)/built
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
 
 ## The tests but those that are marked slow
@@ -129,7 +129,7 @@ docs:
 	$(VENV)/docs/bin/mkdocs build --quiet --strict
 
 ## Build everything into .venv and target
-setup: $(VENV)/built
+setup: $(VENV)/built $(VENV)/engine
 
 $(VENV)/installed: requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -138,6 +138,10 @@ $(VENV)/installed: requirements.lock
 
 $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+# What the kernel engine needs beside a kernel. Whoever only looks at the demo does without.
+$(VENV)/engine: $(VENV)/built
 	cargo build --release --locked --quiet --package celltcp-kernel-path
 	cargo rustc --release --locked --quiet --package celltcp-guest -- -C target-feature=+crt-static
 	mkdir -p $(ENGINE)
