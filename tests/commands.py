@@ -1,8 +1,8 @@
-"""Commands in processes of their own that need not import anything: forks of a process that has done so.
+"""Commands as forks of a process that has imported pandas and matplotlib.
 
-A command takes longer to import pandas and matplotlib than to do what a test asks for. The process that forks runs this
-file. Each command is a child of it: it has streams, folder, environment and exit code of its own, and ends as any
-interpreter does. Tests of start, interrupts and streams start real commands.
+A command takes longer to import them than to do what a test asks for. The process that forks runs this
+file. Each command is a child of it: it has streams, folder, environment and exit code of its own, and
+ends as any interpreter does. Tests of start, interrupts and streams start real commands.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ if __name__ == "__main__":
 
     # This folder has modules with names of the standard library's or others'.
     del sys.path[0]
-    for name in ("celltcp.cli", "matplotlib.pyplot", "pandas", "pyarrow.parquet", "rich.table"):
+    for name in ("celltcp.cli.compare", "celltcp.plots", "jinja2", "matplotlib.figure", "pandas"):
         importlib.import_module(name)
 
     from celltcp.__main__ import main
