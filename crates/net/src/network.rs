@@ -183,8 +183,10 @@ impl Network {
 
     /// Sends `packet` from its source towards its destination, which is another host.
     pub fn inject(&mut self, now: Instant, packet: Packet, observer: &mut impl Observer) {
-        observer.sent(now, packet.source, &packet);
-        self.begin(now, packet.source, packet, observer);
+        let source = packet.source;
+        let handle = self.store.insert(packet);
+        observer.sent(now, source, self.store.packet(handle));
+        self.begin(now, source, handle, observer);
     }
 
     /// Lets `packet` appear at `node` and sends it towards its destination, which is another node. Observers see it as
@@ -196,18 +198,19 @@ impl Network {
         packet: Packet,
         observer: &mut impl Observer,
     ) {
-        observer.created(now, node, &packet);
-        self.begin(now, node, packet, observer);
+        let handle = self.store.insert(packet);
+        observer.created(now, node, self.store.packet(handle));
+        self.begin(now, node, handle, observer);
     }
 
     #[inline]
-    fn begin(&mut self, now: Instant, node: HostId, packet: Packet, observer: &mut impl Observer) {
+    fn begin(&mut self, now: Instant, node: HostId, handle: Handle, observer: &mut impl Observer) {
+        let packet = self.store.packet(handle);
         debug_assert!(
             node != packet.destination && packet.id < CREATED_FROM,
             "packet {} goes nowhere, or has the number of one that a middlebox creates",
             packet.id
         );
-        let handle = self.store.insert(packet);
         if self.middleboxes.are_at(node) {
             self.hand_in(now, node, handle);
         } else {
@@ -512,12 +515,14 @@ impl Network {
     ) {
         let destination = self.store.packet(handle).destination;
         if node == destination {
-            observer.received(now, node, self.store.packet(handle));
+            let packet = self.store.packet(handle);
+            observer.received(now, node, packet);
             deliveries.push(Delivery {
                 host: node,
-                packet: self.store.remove(handle),
+                packet: *packet,
                 at: now,
             });
+            self.store.release(handle);
         } else {
             let next = self.routes.next(node, destination);
             self.enter(now, next, handle, observer);

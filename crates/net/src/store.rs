@@ -40,8 +40,13 @@ impl Store {
     }
 
     pub(crate) fn remove(&mut self, handle: Handle) -> Packet {
-        self.free.push(handle);
+        self.release(handle);
         self.slots[handle as usize].packet
+    }
+
+    /// Removes a packet that nobody looks at any more.
+    pub(crate) fn release(&mut self, handle: Handle) {
+        self.free.push(handle);
     }
 
     pub(crate) fn packet(&self, handle: Handle) -> &Packet {

@@ -20,11 +20,20 @@ impl Recorder {
         }
     }
 
-    /// Counts a packet that a bottleneck carries from `start` on.
-    fn carried(&mut self, index: usize, packet: &Packet, start: Instant) {
-        if self.log_control && self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
+    /// Keeps the delay of a packet of the uplink.
+    #[cold]
+    fn log_uplink(&mut self, index: usize, packet: &Packet, start: Instant) {
+        if self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
             let ue = self.bottlenecks.number(index);
             self.tables.uplink.push(radio::uplink(start, ue, packet));
+        }
+    }
+
+    /// Counts a packet that a bottleneck carries from `start` on.
+    #[inline]
+    fn carried(&mut self, index: usize, packet: &Packet, start: Instant) {
+        if self.log_control {
+            self.log_uplink(index, packet, start);
         }
         if packet.kind == Kind::Tcp {
             let watched = &mut self.watched[packet.flow as usize];

@@ -203,8 +203,11 @@ impl Simulation {
 
     /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
     fn after(&mut self, connection: u32, end: End, segment: bool) {
-        self.read(connection, end);
-        self.endpoints.read_quota(self.now, connection, end);
+        // With a timer nothing arrives; only a change of the state is news to the session.
+        if segment || self.endpoints.end(connection, end).state() != State::Established {
+            self.read(connection, end);
+            self.endpoints.read_quota(self.now, connection, end);
+        }
         if !self.endpoints.end(connection, end).writer_waits() {
             self.write(connection, end);
         }

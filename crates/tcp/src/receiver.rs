@@ -325,7 +325,7 @@ impl Receiver {
 
     /// Grows the window for a segment of `bytes` payload bytes.
     fn grow_window(&mut self, bytes: u64) {
-        if self.window.grow(bytes, self.held()) {
+        if self.window.can_grow() && self.window.grow(bytes, self.held()) {
             // The sender should learn about it soon.
             self.quick_acks |= 1;
         }

@@ -287,6 +287,7 @@ impl Sessions {
         &self.exchanges[connection as usize]
     }
 
+    #[inline]
     fn tell_arrival(&mut self, now: Instant, connection: u32, end: End) {
         let exchange = &mut self.exchanges[connection as usize];
         if exchange.is_completed() {
@@ -418,6 +419,7 @@ impl Sessions {
     }
 
     /// Completes a connection, which `end` closes.
+    #[cold]
     fn complete(&mut self, now: Instant, connection: u32, end: End) {
         let exchange = self.exchange(connection);
         let (index, slot) = (exchange.session, exchange.slot);

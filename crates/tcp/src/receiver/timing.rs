@@ -79,7 +79,9 @@ impl Receiver {
     /// `tcp_send_delayed_ack`).
     pub(super) fn delay_ack(&mut self, now: Instant) {
         let delay = self.ack_delay();
-        if self.delayed_at <= self.timers.end(now, delay / 4) {
+        if self.delayed_at == Instant::NEVER {
+            self.delayed_at = self.timers.end(now, delay);
+        } else if self.delayed_at <= self.timers.end(now, delay / 4) {
             self.ack_now = true;
         } else {
             self.delayed_at = self.delayed_at.min(self.timers.end(now, delay));

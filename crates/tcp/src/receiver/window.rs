@@ -241,6 +241,12 @@ impl WindowTuning {
         }
     }
 
+    /// Returns whether the threshold is below the upper bound of the window, which it mostly reaches soon.
+    #[inline]
+    pub(super) fn can_grow(&self) -> bool {
+        self.threshold < self.clamp
+    }
+
     /// Handles a segment of `len` payload bytes while waiting data takes `held` bytes of memory; returns whether the
     /// threshold grew.
     pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
