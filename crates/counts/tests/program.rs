@@ -13,8 +13,8 @@ const CASES: [&str; 8] = [
     "drive",
     "four-flows",
     "random-loss",
+    "fq-codel",
     "static",
-    "eva60",
     "nine-cells",
 ];
 
@@ -95,7 +95,7 @@ fn written_counts_are_what_the_next_run_compares_with() {
         nothing
     );
     let text = fs::read_to_string(&file).unwrap();
-    assert!(text.ends_with("eva60,1000\nnine-cells,1000\n"), "{text}");
+    assert!(text.ends_with("static,1000\nnine-cells,1000\n"), "{text}");
     assert_eq!(status(&run(&folder, &named)), nothing);
 
     let output = run(&folder, &[&named[..], &["--times", "2"]].concat());

@@ -114,7 +114,7 @@ impl Batch {
         self.news.notify_one();
     }
 
-    /// Does jobs in their order until there is none left or the batch is stopped.
+    /// Does jobs in their order until there is none left, one fails or the batch is stopped.
     fn work(&self, share: &AtomicU64) {
         let mut piece = FIRST_PIECE;
         while !self.stopped() {
@@ -128,8 +128,12 @@ impl Batch {
                 return;
             };
             share.store(0, Ordering::Relaxed);
+            let has_failed = outcome.is_err();
             self.done().push((index, outcome));
             self.news.notify_one();
+            if has_failed {
+                return;
+            }
         }
     }
 
