@@ -134,6 +134,7 @@ def _parts(folder: Path) -> list[Path]:
     return sorted((folder / "parts").glob("*/index.json"))
 
 
+@pytest.mark.slow
 def test_what_an_interrupted_command_has_finished_is_used_when_it_goes_on(
     cluster: Processes, celltcp: Celltcp, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_plan_has_runs_time_and_size_and_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_papers_that_share_places_count_them_once(celltcp) -> None:
     def runs(*names: str) -> int:
         return int(celltcp("papers", *names, "--runs", "1", "--dry-run").stdout.split()[0])

@@ -10,7 +10,15 @@ from PIL import Image
 _EXAMPLES = sorted((Path(__file__).parent.parent / "docs" / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("program", _EXAMPLES, ids=lambda each: each.stem)
+#: Those whose simulations take long.
+_SLOW = ("paper_table",)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each.stem in _SLOW)) for each in _EXAMPLES],
+    ids=lambda each: each.stem,
+)
 def test_a_program_of_the_gallery_draws_its_picture(program: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, program, tmp_path], check=True, capture_output=True)
     with Image.open(tmp_path / f"{program.stem}.png") as picture:

@@ -285,6 +285,7 @@ def test_publications_are_shown_on_demand(celltcp) -> None:
     assert "published" not in refused.stdout
 
 
+@pytest.mark.slow
 def test_papers_prints_both_numbers(celltcp, tmp_path) -> None:
     assert "atxutegi2017" in celltcp("papers").stdout
     scenario = "mobility/backward-300-4g"
@@ -314,6 +315,7 @@ def test_papers_prints_both_numbers(celltcp, tmp_path) -> None:
         assert words in refused.stderr
 
 
+@pytest.mark.slow
 def test_other_results_in_a_folder_are_replaced_if_that_is_asked_for(celltcp) -> None:
     command = ("papers", "atxutegi2017", "table-1", "--out", "x", "--runs", "1", "-q")
     command += ("--scenario", "mobility/forward-300-4g", "--set", "duration=1s")
