@@ -23,9 +23,8 @@ demo: $(VENV)/built
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
 
 ## The tests but those that are marked slow
-test: setup
-	cargo test --workspace --locked --quiet
-	cargo test $(EXAMPLE) --locked --quiet
+test: $(VENV)/built
+	cargo test --workspace --locked --quiet --lib --bins --tests
 	$(BIN)/pytest $(WORKERS)
 
 ## All tests

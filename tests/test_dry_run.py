@@ -22,7 +22,7 @@ from celltcp.selection.training import counterfactual, paths, train, whole_runs
         (("sweep", "drive", "--vary", "path.rtt=20ms,80ms", "--cca", "cubic", "--out", "out"), 20),
         (("video", "drive", "--abr", "bola,bba-2", "--cca", "cubic", "--out", "out"), 10),
         (("papers", "atxutegi2017", "figure-2", "--runs", "7", "--out", "out"), None),
-        (("papers", "atxutegi2017", "table-1", "--sweep"), None),
+        pytest.param(("papers", "atxutegi2017", "table-1", "--sweep"), None, marks=pytest.mark.slow),
         (("pcap", "judge"), 14),
         (("pcap", "judge", "--cases", "tail"), 1),
         (("select", "train", "--runs", "2", "--out", "out/policy.toml"), None),
@@ -50,7 +50,7 @@ def test_papers_that_share_places_count_them_once(celltcp) -> None:
     assert runs("atxutegi2017", "table-1", "figure-3") == runs("atxutegi2017", "table-1")
 
 
-@pytest.mark.parametrize("requirement", ["goodput", "delay"])
+@pytest.mark.parametrize("requirement", ["goodput", pytest.param("delay", marks=pytest.mark.slow)])
 def test_a_training_is_planned_with_as_many_runs_as_it_does(
     requirement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

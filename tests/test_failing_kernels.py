@@ -7,6 +7,16 @@ from pathlib import Path
 
 import pytest
 
+import celltcp
+
+#: A checkout has them from `make setup` on.
+_PROGRAMS = Path(celltcp.__file__).parent / "engine" / "celltcp-guest"
+
+pytestmark = pytest.mark.skipif(
+    not _PROGRAMS.is_file(),
+    reason="the programs of the kernel engine are not built; make setup builds them",
+)
+
 #: Kernels that fail, as scripts, and what the error says of each.
 KERNELS = {
     "exits": ("echo no memory; exit 3", "ended early (exit status: 3)", "no memory"),

@@ -332,6 +332,7 @@ def test_a_sweep_is_refused_where_nothing_is_varied(celltcp) -> None:
     assert "sweep: figure-5.2: no condition is varied for it; allowed: " in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_sweep_over_what_is_not_published_prints_the_agreement_of_each_value(celltcp) -> None:
     done = celltcp(
         *("papers", "atxutegi2017", "--sweep", "--scenario", "mobility/backward-300-4g", "--runs", "1")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import celltcp as ct
 from celltcp.papers.capabilities import NOT_AVAILABLE, capabilities
 from celltcp.papers.choices import choices
@@ -158,6 +160,7 @@ def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> 
     assert known.columns == ["I-TCP", "ES-TCP", "N-TCP"]
 
 
+@pytest.mark.slow
 def test_a_part_of_table_6_is_run(celltcp) -> None:
     words = ("papers", "kim2016", "table-6", "--scenario", "table-6/clean", "--runs", "1")
     done = celltcp(*words, "--set", "duration=4s", "--json", "-")

@@ -100,6 +100,7 @@ def test_seconds_count_every_block_once() -> None:
     assert set(COUNTS) <= set(part.index)
 
 
+@pytest.mark.slow
 def test_a_drive_is_held_against_the_published_downloads() -> None:
     found = drive(1, 1, changes=["duration=40s"])
     assert found.by_sinr["seconds"].sum() == pytest.approx(1)

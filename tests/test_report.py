@@ -111,6 +111,7 @@ def test_numbers_of_a_chart_cannot_end_their_element() -> None:
     assert not set("<>&") & set(text)
 
 
+@pytest.mark.slow
 def test_the_command_of_a_report_makes_the_results_again(celltcp, tmp_path: Path) -> None:
     options = ("--cca", "cubic,bbr", "--runs", "2", "--duration", "2s", "--seed", "5", "--out")
     assert celltcp("compare", "drive", *options, "a").returncode == 0
@@ -161,6 +162,7 @@ def test_a_run_a_sweep_a_set_and_captures_have_reports(celltcp, tmp_path: Path) 
     assert Taken((tmp_path / "all.html").read_text()).count("article") == 6
 
 
+@pytest.mark.slow
 def test_an_evaluation_and_an_experiment_have_reports(celltcp, tmp_path: Path) -> None:
     short = ("--runs", "2", "--out")
     ccas = ("--cca", "cubic,bbr", "--against", "", "--scenarios", "steady-5-18")
