@@ -342,6 +342,7 @@ def test_a_sweep_over_what_is_not_published_prints_the_agreement_of_each_value(c
         assert words in done.stdout
 
 
+@pytest.mark.slow
 def test_fields_of_all_places_can_be_overridden(celltcp) -> None:
     asked = ("papers", "atxutegi2017", "table-1", "--scenario", "mobility/forward-300-4g")
     done = celltcp(*asked, "--runs", "1", "--set", "duration=1s", "--json", "-")

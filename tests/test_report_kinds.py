@@ -46,6 +46,7 @@ def test_a_video_has_its_best_cca_scores_and_sessions(celltcp, tmp_path: Path) -
         assert tables[0].equals(tables[1])
 
 
+@pytest.mark.slow
 def test_videos_of_another_command_stay_a_set(celltcp, tmp_path: Path) -> None:
     video = ("--set", "flows.0.workload={ kind = 'video', abr = 'bola-e' }")
     options = ("--cca", "cubic,vegas", "--runs", "1", "--duration", "8s", "--out", "set")

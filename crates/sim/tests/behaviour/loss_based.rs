@@ -23,6 +23,7 @@ fn goodput_from(tables: &Tables, from_s: f64) -> f64 {
 /// Kelly 2003 and Xu et al. 2004: at 1 Gbit/s and 100 ms NewReno needs minutes to come back from one
 /// loss; Scalable TCP and BIC seconds.
 #[test]
+#[ignore = "slow, make test-all"]
 fn scalable_and_bic_outgrow_newreno_on_a_fast_and_long_path() {
     let [reno, scalable, bic] = ["reno", "scalable", "bic"].map(|cca| {
         let path = [
