@@ -88,6 +88,19 @@ impl Deadlines {
     }
 
     fn change(&mut self, entity: usize, at: Instant) {
+        // Mostly there are few entities, so that one group has all.
+        if let [level] = &mut self.levels[..]
+            && let [group] = &mut level[..]
+        {
+            if let Some(earliest) = group.set(entity, at) {
+                self.earliest = (earliest, group.first);
+            }
+        } else {
+            self.change_in_levels(entity, at);
+        }
+    }
+
+    fn change_in_levels(&mut self, entity: usize, at: Instant) {
         let (mut number, mut earliest) = (entity, at);
         for level in &mut self.levels {
             match level[number / GROUP].set(number % GROUP, earliest) {

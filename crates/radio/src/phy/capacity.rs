@@ -87,10 +87,16 @@ pub(crate) fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
 /// least one.
 pub(crate) fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
     let table = &*CURVES.information;
-    let sum: f64 = sinr_db
-        .iter()
-        .map(|sinr_db| look_up(table, modulation, f64::from(*sinr_db)))
-        .sum();
+    // On a channel without fading all are equal, and one is looked up.
+    let (mut known, mut bits) = (f32::NAN, 0.0);
+    let mut sum = 0.0;
+    for &sinr_db in sinr_db {
+        if sinr_db != known {
+            known = sinr_db;
+            bits = look_up(table, modulation, f64::from(sinr_db));
+        }
+        sum += bits;
+    }
     sum / sinr_db.len() as f64
 }
 

@@ -239,23 +239,64 @@ impl Scheduler {
     ) {
         let groups = self.group_prbs.len();
         let is_wideband = matches!(rates, Rates::Wideband(_));
-        let mut leader: Option<usize> = None;
-        for (group, owner) in assignment.iter_mut().enumerate().skip(free) {
-            // With one rate for all groups, the best user stays the best one until it has enough.
-            let kept = leader.filter(|&user| is_wideband && self.wants_more(demands, user));
-            leader = kept.or_else(|| self.best(demands, rates, group));
-            while let Some(user) = leader {
-                if self.may_serve(user, place) {
-                    *owner = user as u16;
-                    self.give(user, group, rates, groups);
-                    break;
+        let mut group = free;
+        while group < groups {
+            match self.leader(demands, rates, place, group) {
+                // With one rate for all groups, the best user stays the best one until it has enough.
+                Some(user) if is_wideband => {
+                    let rate = f64::from(rates.of(user, group, groups));
+                    let wanted = demands[user].bits as f64;
+                    group += self.give_many(user, group, (rate, wanted), assignment);
                 }
-                leader = self.best(demands, rates, group);
-            }
-            if is_wideband && leader.is_none() {
-                return;
+                Some(user) => {
+                    assignment[group] = user as u16;
+                    self.give(user, group, rates, groups);
+                    group += 1;
+                }
+                None if is_wideband => return,
+                None => group += 1,
             }
         }
+    }
+
+    /// Returns the user with the greatest metric in `group` who still has data and may be served.
+    fn leader(
+        &mut self,
+        demands: &[Demand],
+        rates: Rates<'_>,
+        place: &mut impl FnMut(usize) -> bool,
+        group: usize,
+    ) -> Option<usize> {
+        loop {
+            let user = self.best(demands, rates, group)?;
+            if self.may_serve(user, place) {
+                return Some(user);
+            }
+        }
+    }
+
+    /// Gives groups from `group` on to a user whose `rate` is the same in all of them, until it has the bits `wanted`.
+    /// Returns how many. These are most groups of a cell with a greedy user, so nothing is looked up again for each.
+    fn give_many(
+        &mut self,
+        user: usize,
+        group: usize,
+        (rate, wanted): (f64, f64),
+        assignment: &mut [u16],
+    ) -> usize {
+        let mut given = self.given[user];
+        let mut count = 0;
+        let owners = assignment[group..].iter_mut();
+        for (owner, prbs) in owners.zip(&self.group_prbs[group..]) {
+            if given >= wanted {
+                break;
+            }
+            *owner = user as u16;
+            given += f64::from(*prbs) * rate;
+            count += 1;
+        }
+        self.given[user] = given;
+        count
     }
 
     fn best(&self, demands: &[Demand], rates: Rates<'_>, group: usize) -> Option<usize> {
