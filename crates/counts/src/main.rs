@@ -1,7 +1,7 @@
 //! Counts: instructions of short simulations, counted by callgrind and compared with committed counts.
 //!
-//! Without `--case` the program runs itself under valgrind, once for each case. It exits with 1 if a count has grown too
-//! much, and with 2 if it cannot count.
+//! Without `--case` the program runs itself under valgrind, once for each case. It exits with 1 if a count has grown by
+//! too much, and with 2 if it cannot count.
 
 mod arguments;
 mod callgrind;
@@ -35,7 +35,7 @@ fn run() -> Result<ExitCode, CountsError> {
             Ok(ExitCode::SUCCESS)
         }
         Arguments::Case { case, times } => {
-            println!("{} {:016x}", case.name, measured::run(case, times)?);
+            println!("{} {}", case.name, measured::run(case, times)?);
             Ok(ExitCode::SUCCESS)
         }
         Arguments::Count(wanted) => count(&wanted),
@@ -44,7 +44,7 @@ fn run() -> Result<ExitCode, CountsError> {
 
 /// Counts all cases, prints them beside the committed counts, and judges or writes them.
 fn count(wanted: &Count) -> Result<ExitCode, CountsError> {
-    // What is wrong with the file is told before the counting, which takes a while.
+    // The file is read first: counting takes a while, and is in vain with a malformed file.
     let before = if wanted.write {
         Vec::new()
     } else {

@@ -17,10 +17,10 @@ use crate::fingerprint::fingerprint;
 pub(crate) const COUNTED: &str = "*measured*to_the_end*";
 
 /// Runs a case for `times` its length and returns the fingerprint of its results.
-pub(crate) fn run(case: &'static Case, times: u32) -> Result<u64, CountsError> {
+pub(crate) fn run(case: &'static Case, times: u32) -> Result<String, CountsError> {
     let simulation = set_up(case, times)?;
     let tables = to_the_end(simulation).map_err(|error| failed(case, &error))?;
-    Ok(fingerprint(tables))
+    fingerprint(tables).map_err(|error| failed(case, &error))
 }
 
 /// Runs a simulation. What is called by this name is counted, so it is not inlined.
