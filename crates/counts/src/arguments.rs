@@ -13,14 +13,14 @@ celltcp-counts [--times N] [--file FILE] [--write]
 celltcp-counts --case NAME [--times N]
 
   --write      write the counts to the file instead of comparing them
-  --times N    simulate N times as long; counts are then told as multiples of the committed ones, without a judgement
+  --times N    simulate N times as long; the table then has multiples of the committed counts, and none fails
   --file FILE  file with the committed counts; unless given, counts.csv in the folder of this package
   --case NAME  only run a case, without valgrind, and print the fingerprint of its results
 
 Exit status: 0, 1 if a case has more than 2 % more instructions than committed, 2 if it cannot count.
 ";
 
-/// What is asked for.
+/// Command line: help, one case here, or the count of all cases.
 #[derive(PartialEq, Debug)]
 pub(crate) enum Arguments {
     /// Tell how the program is used.
@@ -36,7 +36,7 @@ pub(crate) enum Arguments {
     Count(Count),
 }
 
-/// How all cases are counted.
+/// Options of the count of all cases.
 #[derive(PartialEq, Debug)]
 pub(crate) struct Count {
     /// Multiple of their lengths.
@@ -124,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
-        for (text, told) in [
+    fn mistakes_are_refused() {
+        for (text, message) in [
             ("--case", "--case needs a value; --help tells what is"),
             ("--times 0", "--times \"0\" is not understood"),
             ("--times two", "--times \"two\" is not understood"),
@@ -138,7 +138,7 @@ mod tests {
             ),
         ] {
             let error = parse(text).unwrap_err();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
     }
 }

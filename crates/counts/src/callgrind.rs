@@ -52,11 +52,11 @@ fn count(case: &'static Case, times: u32) -> Result<Counted, CountsError> {
         _ => failed(error.to_string()),
     })?;
     let text = std::fs::read_to_string(&file);
-    // There is none if valgrind failed, which is told below.
+    // There is none if valgrind failed, which is an error below.
     let _ = std::fs::remove_file(&file);
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(failed(format!("valgrind failed: {}", told.trim_end())));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!("valgrind failed: {}", stderr.trim_end())));
     }
     let text = text.map_err(|error| failed(error.to_string()))?;
     let count = total(&text);
@@ -86,8 +86,8 @@ fn under_callgrind(case: &Case, times: u32, file: &Path) -> io::Result<Output> {
 
 /// Returns the total of what callgrind wrote; `None` if it counted nothing.
 fn total(text: &str) -> Option<u64> {
-    let told = text.lines().find_map(|line| line.strip_prefix("totals:"))?;
-    told.trim().parse().ok().filter(|&count| count > 0)
+    let total = text.lines().find_map(|line| line.strip_prefix("totals:"))?;
+    total.trim().parse().ok().filter(|&count| count > 0)
 }
 
 #[cfg(test)]

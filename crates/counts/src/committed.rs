@@ -102,9 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_wrong_are_told() {
+    fn lines_that_are_wrong_are_named() {
         let good = text(&counts());
-        for (from, to, told) in [
+        for (from, to, message) in [
             ("case,count", "case;count", "line 1 is not \"case,count\""),
             (
                 "drive,3",
@@ -127,7 +127,7 @@ mod tests {
             ),
         ] {
             let error = parse(&good.replace(from, to)).unwrap_err();
-            assert!(error.contains(told), "{to:?}: {error}");
+            assert!(error.contains(message), "{to:?}: {error}");
         }
     }
 }
