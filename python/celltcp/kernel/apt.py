@@ -115,10 +115,9 @@ class Apt:
             CelltcpError: no suite has it; names the suites, what they have, and apt's message.
         """
         searched = _Searched()
-        for names in self._names(searched, report):
+        for _ in self._names(searched, report):
             if found := self._look_up(package):
                 return found
-            searched.there |= names
         raise searched.refusal(f"--debian {package}")
 
     def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
@@ -138,7 +137,6 @@ class Apt:
         searched = _Searched()
         newest: tuple[str, Candidate] | None = None
         for names in self._names(searched, report):
-            searched.there |= names
             of_series = [name for name in names if _version(name)[:1] == (series,)]
             name = max(of_series, key=_version, default=None)
             if name and (newest is None or _version(name) > _version(newest[0])):
@@ -189,8 +187,10 @@ class Apt:
                 searched.complaints += [
                     line.strip() for line in str(error).splitlines() if "E: " in line
                 ]
-            names = self._query(["apt-cache", "pkgnames", "linux-source-"])
-            yield set(filter(_PACKAGE.fullmatch, names))
+            listed = self._query(["apt-cache", "pkgnames", "linux-source-"])
+            names = set(filter(_PACKAGE.fullmatch, listed))
+            searched.there |= names
+            yield names
 
     def _update(self, candidate: Candidate) -> None:
         stanzas = "\n".join(source.stanza() for source in candidate.sources)

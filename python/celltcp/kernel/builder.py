@@ -24,8 +24,6 @@ from celltcp.kernel.work import Report, Work
 
 #: First number of the kernels whose newest Debian source is the default.
 DEFAULT_SERIES = 7
-#: Sources of kernels that a build accepts.
-_Source = DebianPackage | NewestPackage | Tarball
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?(-rc\d+)?")
 
 
@@ -57,7 +55,7 @@ def build(
     if source is not None and debian is not None:
         raise CelltcpError("kernel build: --source and --debian exclude each other")
     check_machine()
-    origin: _Source
+    origin: DebianPackage | Tarball
     if source is not None:
         origin = Tarball(Path(source))
     else:
@@ -84,7 +82,7 @@ def build(
     return cache.find(version)
 
 
-def up_to_date(origin: _Source, side: Path) -> Kernel | None:
+def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
     """Returns the newest kernel from this source with the present driver, if there is one."""
     mark = fingerprint(side)
     for kernel in reversed(cache.kernels()):
@@ -93,7 +91,7 @@ def up_to_date(origin: _Source, side: Path) -> Kernel | None:
     return None
 
 
-def _unpacked(origin: _Source, work: Work) -> tuple[Path, Origin]:
+def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
     """Returns the source's top folder; `origin.json` beside it names the package or tarball."""
     if not work.source.is_dir():
         partial = work.folder / "source.partial"

@@ -13,14 +13,12 @@ from celltcp.kernel.cache import Origin
 from celltcp.kernel.tarball import unpack_package, unpack_tarball
 from celltcp.kernel.work import Work
 
-#: Bytes of a packed Debian source that come on top of the unpacked one.
-_PACKED_BYTES = 200_000_000
-
 
 class DebianPackage:
     """A package such as linux-source-7.3, fetched by apt."""
 
-    packed_bytes = _PACKED_BYTES
+    #: Bytes of the packed source that come on top of the unpacked one.
+    packed_bytes = 200_000_000
 
     def __init__(self, package: str) -> None:
         check_name(package)
@@ -36,14 +34,20 @@ class DebianPackage:
         Raises:
             CelltcpError: the package is nowhere, cannot be fetched or holds something else.
         """
-        apt = _apt(work)
-        return _unpack(apt, self.name, apt.find(self.name, _looking(work)), work, into)
+        apt = Apt(work.apt, work.log, work.environment, work.keep_open)
+        name, package = self._find(apt, lambda suite: work.report("fetch", None, f"looking in {suite}"))
+        size = f"{package.file}, {package.size / 1e6:.0f} MB"
+        file = apt.fetch(name, package, lambda done: work.report("fetch", done, size))
+        tree = unpack_package(file, into, lambda done: work.report("unpack", done, package.file))
+        return tree, Origin(kind="debian", name=name, file=package.file, sha256=package.sha256)
+
+    def _find(self, apt: Apt, report: Callable[[str], None]) -> tuple[str, Package]:
+        """Returns the name of the package that is fetched, and its file."""
+        return self.name, apt.find(self.name, report)
 
 
-class NewestPackage:
+class NewestPackage(DebianPackage):
     """The newest of Debian's packages of a series, such as 7 for linux-source-7.x, fetched by apt."""
-
-    packed_bytes = _PACKED_BYTES
 
     def __init__(self, series: int) -> None:
         self._series = series
@@ -53,30 +57,8 @@ class NewestPackage:
         """Returns whether a kernel was built from a package of the series."""
         return origin["kind"] == "debian" and origin["name"].startswith(f"{self.name}.")
 
-    def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
-        """Finds, fetches and unpacks the package; returns the top folder and the origin.
-
-        Raises:
-            CelltcpError: there is no such package, or it cannot be fetched or holds something else.
-        """
-        apt = _apt(work)
-        name, package = apt.find_newest(self._series, _looking(work))
-        return _unpack(apt, name, package, work, into)
-
-
-def _apt(work: Work) -> Apt:
-    return Apt(work.apt, work.log, work.environment, work.keep_open)
-
-
-def _looking(work: Work) -> Callable[[str], None]:
-    return lambda suite: work.report("fetch", None, f"looking in {suite}")
-
-
-def _unpack(apt: Apt, name: str, package: Package, work: Work, into: Path) -> tuple[Path, Origin]:
-    size = f"{package.file}, {package.size / 1e6:.0f} MB"
-    file = apt.fetch(name, package, lambda done: work.report("fetch", done, size))
-    tree = unpack_package(file, into, lambda done: work.report("unpack", done, package.file))
-    return tree, Origin(kind="debian", name=name, file=package.file, sha256=package.sha256)
+    def _find(self, apt: Apt, report: Callable[[str], None]) -> tuple[str, Package]:
+        return apt.find_newest(self._series, report)
 
 
 class Tarball:
