@@ -10,8 +10,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
-import pyarrow as pa
-
 from celltcp._core import Run, Scenario
 from celltcp.campaign import Cluster, Job, Needed, Workers, jobs_for, run_jobs
 from celltcp.campaign.remote import chunks_task, unpacked
@@ -74,7 +72,7 @@ def measure(case: Case) -> dict[str, float]:
         run.advance(seconds)
         run.take_samples()
     spent = time.process_time() - start
-    flows = pa.record_batch(run.finish()["flows"])
+    flows = run.finish()["flows"]
     packets = sum(int(row["segments"]) for row in flows.to_pylist())
     return {
         "sim_s_per_cpu_s": scenario.duration_s / spent,

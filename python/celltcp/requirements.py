@@ -62,7 +62,7 @@ class Bounded:
 
         columns = ["goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
         batch = pa.RecordBatch.from_pandas(slots[columns].astype("float64"), preserve_index=False)
-        return pd.Series(pa.array(requirement_measure(batch, self.text)).to_numpy(), index=slots.index)
+        return pd.Series(requirement_measure(batch, self.text).to_numpy(), index=slots.index)
 
 
 #: Requirement that flows complete soon, and its metric: completions per second, one over the mean time.
@@ -115,4 +115,4 @@ def weighted_pm(slots: pd.DataFrame, weights: Weights) -> pd.Series:
     import pandas as pd
 
     parts = pa.RecordBatch.from_pandas(slots[["a", "b", "c"]], preserve_index=False)
-    return pd.Series(pa.array(pm_of_parts(parts, weights)).to_numpy(), index=slots.index)
+    return pd.Series(pm_of_parts(parts, weights).to_numpy(), index=slots.index)

@@ -274,10 +274,10 @@ def _run_pieces(
     for piece in range(1, _PIECES + 1):
         while not run.advance(job.scenario.duration_s * piece / _PIECES):
             pass
-        keep(pa.record_batch(run.take_samples()))
+        keep(run.take_samples())
         if progress:
             progress(piece / _PIECES)
-    batches = {name: [pa.record_batch(batch)] for name, batch in run.finish().items()}
+    batches = {name: [batch] for name, batch in run.finish().items()}
     batches["samples"] = samples + batches["samples"]
     tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
     if file:

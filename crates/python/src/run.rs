@@ -332,7 +332,7 @@ impl Run {
     }
 }
 
-/// Returns a batch as an object that any library with Arrow's C data interface takes.
+/// Returns a batch as one of pyarrow.
 pub(crate) fn into_python<'py>(
     py: Python<'py>,
     infos: &[record::ColumnInfo],

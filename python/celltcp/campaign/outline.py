@@ -93,7 +93,7 @@ def _trial(job: Job) -> tuple[float, float]:
         while not run.advance(reached):
             pass
     taken = clock() - begun
-    tables = [pa.Table.from_batches([pa.record_batch(batch)]) for batch in run.finish().values()]
+    tables = [pa.Table.from_batches([batch]) for batch in run.finish().values()]
     return taken / reached, sum(map(_written, tables)) / reached
 
 

@@ -136,9 +136,9 @@ def run_chunks(
     here = needed.found()
     packed: list[dict[str, bytes]] = []
 
-    def deliver(_: list[int], batches: Mapping[str, Any], complete: bool) -> None:
+    def deliver(_: list[int], batches: Mapping[str, pa.RecordBatch], complete: bool) -> None:
         if complete:
-            packed.append({name: pack(pa.record_batch(batch)) for name, batch in batches.items()})
+            packed.append({name: pack(batch) for name, batch in batches.items()})
 
     described = [
         [here.describe(number, label, scenarios[at], seed) for number, label, at, seed in runs]

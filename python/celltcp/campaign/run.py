@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -144,12 +144,12 @@ def _here(going: _Going, threads: int) -> None:
 
         def deliver(
             places: list[int],
-            batches: Mapping[str, Any],
+            batches: Mapping[str, pa.RecordBatch],
             complete: bool,
             missing: list[Job] = missing,
             turns: Iterator[_Chunk] = turns,
         ) -> None:
-            tables = {name: pa.Table.from_batches([pa.record_batch(b)]) for name, b in batches.items()}
+            tables = {name: pa.Table.from_batches([batch]) for name, batch in batches.items()}
             going.keep([missing[place] for place in places], tables)
             if complete:
                 going.done(next(turns), tables)

@@ -122,10 +122,10 @@ class _Keeper:
         self.schemas: dict[str, pa.Schema] = {}
         self.growing: dict[str, GrowingTable] = {}
 
-    def keep(self, file: str, tables: dict[str, Any]) -> None:
+    def keep(self, file: str, tables: dict[str, pa.RecordBatch]) -> None:
         """Takes the rows of a piece of a capture."""
         for name in self.names:
-            batch = _with_file(pa.record_batch(tables[name]), file)
+            batch = _with_file(tables[name], file)
             self.schemas[name] = batch.schema
             # Rows per segment would fill the memory; the other tables are needed whole.
             if name != "segments" or self.out is None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError
 
@@ -108,8 +106,8 @@ def _read(file: str, savings: ResetSavings) -> None:
     while goes_on:
         goes_on = analysis.advance(_PIECE)
         tables = analysis.take_tables()
-        _take_segments(_frame(tables["segments"]), file, savings, found)
-        for row in pa.record_batch(tables["connections"]).to_pylist():
+        _take_segments(tables["segments"].to_pandas(), file, savings, found)
+        for row in tables["connections"].to_pylist():
             savings.all_connections += 1
             savings.bytes_down += row["bytes_down"]
             if each := found.get(row["connection"]):
@@ -118,11 +116,6 @@ def _read(file: str, savings: ResetSavings) -> None:
     if broken := analysis.summary()["broken"]:
         savings.broken.append((file, *broken))
     savings.connections += found.values()
-
-
-def _frame(table: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = pa.record_batch(table).to_pandas()
-    return frame
 
 
 def _take_segments(

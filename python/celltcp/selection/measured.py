@@ -40,7 +40,7 @@ def measured_parts(slots: Columns, requirements: Sequence[str] = ()) -> Parts:
 def _required(slots: Columns, requirement: str) -> float:
     columns = {name: pa.array(slots[name], pa.float64()) for name in _REQUIRED}
     batch = pa.RecordBatch.from_pydict(columns)
-    return _mean(pa.array(requirement_measure(batch, requirement)).to_numpy())
+    return _mean(requirement_measure(batch, requirement).to_numpy())
 
 
 def _mean(values: NDArray[Any]) -> float:

@@ -139,7 +139,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         self._end_ns = round(scenario.duration_s * _SECOND_NS)
         self._run = run = Run(scenario, episode.seed)
         self._connection, self._now_ns = _established(run, self._end_ns, episode.name)
-        self._seen = pa.record_batch(run.slots_from(self._connection, 0)).num_rows
+        self._seen = run.slots_from(self._connection, 0).num_rows
         self._is_over = False
         cca = self._look() or start
         self._info: dict[str, Any] = {"time_s": self._now_ns / _SECOND_NS, "cca": cca}
@@ -196,7 +196,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
             raise ResetNeeded("no episode has begun: call reset()")
         found = self._run.finish()
         self.close()
-        return {name: pa.table(pa.record_batch(batch)) for name, batch in found.items()}
+        return {name: pa.Table.from_batches([batch]) for name, batch in found.items()}
 
     def _prepared(self, episode: Episode, start: str) -> Scenario:
         """Returns the scenario of an episode with the selector that an agent drives."""
@@ -226,9 +226,9 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
     def _measure(self, cca: str) -> float:
         """Takes the slots of the step into the info, and returns the reward."""
         assert self._run is not None
-        slots = pa.record_batch(self._run.slots_from(self._connection, self._seen))
+        slots = self._run.slots_from(self._connection, self._seen)
         self._seen += slots.num_rows
-        measures = pa.array(requirement_measure(slots, self.requirement)).to_numpy()
+        measures = requirement_measure(slots, self.requirement).to_numpy()
         measures = measures[np.isfinite(measures)]
         goodput = slots["goodput_mbps"].to_numpy()
         rtt = slots["rtt_mean_ms"].to_numpy()
