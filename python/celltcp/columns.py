@@ -70,6 +70,22 @@ def connections(table: pa.Table) -> NDArray[np.int64]:
     return (run << 32) | flow
 
 
+def values_of(
+    wanted: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[Any], missing: float
+) -> NDArray[Any]:
+    """Returns the value of each wanted key; `missing` for those that are not among the known ones.
+
+    Args:
+        wanted: keys, such as `connections` has them.
+        known: keys with a value, unique.
+        values: of the known keys.
+        missing: value of all others.
+    """
+    # The last value is that of the place -1.
+    found: NDArray[Any] = np.append(values, missing)[places_of(wanted, known)]
+    return found
+
+
 def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
     """Returns the place of each wanted value among known ones, which are unique; -1 without one."""
     if not len(known):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from celltcp._core import jain
-from celltcp.columns import connections, numbers, places_of, rows_of
+from celltcp.columns import connections, numbers, rows_of, values_of
 from celltcp.comparison.figures import application_figures
 from celltcp.requirements import COMPLETIONS, Bounded, Weights
 from celltcp.results import Results
@@ -144,9 +144,9 @@ def _measured(results: Results, derived: Weights | Bounded) -> list[float]:
     values = derived.measure(frame(slots)).to_numpy(np.float64)
     known, group = np.unique(connections(slots), return_inverse=True)
     means = group_means(values, group, len(known))
-    place = places_of(connections(results.tables["flows"]), known)
-    # The last one is of connections without a slot, whose place is -1.
-    found: list[float] = np.append(means, math.nan)[place].tolist()
+    found: list[float] = values_of(
+        connections(results.tables["flows"]), known, means, math.nan
+    ).tolist()
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celltcp.columns import connections, numbers, places_of, rows_of
+from celltcp.columns import connections, numbers, rows_of, values_of
 from celltcp.labels import labels
 from celltcp.results.lineups import lineups_of
 from celltcp.sums import group_sums, means_by
@@ -87,9 +87,7 @@ def _busy(results: Results) -> NDArray[np.float64]:
     utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
     outage = np.nan_to_num(outage, nan=0.0)
     busy = outage + (1.0 - outage) * utilisation
-    place = places_of(connections(results.tables["flows"]), known)
-    # The last one is of connections without a slot, whose place is -1.
-    return np.append(busy, 0.0)[place]
+    return values_of(connections(results.tables["flows"]), known, busy, 0.0)
 
 
 def _settings(kind: str, results: Results) -> str:
