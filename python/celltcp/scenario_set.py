@@ -12,7 +12,7 @@ from celltcp.campaign import Progress, run_campaigns
 from celltcp.comparison import METRICS, Comparison
 from celltcp.results import require_own
 from celltcp.results.folder import part_of_file_name
-from celltcp.results.frames import json_value
+from celltcp.results.frames import json_interval
 from celltcp.settings import DEFAULT_CCAS, RunSettings
 from celltcp.sources import load_each, short_name
 from celltcp.statistics import estimate
@@ -84,7 +84,7 @@ class ScenarioSet:
             "version": __version__,
             "scenarios": {name: each.to_json() for name, each in self.comparisons.items()},
             "mean": [
-                {"cca": cca, **{metric: _interval(self.values(cca, metric)) for metric in METRICS}}
+                {"cca": cca, **{metric: json_interval(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
             ],
             "leading": self.leading,
@@ -207,8 +207,3 @@ def compare_loaded(
 def folder_name(name: str) -> str:
     """Returns the name of the folder with the results of a scenario."""
     return part_of_file_name(name.strip("./").replace("/", "-"))
-
-
-def _interval(values: Sequence[float]) -> dict[str, float | None]:
-    found = estimate(values)
-    return {"mean": json_value(found.mean), "ci95": found.ci95}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from celltcp.requirements import (
     required_in,
 )
 from celltcp.results import Results
-from celltcp.results.frames import Recorded, frame, json_value
+from celltcp.results.frames import Recorded, frame, json_interval, json_row, json_value
 from celltcp.results.limits import all_warnings
 from celltcp.results.origin import made_of
 from celltcp.results.selectors import used_in
@@ -311,7 +311,7 @@ class Comparison(Recorded):
                 {
                     "cca": cca,
                     "middlebox": self.middlebox(cca),
-                    **{metric: _interval(values) for metric, values in metrics.items()},
+                    **{metric: json_interval(values) for metric, values in metrics.items()},
                 }
                 for cca, metrics in series.items()
             ],
@@ -339,14 +339,14 @@ class Comparison(Recorded):
                 }
                 for requirement, found in self.verdicts.items()
             },
-            **({"shares": [_json_row(row) for row in self.share_rows()]} if self.several_flows else {}),
+            **({"shares": [json_row(row) for row in self.share_rows()]} if self.several_flows else {}),
             **({"selection": [each.to_json() for each in selected]} if selected else {}),
             "warnings": self.warnings,
         }
 
     def _json_runs(self) -> list[dict[str, Any]]:
         rows = zip(*self._columns.values(), strict=True)
-        found = [_json_row(dict(zip(self._columns, row, strict=True))) for row in rows]
+        found = [json_row(dict(zip(self._columns, row, strict=True))) for row in rows]
         return [{**row, "middlebox": self.middlebox(row["cca"])} for row in found]
 
     @property
@@ -376,15 +376,6 @@ class Comparison(Recorded):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
-
-
-def _json_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: json_value(value) for key, value in row.items()}
-
-
-def _interval(values: Sequence[float]) -> dict[str, float | None]:
-    found = estimate(values)
-    return {"mean": json_value(found.mean), "ci95": found.ci95}
 
 
 def _difference(best: Sequence[float], other: Sequence[float]) -> dict[str, Any]:

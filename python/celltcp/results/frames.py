@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from celltcp.columns import records
 from celltcp.results.tables import Results
+from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,16 +72,25 @@ def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
 
 def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
     """Returns the rows of a table as JSON has them."""
-    return [
-        {str(key): json_value(value) for key, value in row.items()} for row in data.to_dict("records")
-    ]
+    return [json_row(row) for row in data.to_dict("records")]
 
 
 def json_records(table: pa.Table) -> list[dict[str, Any]]:
     """Returns the rows of an Arrow table as JSON has them."""
-    return [{key: json_value(value) for key, value in row.items()} for row in records(table)]
+    return [json_row(row) for row in records(table)]
+
+
+def json_row(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns a row as JSON has it."""
+    return {str(key): json_value(value) for key, value in row.items()}
 
 
 def json_value(value: Any) -> Any:
     """Returns a value as JSON has it, which knows neither NaN nor infinity: None for these."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def json_interval(values: Sequence[float]) -> dict[str, float | None]:
+    """Returns the mean of values and the half width of its 95 % interval as JSON has them."""
+    found = estimate(values)
+    return {"mean": json_value(found.mean), "ci95": found.ci95}
