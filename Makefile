@@ -29,7 +29,7 @@ test: $(VENV)/built
 
 ## All tests
 test-all: setup
-	CELLTCP_FUZZ_SECONDS=10 cargo test --workspace --locked --quiet -- --include-ignored
+	CELLTCP_FUZZ_SECONDS=2 cargo test --workspace --locked --quiet -- --include-ignored
 	cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest $(WORKERS) -m ""

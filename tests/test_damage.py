@@ -26,7 +26,7 @@ from celltcp.selection.training.families import Network
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 
 #: Flips of each file.
-FLIPS = 12
+FLIPS = 8
 
 _ALL = {"cca": ["cubic", "auto:policy=rules"], "runs": 2, "duration": "2s"}
 
@@ -99,7 +99,8 @@ def test_no_bit_of_results_flips_unseen(kind: str, request: pytest.FixtureReques
     assert len(files) > 5
     for file in files:
         refused(file, lambda: ct.load(folder))
-        refused(file, lambda: parts_of(folder), flips=1)
+    # A report reads by the same way, and draws.
+    refused(folder / "slots.parquet", lambda: parts_of(folder), flips=1)
 
 
 def test_a_command_that_continues_names_what_is_damaged(compared: Path) -> None:

@@ -482,21 +482,3 @@ def test_bad_input_is_refused_in_one_line(celltcp, tmp_path: Path, case: str) ->
     message = done.stderr.strip().splitlines()[-1]
     assert all(part in message for part in parts), message
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_kernel_is_met(celltcp) -> None:
-    pytest.importorskip("celltcp.kernel")
-    try:
-        linux = engine("kernel")
-    except CelltcpError as missing:
-        pytest.skip(str(missing))
-    done = celltcp(
-        *("fidelity", "--scenario", "steady-20-68-1bdp", "--cca", "cubic"),
-        *("--runs", "2", "--duration", "10s", "--json", "-"),
-    )
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert document["kernel_version"] == linux.kernel.version
-    (case,) = document["cases"]
-    assert case["goodput_mbps"]["kernel"] > 15
-    assert case["cwnd_distance"]["mean"] > 0

@@ -200,7 +200,7 @@ def test_an_input_is_never_the_output(given: str, target: str, tmp_path: Path) -
     assert (tmp_path / "link").is_symlink()
 
 
-def test_json_and_pictures_of_celltcp_are_replaced_without_a_question(tmp_path: Path) -> None:
+def test_json_and_pictures_of_celltcp_are_replaced_without_a_question(celltcp, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(_TABLE)
     for _ in range(2):
         for arguments in (
@@ -209,7 +209,7 @@ def test_json_and_pictures_of_celltcp_are_replaced_without_a_question(tmp_path: 
             ("traces", "plot", "in.csv", "--out", "a.svg"),
             ("traces", "plot", "in.csv", "--out", "a.pdf"),
         ):
-            done = _celltcp(*arguments, folder=tmp_path)
+            done = celltcp(*arguments)
             assert done.returncode == 0, done.stderr
 
 

@@ -142,24 +142,24 @@ def test_all_congestion_controls_fit_a_report(tmp_path: Path) -> None:
 def test_a_run_a_sweep_a_set_and_captures_have_reports(celltcp, tmp_path: Path) -> None:
     short = ("--duration", "2s", "--out")
     runs = ("--runs", "2", "--cca", "cubic,bbr")
-    vary = ("--vary", "path.rtt=5ms,10ms,20ms,100ms,200ms")
+    vary = ("--vary", "path.rtt=5ms,20ms,200ms")
     assert celltcp("run", "drive", "--pcap", "a.pcap", *short, "run").returncode == 0
     assert celltcp("sweep", "drive", *vary, *runs, *short, "sweep").returncode == 0
     assert celltcp("compare", "drive", "fall", *runs, *short, "set").returncode == 0
     assert celltcp("pcap", "analyze", "a.pcap", "--out", "captures").returncode == 0
     expected = {
         "run": ("What does cubic do on drive", "Every ACK"),
-        "sweep": ("for each path.rtt of 5ms, 10ms, 20ms, 100ms, 200ms", "Along the values"),
+        "sweep": ("for each path.rtt of 5ms, 20ms, 200ms", "Along the values"),
         "set": ("Which of cubic, bbr is best on drive, fall?", "Means over the scenarios"),
         "captures": ("What do a.pcap tell", "All connections"),
     }
-    for name, (asked, title) in expected.items():
-        taken = Taken(page_on(tmp_path / name))
-        assert asked in taken.text("p")
-        assert title in taken.text("h3")
     done = celltcp("report", *expected, "--out", "all.html")
     assert done.returncode == 0, done.stderr
-    assert Taken((tmp_path / "all.html").read_text()).count("article") == 6
+    taken = Taken((tmp_path / "all.html").read_text())
+    for asked, title in expected.values():
+        assert asked in taken.text("p")
+        assert title in taken.text("h3")
+    assert taken.count("article") == 6
 
 
 @pytest.mark.slow

@@ -39,7 +39,10 @@ def read_scenario(
         for field, name in _named_in(text)
         if not (directory / name).is_file() and (beside / name).is_file()
     ]
-    return _shortened(Scenario.from_toml(text, origin, str(directory), [*whole, *overrides]))
+    scenario = Scenario.from_toml(text, origin, str(directory), [*whole, *overrides])
+    # An override may be of a table with such a field. Most scenarios name no file, and printing takes time.
+    named = any(field in each for each in (text, *overrides) for field in _FIELDS)
+    return _shortened(scenario) if named else scenario
 
 
 def _shortened(scenario: Scenario) -> Scenario:

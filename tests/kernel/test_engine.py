@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -282,3 +283,17 @@ def test_hosts_beside_the_path_and_flows_in_both_directions(linux: Engine) -> No
     rows = run_jobs(jobs_for(loaded, ["cubic"], 1, 1, linux), workers=1)["flows"].to_pylist()
     assert [row["cca"] for row in rows] == ["cubic", "vegas", "bbr"]
     assert all(row["goodput_mbps"] > 2 for row in rows)
+
+
+def test_the_native_tcp_is_held_against_it(linux: Engine, celltcp) -> None:
+    assert linux.kernel is not None
+    done = celltcp(
+        *("fidelity", "--scenario", "steady-20-68-1bdp", "--cca", "cubic"),
+        *("--runs", "2", "--duration", "10s", "--json", "-"),
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["kernel_version"] == linux.kernel.version
+    (case,) = document["cases"]
+    assert case["goodput_mbps"]["kernel"] > 15
+    assert case["cwnd_distance"]["mean"] > 0

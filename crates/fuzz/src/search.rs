@@ -11,6 +11,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 use crate::limits::Watch;
 use crate::mutation::{mutants, mutated};
 
+/// Time of a search unless the environment gives another: parsers take turns, and tests should end soon.
+const SHORT: Duration = Duration::from_millis(250);
+
 /// Options of a search: its time, its seed, and a mutant that is tried alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -23,7 +26,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the options from the environment: `CELLTCP_FUZZ_SECONDS` (default 1), `CELLTCP_FUZZ_SEED` (default 1), and
+    /// Reads the options from the environment: `CELLTCP_FUZZ_SECONDS` (default 0.25), `CELLTCP_FUZZ_SEED` (default 1), and
     /// `CELLTCP_FUZZ_CASE`, the seed and the number of the only mutant, as a failure prints them.
     ///
     /// # Panics
@@ -35,7 +38,13 @@ impl Options {
         };
         let variable =
             |name: &str, default| std::env::var(name).map_or(default, |text| number(name, &text));
-        let time = Duration::from_secs(variable("CELLTCP_FUZZ_SECONDS", 1));
+        let time = std::env::var("CELLTCP_FUZZ_SECONDS").map_or(SHORT, |text| {
+            let seconds = text.trim().parse().ok();
+            let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            time.unwrap_or_else(|| {
+                panic!("CELLTCP_FUZZ_SECONDS: {text:?} is not a number of seconds")
+            })
+        });
         match std::env::var("CELLTCP_FUZZ_CASE") {
             Err(_) => Self {
                 time,

@@ -30,12 +30,13 @@ def check_part(figure: Published, place: Place, where: str) -> None:
     """
     if not (figure.phase or figure.window) or "*" in place.scenario or "." in place.scenario:
         return
-    begin, end = figure.window or (0.0, 0.0)
-    if begin >= place.duration_s or math.inf > end > place.duration_s:
-        raise CelltcpError(
-            f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where a "
-            f"run of {place.name} ends"
-        )
+    if figure.window:
+        begin, end = figure.window
+        if begin >= place.duration_s or math.inf > end > place.duration_s:
+            raise CelltcpError(
+                f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where "
+                f"a run of {place.name} ends"
+            )
     if figure.phase and figure.phase not in _phases(place):
         allowed = ", ".join(_phases(place))
         raise CelltcpError(

@@ -2,20 +2,12 @@
 
 use crate::library::{first, run, scenario};
 
-/// Every built-in scenario, every congestion control: no invariant of the path is broken.
+/// No invariant of the path is broken. A rise, a fall and an outage have tests of their own below, which run them whole.
 #[test]
 fn no_run_breaks_an_invariant() {
-    for name in [
-        "steady-5-18",
-        "steady-20-68",
-        "steady-100-68",
-        "rise",
-        "fall",
-        "outage",
-        "drive",
-    ] {
+    for name in ["steady-5-18", "steady-20-68", "steady-100-68", "drive"] {
         for cca in ["reno", "cubic", "bbr"] {
-            let changes = [format!("flows.0.cca={cca}"), "duration=30s".to_owned()];
+            let changes = [format!("flows.0.cca={cca}"), "duration=12s".to_owned()];
             let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
             let row = first(&run(&scenario(name, &changes), 3).flows);
             assert!(row.goodput_mbps > 1.0, "{name} {cca}: {}", row.goodput_mbps);
@@ -164,10 +156,10 @@ fn newreno_follows_the_square_root_law_over_the_whole_stack() {
             "duration=120s",
             loss.as_str(),
         ];
-        let found: f64 = (1..=4)
+        let found: f64 = (1..=2)
             .map(|seed| first(&run(&scenario("steady-20-68", &changes), seed).flows).goodput_mbps)
             .sum::<f64>()
-            / 4.0;
+            / 2.0;
         let law = 1448.0 * 8.0 / 0.0402 * f64::sqrt(1.5 / p) / 1e6;
         println!("p {p}: {found} Mbit/s, law {law}");
         assert!((found / law - 1.0).abs() < 0.25, "p {p}: {found} for {law}");
