@@ -40,7 +40,8 @@ def read_scenario(
         if not (directory / name).is_file() and (beside / name).is_file()
     ]
     scenario = Scenario.from_toml(text, origin, str(directory), [*whole, *overrides])
-    # An override may be of a table with such a field. Most scenarios name no file, and printing takes time.
+    # An override may be of a table with such a field. Most scenarios name no file, and to print one
+    # takes longer than to read it.
     named = any(field in each for each in (text, *overrides) for field in _FIELDS)
     return _shortened(scenario) if named else scenario
 
