@@ -1,7 +1,9 @@
-"""Fixtures: the command in an empty folder."""
+"""Fixtures: the command in an empty folder, and results that it has made."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from commands import Commands
+from store import Store
 
 Celltcp = Callable[..., subprocess.CompletedProcess[str]]
+Stored = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +33,22 @@ def celltcp(tmp_path: Path, commands: Commands) -> Celltcp:
         return commands.run(arguments, tmp_path)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory, commands: Commands) -> Store:
+    """Results of the whole test run: the folders of its workers have the same parent."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "store"
+    folder.mkdir(exist_ok=True)
+    return Store(folder, commands)
+
+
+@pytest.fixture
+def stored(tmp_path: Path, store: Store) -> Stored:
+    """Results of a command, copied to a folder in the empty one."""
+
+    def copy(name: str, *words: str) -> Path:
+        return shutil.copytree(store.results(*words), tmp_path / name)
+
+    return copy

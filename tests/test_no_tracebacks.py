@@ -12,6 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.written import whole_file, write_text
+from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 CELLTCP = str(Path(sys.executable).with_name("celltcp"))
@@ -34,8 +35,8 @@ def test_seeds_of_python_are_checked() -> None:
             work("drive", "cubic", seed=2**64)
 
 
-def test_endings_that_are_no_picture_are_refused(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_endings_that_are_no_picture_are_refused(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     assert celltcp("traces", "generate", "x.down", "--duration", "5").returncode == 0
     for command in (("show", "r", "--plot", "ecdf"), ("traces", "plot", "x.down")):
         done = celltcp(*command, "--out", "p.foo")
@@ -113,8 +114,8 @@ def test_terminals_without_utf_8_show_the_table(tmp_path: Path, encoding: str) -
     assert "best for" in text
 
 
-def test_cca_chooses_in_every_picture_and_table(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_cca_chooses_in_every_picture_and_table(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     both = celltcp("show", "r").stdout
     one = celltcp("show", "r", "--cca", "bbr").stdout
     assert "cubic" in both

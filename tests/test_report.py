@@ -7,6 +7,7 @@ import html
 import os
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -32,14 +33,15 @@ from celltcp.report.terminal import terminal_table
 from celltcp.report.write import write_report
 from celltcp.results import about_in
 from reports import Taken, compared, page_with, walk
+from store import COMPARED, Store
 
 EVIL = "<script>alert('1')</script>\"&amp;</title>--><b>$x$"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, store: Store) -> Path:
     """A comparison."""
-    return compared(tmp_path_factory.mktemp("report") / "compared")
+    return shutil.copytree(store.results(*COMPARED), tmp_path_factory.mktemp("report") / "compared")
 
 
 def page_on(folder: Path) -> str:

@@ -13,7 +13,8 @@ from matplotlib.image import imread
 
 from browser import Browser, Page, browsing, chromium
 from celltcp.report.write import write_report
-from reports import compared, page_with, walk
+from reports import page_with, walk
+from store import COMPARED, Store
 
 pytestmark = pytest.mark.skipif(
     chromium() is None, reason="Chromium is not installed: apt install chromium"
@@ -30,10 +31,10 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory, store: Store) -> Path:
     """A report on a comparison."""
-    folder = tmp_path_factory.mktemp("report")
-    return write_report([compared(folder / "compared")], folder / "report.html")
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    return write_report([store.results(*COMPARED)], file)
 
 
 def enliven(page: Page) -> int:

@@ -13,6 +13,7 @@ import celltcp as ct
 from celltcp._core import result_tables
 from celltcp.campaign import jobs_for, run_jobs
 from celltcp.engines import engine
+from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 
@@ -70,8 +71,8 @@ def test_tables_have_the_columns_that_the_list_of_tables_names() -> None:
             )
 
 
-def test_every_plot_is_drawn(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_every_plot_is_drawn(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     assert (tmp_path / "r" / "overview.png").stat().st_size > 20_000
     for plot in ("throughput-delay", "ecdf", "time-series", "startup"):
         assert celltcp("show", "r", "--plot", plot).returncode == 0
@@ -87,8 +88,8 @@ def test_where_nothing_is_delivered_pictures_are_empty(celltcp, tmp_path: Path, 
     assert list((tmp_path / "r").glob("*.png"))
 
 
-def test_exports_hold_what_was_measured(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_exports_hold_what_was_measured(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     for form in ("csv", "parquet", "iperf3-json", "qlog"):
         assert celltcp("show", "r", "--format", form).returncode == 0
     flows = ct.load(tmp_path / "r").flows

@@ -21,6 +21,7 @@ from celltcp.cli.outcome import tell
 from celltcp.plots.palette import colour
 from celltcp.plots.style import draw_series, figure, styled
 from celltcp.report.section import Column, Table
+from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 
@@ -90,8 +91,8 @@ def test_a_table_that_is_too_wide_in_other_columns_is_shown(capsys: pytest.Captu
     assert "Not shown" not in capsys.readouterr().out
 
 
-def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     assert "goodput, Mbit/s</text>" in (tmp_path / "r" / "overview.svg").read_text()
     assert celltcp("show", "r", "--plot", "ecdf", "--out", "p.pdf").returncode == 0
     picture = (tmp_path / "p.pdf").read_bytes()
@@ -99,8 +100,8 @@ def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, tmp_path: Path) -> 
     assert b"/Type3" not in picture
 
 
-def test_size_style_and_title_can_be_asked_for(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_size_style_and_title_can_be_asked_for(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     command = ("show", "r", "--plot", "ecdf", "--out", "p.svg")
     done = celltcp(*command, "--size", "7x3", "--style", "ggplot", "--title", "Mine")
     assert done.returncode == 0, done.stderr
@@ -141,8 +142,8 @@ def test_pictures_are_drawn_again_for_other_looks(celltcp, tmp_path: Path) -> No
     assert 'width="432pt" height="288pt"' in text
 
 
-def test_a_place_without_anything_to_write_there_is_refused(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", *QUICK, "--out", "r").returncode == 0
+def test_a_place_without_anything_to_write_there_is_refused(celltcp, stored, tmp_path: Path) -> None:
+    stored("r", *COMPARED)
     result = celltcp("show", "r", "--out", "p.png")
     assert result.returncode == 2
     assert "--out goes with --format, --plot" in result.stderr

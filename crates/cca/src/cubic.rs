@@ -32,6 +32,16 @@ choices! {
     }
 }
 
+choices! {
+    /// Times that do not count as time on the curve.
+    pub enum Excluded {
+        /// Idle times, at whose end nothing is in flight (Linux 4.3 and later).
+        Idle = "idle",
+        /// Also times in which the application has data in flight and does not fill the window (RFC 9438).
+        ApplicationLimited = "application-limited",
+    }
+}
+
 parameters! {
     /// Parameters of RFC 9438 §4, under the names of the kernel's module where it has them.
     pub struct CubicConfig {
@@ -43,6 +53,8 @@ parameters! {
         fast_convergence: bool = true, "", "RFC 9438 §4.7";
         /// Grow at least as fast as Reno (the Reno-friendly region).
         tcp_friendliness: bool = true, "", "RFC 9438 §4.3";
+        /// Times that do not count as time on the curve.
+        excluded: Excluded = Excluded::Idle, "", "RFC 9438 §4.2 and §5.8; Linux bictcp_cwnd_event";
         /// Kernel version to follow where the RFC leaves a choice.
         kernel: Kernel = Kernel::Current, "", "Linux tcp_cubic of 3.19 and of 4.3 and later";
     }
@@ -84,6 +96,8 @@ pub struct Cubic {
     per_segments: u32,
     last_update: u64,
     last_cwnd: u32,
+    /// Time of the latest ACK.
+    heard_at: u64,
     /// Segments per ACK (Linux 3.19).
     ratio: AckRatio,
 }
@@ -186,6 +200,15 @@ impl Cubic {
         }
     }
 
+    /// Moves the epoch by the time since the latest ACK if the application left room in the window meanwhile (§4.2, §5.8).
+    fn exclude_unused_time(&mut self, w: &Window) {
+        let now = ms(w.now);
+        let since = core::mem::replace(&mut self.heard_at, now);
+        if self.config.excluded == Excluded::ApplicationLimited && !w.cwnd_limited {
+            self.epoch = self.epoch.map(|epoch| (epoch + now - since).min(now));
+        }
+    }
+
     /// Resets everything, including the lowest delay.
     fn reset(&mut self) {
         *self = Self::new(self.config);
@@ -223,6 +246,7 @@ impl CongestionControl for Cubic {
         if window.state == CaState::Open {
             self.ratio.update(sample.acked);
         }
+        self.exclude_unused_time(window);
         let Some(rtt) = sample.rtt else { return };
         let now = ms(window.now);
         if self
@@ -263,6 +287,7 @@ impl CongestionControl for Cubic {
             let now = ms(window.now);
             let idle = now.saturating_sub(ms(window.last_sent));
             self.epoch = Some((epoch + idle).min(now));
+            self.heard_at = now;
         }
     }
 }

@@ -44,13 +44,16 @@ pub struct Connection {
     /// Whether ECN was agreed on; during the handshake, whether it was requested.
     ecn: bool,
     timestamp_offset: u32,
-    /// Latest timestamp of the other end, to be echoed.
+    /// Latest timestamp of the other end, to be echoed, and its arrival.
     ts_recent: u32,
+    ts_recent_at: Instant,
     /// Next expected sequence number when the last ACK was sent (RFC 7323 §4.3).
     last_ack_sent: u64,
     /// Time of the latest answer to a segment without data that was not acceptable.
     answered_at: Option<Instant>,
     handshake_at: Instant,
+    /// Times of the first and of the latest SYN or SYN-ACK for which a time-out, or the beginning, was the reason.
+    handshake_begun: Instant,
     handshake_sent: Instant,
     /// Times that a time-out, or the beginning, had the SYN or SYN-ACK sent.
     handshake_tries: u32,
@@ -95,9 +98,11 @@ impl Connection {
             ecn: false,
             timestamp_offset,
             ts_recent: 0,
+            ts_recent_at: Instant::ZERO,
             last_ack_sent: 0,
             answered_at: None,
             handshake_at: Instant::NEVER,
+            handshake_begun: Instant::ZERO,
             handshake_sent: Instant::ZERO,
             handshake_tries: 0,
             answer_repeated: false,
@@ -319,9 +324,10 @@ impl Connection {
         if let Some((value, _)) = segment.timestamps
             && seq <= self.last_ack_sent
             && !self.repeats_withheld(seq, segment)
-            && value.wrapping_sub(self.ts_recent) as i32 >= 0
+            && self.is_timestamp_recent(now, value, 0)
         {
             self.ts_recent = value;
+            self.ts_recent_at = now;
         }
         if let Some(receiver) = &mut self.receiver {
             receiver.note_reduction(segment);
@@ -353,7 +359,7 @@ impl Connection {
             if ack != self.iss + 1 {
                 return;
             }
-            self.establish(now, window);
+            self.establish(now, window, self.echo_ms(now, segment));
         }
         let mut blocks = [(0, 0); 4];
         let wire = segment.sack.as_slice();
@@ -367,7 +373,7 @@ impl Connection {
             seq,
             window,
             sack: &blocks[..wire.len()],
-            echo_ms: self.echo_ms(segment),
+            echo_ms: self.echo_ms(now, segment),
             timestamps: segment
                 .timestamps
                 .filter(|_| self.timestamps)
@@ -394,7 +400,7 @@ impl Connection {
     }
 
     fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment) {
-        let echo_ms = self.echo_ms(segment);
+        let echo_ms = self.echo_ms(now, segment);
         let Some(receiver) = &mut self.receiver else {
             return;
         };
@@ -429,10 +435,17 @@ impl Connection {
         }
     }
 
-    /// Returns our own timestamp that the segment echoes, milliseconds.
-    fn echo_ms(&self, segment: &Segment) -> Option<u64> {
-        let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
-        Some(u64::from(echo.wrapping_sub(self.timestamp_offset)))
+    /// Returns our own timestamp that the segment echoes, milliseconds of the clock of the run. The clock on the wire has
+    /// 32 bits and wraps every 50 days, so that an echo is the nearest time to now with these bits.
+    fn echo_ms(&self, now: Instant, segment: &Segment) -> Option<u64> {
+        // An echo of zero is none (the kernel's `tcp_fast_parse_options`).
+        let (_, echo) = segment
+            .timestamps
+            .filter(|&(_, echo)| self.timestamps && echo != 0)?;
+        let since = self.timestamp(now).wrapping_sub(echo) as i32;
+        now.since_start()
+            .as_millis()
+            .checked_sub_signed(i64::from(since))
     }
 
     /// Lets the segments go that may leave the host.

@@ -9,7 +9,7 @@ use crate::{Ack, Window};
 /// Largest excess of ACKs in the last rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
-    pub(super) since: Instant,
+    since: Instant,
     delivered: u64,
     excess: WindowedMax,
 }
@@ -20,6 +20,12 @@ impl Aggregation {
             since,
             ..Self::default()
         }
+    }
+
+    /// Begins a new interval. Also what was delivered in the last one is forgotten, as in Linux's BBR (`bbr_cwnd_event`): the
+    /// draft sets only the time, and then deliveries from before idle times add up to any excess.
+    pub(super) fn restart(&mut self, now: Instant) {
+        (self.since, self.delivered) = (now, 0);
     }
 
     /// Returns `extra_acked`, segments.
@@ -35,8 +41,7 @@ impl Bbr3 {
         let seen = &mut self.aggregation;
         let mut expected = bandwidth.segments_in(window.now.saturating_since(seen.since));
         if seen.delivered <= expected {
-            seen.delivered = 0;
-            seen.since = window.now;
+            seen.restart(window.now);
             expected = 0;
         }
         seen.delivered += u64::from(ack.delivered);

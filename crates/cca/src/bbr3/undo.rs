@@ -80,7 +80,7 @@ impl Bbr3 {
             return;
         }
         self.idle_restart = true;
-        self.aggregation.since = window.now;
+        self.aggregation.restart(window.now);
         if self.state.is_probe_bandwidth() {
             self.set_pacing_rate(window, crate::bandwidth::Gain::ONE);
         } else if self.state == State::ProbeRtt {

@@ -6,6 +6,7 @@ use super::{Connection, Failure, State};
 use crate::config::TcpConfig;
 use crate::receiver::{EchoMode, Receiver, first_window};
 use crate::segment::{Ecn, Flags, Segment, TIMESTAMPS_OPTION};
+use crate::sender::rtt_of_echo;
 use crate::sequence;
 
 /// Time-outs of a SYN before they double (`tcp_syn_linear_timeouts`).
@@ -26,7 +27,7 @@ impl Connection {
         if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {
             return;
         }
-        self.take_options(segment);
+        self.take_options(now, segment);
         // RFC 3168 §6.1.1. A SYN that is itself ECN-capable comes from a congestion control that needs ECN.
         let asked = segment.flags.contains(Flags::ECE | Flags::CWR);
         self.ecn = asked && (segment.ecn == Ecn::NotEct || self.needs_ecn());
@@ -52,16 +53,16 @@ impl Connection {
         }
         if !acknowledged {
             // Both ends open at the same time (RFC 9293 §3.5, figure 7).
-            self.take_options(segment);
+            self.take_options(now, segment);
             self.state = State::SynReceived;
             self.handshake_tries = 0;
             self.send_handshake(now);
             return;
         }
-        self.take_options(segment);
+        self.take_options(now, segment);
         let flags = segment.flags;
         self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-        self.establish(now, u64::from(segment.window));
+        self.establish(now, u64::from(segment.window), self.echo_ms(now, segment));
         if let Some(receiver) = &mut self.receiver {
             receiver.acknowledge_now();
         }
@@ -69,7 +70,7 @@ impl Connection {
     }
 
     /// Takes the options that both ends support, and the other end's initial sequence number.
-    fn take_options(&mut self, segment: &Segment) {
+    fn take_options(&mut self, now: Instant, segment: &Segment) {
         self.timestamps = self.config.settings.timestamps && segment.timestamps.is_some();
         self.config.sack &= segment.sack_permitted;
         // RFC 9293 §3.7.1: 536 without the option.
@@ -77,6 +78,7 @@ impl Connection {
         self.config.mss = self.segment_for(offered.min(self.announced_mss).min(self.path_mss));
         if let Some((value, _)) = segment.timestamps {
             self.ts_recent = value;
+            self.ts_recent_at = now;
         }
         if let (Some(own), Some(peer)) = (self.config.settings.window_shift(), segment.window_scale)
         {
@@ -104,12 +106,18 @@ impl Connection {
         self.last_ack_sent = first;
     }
 
-    pub(super) fn establish(&mut self, now: Instant, window: u64) {
+    /// Completes the handshake; `echo_ms` is our own timestamp that the segment echoes which completes it.
+    pub(super) fn establish(&mut self, now: Instant, window: u64, echo_ms: Option<u64>) {
         self.state = State::Established;
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
         let once = self.handshake_tries == 1 && !self.answer_repeated;
-        let rtt = once.then(|| now.saturating_since(self.handshake_sent));
+        // The echo says which of several the other end has answered (the kernel's `tcp_ack_update_rtt`).
+        let rtt = if once {
+            Some(now.saturating_since(self.handshake_sent))
+        } else {
+            echo_ms.map(|echo| rtt_of_echo(now, echo))
+        };
         // A socket counts its own answers (the kernel's `tcp_create_openreq_child`).
         self.answered_at = None;
         let echo = match (self.ecn, self.needs_ecn()) {
@@ -125,7 +133,15 @@ impl Connection {
         let least = self.segment_for(LEAST_SEGMENT);
         self.sender
             .negotiate(self.config.mss, least, self.config.sack, window);
-        self.sender.establish(now, rtt, window);
+        let cautious =
+            self.handshake_timeouts() > 1 && !self.is_handshake_repeated_for_nothing(echo_ms);
+        self.sender.establish(now, rtt, window, cautious);
+    }
+
+    /// Returns whether the other end has answered the first SYN or SYN-ACK, so that the time-outs after it were spurious
+    /// (the kernel's `tcp_try_undo_spurious_syn`).
+    fn is_handshake_repeated_for_nothing(&self, echo_ms: Option<u64>) -> bool {
+        echo_ms == Some(self.handshake_begun.since_start().as_millis())
     }
 
     /// Sends the SYN or SYN-ACK, and repeats it after a time-out that doubles (RFC 6298 §5).
@@ -141,6 +157,9 @@ impl Connection {
             return;
         }
         self.push_handshake(now);
+        if self.handshake_tries == 0 {
+            self.handshake_begun = now;
+        }
         self.handshake_sent = now;
         self.handshake_tries += 1;
         self.handshake_at = self.config.timers.end(now, self.handshake_timeout());

@@ -8,6 +8,8 @@ use crate::sequence::unwrap;
 
 /// Steps of the clock that a timestamp may lie behind the latest one (`TCP_PAWS_WINDOW`).
 const TOLERANCE: i32 = 1;
+/// Time after which the latest timestamp of the other end no longer counts (RFC 7323 §5.5; `TCP_PAWS_24DAYS`).
+const LONGEST_AGE: Duration = Duration::from_secs(24 * 24 * 3600);
 /// Least time between two answers to segments without data that are not acceptable (`tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -24,7 +26,7 @@ impl Connection {
     /// Returns whether a segment that begins at `seq` is acceptable. The other end is told of one that is not by a
     /// duplicate ACK (RFC 9293 §3.10.7.4), with a D-SACK for data that is here already.
     pub(super) fn validate(&mut self, now: Instant, seq: u64, segment: &Segment) -> bool {
-        let stale = self.staleness(seq, segment);
+        let stale = self.staleness(now, seq, segment);
         if stale.is_some_and(|_| !segment.flags.contains(Flags::RST)) {
             if stale == Some(Stale::Answered) {
                 self.answer_unacceptable(now, seq, segment);
@@ -44,12 +46,12 @@ impl Connection {
 
     /// Protects against wrapped sequence numbers (PAWS, RFC 7323 §5.3): a timestamp before the latest one in order
     /// makes a segment stale.
-    fn staleness(&self, seq: u64, segment: &Segment) -> Option<Stale> {
+    fn staleness(&self, now: Instant, seq: u64, segment: &Segment) -> Option<Stale> {
         let (value, _) = segment.timestamps.filter(|_| self.timestamps)?;
-        let behind = self.ts_recent.wrapping_sub(value) as i32;
-        if behind <= TOLERANCE || self.ts_recent == 0 {
+        if self.is_timestamp_recent(now, value, TOLERANCE) {
             return None;
         }
+        let behind = self.ts_recent.wrapping_sub(value) as i32;
         let next = self.receiver.as_ref()?.rcv_nxt();
         if segment.sequence_len() > 0 || !segment.flags.contains(Flags::ACK) || seq > next {
             return Some(Stale::Answered);
@@ -58,6 +60,14 @@ impl Connection {
             return Some(Stale::Ignored);
         }
         (!self.is_reordered_duplicate(seq, segment, behind)).then_some(Stale::Answered)
+    }
+
+    /// Returns whether a timestamp of the other end is at most `tolerance` steps behind the latest one in order, or cannot be
+    /// compared with it, which is then too old or zero (the kernel's `tcp_paws_check`).
+    pub(super) fn is_timestamp_recent(&self, now: Instant, value: u32, tolerance: i32) -> bool {
+        self.ts_recent.wrapping_sub(value) as i32 <= tolerance
+            || now.saturating_since(self.ts_recent_at) >= LONGEST_AGE
+            || self.ts_recent == 0
     }
 
     /// Returns whether a pure ACK `behind` steps old was overtaken and still counts: a duplicate that changes no window

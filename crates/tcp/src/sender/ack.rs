@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use super::chronograph::Phase;
-use super::rtt::micros_between;
+use super::rtt::{micros_between, rtt_of_echo};
 use super::{Sender, loss, scoreboard};
 use cca::{Ack, AckKind, AckSample, CaState};
 
@@ -288,10 +288,7 @@ impl Sender {
         let mut latest = since(effects.last_sacked_at.or(original(effects.last_acked_at)));
         let mut smoothed = since(original(effects.first_acked_at).or(effects.first_sacked_at));
         if smoothed.is_none() && effects.data_acked {
-            let now_ms = now.since_start().as_millis();
-            smoothed = self
-                .echo_ms
-                .map(|echo| Duration::from_millis(now_ms.saturating_sub(echo).max(1)));
+            smoothed = self.echo_ms.map(|echo| rtt_of_echo(now, echo));
             latest = smoothed;
         }
         effects.rtt = latest;

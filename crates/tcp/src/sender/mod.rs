@@ -51,6 +51,7 @@ use prr::Prr;
 use rack::Rack;
 use rate::RateSampler;
 use rtt::RttEstimator;
+pub(crate) use rtt::rtt_of_echo;
 use sack::SackCache;
 use scoreboard::Scoreboard;
 use timers::Timer;
@@ -220,8 +221,15 @@ impl Sender {
         }
     }
 
-    /// Handles the end of the handshake; `rtt` is that of the SYN if it was sent only once.
-    pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>, window: u64) {
+    /// Handles the end of the handshake; `rtt` is that of the SYN or SYN-ACK if it is known. The window is `cautious` if
+    /// more than one of them was lost (RFC 5681 §3.1, where Linux allows for one, as its first time-out is shorter).
+    pub(crate) fn establish(
+        &mut self,
+        now: Instant,
+        rtt: Option<Duration>,
+        window: u64,
+        cautious: bool,
+    ) {
         self.snd_wnd = window;
         self.max_wnd = window;
         self.set_now(now);
@@ -229,7 +237,9 @@ impl Sender {
             self.rtt.sample(rtt, self.snd_una, self.snd_nxt);
             self.rtt.sample_minimum(rtt, now);
         } else {
-            // RFC 6298 §5.7: a SYN that had to be repeated leaves a cautious window.
+            self.rtt.fall_back();
+        }
+        if cautious {
             self.congestion.window.cwnd = self.congestion.window.cwnd.min(1);
         }
         self.usage.touch(now);

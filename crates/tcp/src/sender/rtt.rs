@@ -8,10 +8,20 @@ use crate::wheel;
 /// Time for which a lowest RTT counts (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
+/// Retransmission time-out of a connection whose handshake has given no RTT (`TCP_TIMEOUT_FALLBACK`).
+const FALLBACK: Duration = Duration::from_secs(3);
+
 /// Returns the time from `earlier` to `later` in whole microseconds, like Linux's stamps of segments.
 pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
     let micros = |at: Instant| at.since_start().as_micros();
     Duration::from_micros(micros(later).saturating_sub(micros(earlier)))
+}
+
+/// Returns the RTT of a segment that is acknowledged by an echo of its timestamp, milliseconds: at least one (the kernel's
+/// `tcp_rtt_tsopt_us`).
+pub(crate) fn rtt_of_echo(now: Instant, echo_ms: u64) -> Duration {
+    let now_ms = now.since_start().as_millis();
+    Duration::from_millis(now_ms.saturating_sub(echo_ms).max(1))
 }
 
 /// Estimates from RTT samples.
@@ -108,6 +118,14 @@ impl RttEstimator {
             }
         }
         self.rto = wheel::up_to_tick(self.srtt + self.variance).min(self.max_rto);
+    }
+
+    /// Raises the time-out of the handshake, which has expired without an RTT, to three seconds (RFC 6298 §5.7).
+    pub(crate) fn fall_back(&mut self) {
+        self.rto = self.rto.max(FALLBACK);
+        self.deviation = FALLBACK;
+        self.variance = FALLBACK;
+        self.round_deviation = FALLBACK;
     }
 
     /// Adds a sample of the lowest RTT.

@@ -203,6 +203,32 @@ impl Scoreboard {
         }
     }
 
+    /// Splits a segment at the number `at` (the kernel's `tcp_fragment`). Both parts keep its marks and its place in the
+    /// order of transmissions.
+    pub(crate) fn split(&mut self, ordinal: u64, at: u64) {
+        let moved = |number: u64| number + u64::from(number != NONE && number > ordinal);
+        for sent in &mut self.queue {
+            (sent.older, sent.newer) = (moved(sent.older), moved(sent.newer));
+        }
+        (self.oldest, self.newest) = (moved(self.oldest), moved(self.newest));
+        self.hint = moved(self.hint);
+        let first = self.get_mut(ordinal);
+        let mut second = *first;
+        first.end = at;
+        (first.fin, first.push, first.ends_burst) = (false, false, true);
+        (second.seq, second.in_time_order) = (at, false);
+        let linked = first.in_time_order;
+        self.queue
+            .insert((ordinal + 1 - self.base) as usize, second);
+        self.sacked += u32::from(second.sacked);
+        self.lost += u32::from(second.lost);
+        self.retransmitted += u32::from(second.retransmitted);
+        self.bursts += 1;
+        if linked {
+            self.insert_into_time_order(ordinal + 1, ordinal);
+        }
+    }
+
     /// Marks a segment as reported by SACK.
     pub(crate) fn mark_sacked(&mut self, ordinal: u64) {
         self.remove_from_time_order(ordinal);
@@ -325,6 +351,18 @@ impl Scoreboard {
             self.get_mut(newest).newer = ordinal;
         }
         self.newest = ordinal;
+    }
+
+    /// Puts a segment into the order of transmissions right after another one.
+    fn insert_into_time_order(&mut self, ordinal: u64, older: u64) {
+        let newer = self.get(older).newer;
+        let sent = self.get_mut(ordinal);
+        (sent.older, sent.newer, sent.in_time_order) = (older, newer, true);
+        self.get_mut(older).newer = ordinal;
+        match newer {
+            NONE => self.newest = ordinal,
+            _ => self.get_mut(newer).older = ordinal,
+        }
     }
 
     /// Takes a segment out of the order of transmissions, until it is sent again.

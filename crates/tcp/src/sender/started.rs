@@ -52,7 +52,7 @@ pub(super) fn started(config: TcpConfig, rtt: Duration, bytes: u64) -> (Sender, 
     let reno = cca_by_name("reno").expect("a CCA of ours");
     let mut sender = Sender::new(config, Congestion::new(window, reno), FIRST);
     let start = Instant::ZERO + rtt;
-    sender.establish(start, Some(rtt), 1 << 20);
+    sender.establish(start, Some(rtt), 1 << 20, false);
     sender.write(start, bytes, Ending::Message);
     assert_eq!(sender.in_flight(), 10);
     (sender, start)

@@ -189,7 +189,7 @@ impl Sender {
             self.retransmits += 1;
         }
         let first = self.board.ordinals().start;
-        if !self.is_in_host(now, first) {
+        if !self.is_in_host(now, first) && self.fit_repetition(first, 1) > 0 {
             self.retransmit(now, first, 1);
         }
         // RFC 6298 §5.5: back off.

@@ -73,15 +73,14 @@ impl Sender {
             self.rearm_retransmission(now);
             return;
         }
-        let repeats = !(self.has_unsent() && self.send_window_open());
-        if repeats {
+        let repeats = !(self.has_unsent() && self.next_fits());
+        let sent = if repeats {
             let last = self.board.ordinals().end - 1;
-            if self.is_in_host(now, last) {
-                self.rearm_retransmission(now);
-                return;
-            }
-            self.repeat_as_probe(now, last);
-        } else if !self.send_one_beyond_window(now) {
+            !self.is_in_host(now, last) && self.repeat_as_probe(now, last)
+        } else {
+            self.send_one_beyond_window(now)
+        };
+        if !sent {
             self.rearm_retransmission(now);
             return;
         }

@@ -308,6 +308,11 @@ impl Sender {
                 self.device.throttle();
                 break;
             }
+            let segments = self.fit_repetition(ordinal, segments);
+            if segments == 0 {
+                // Linux leaves the timer as it is, too (`tcp_xmit_retransmit_queue`).
+                return;
+            }
             self.retransmit(now, ordinal, segments);
             if self.in_reduction() {
                 self.prr.out += u64::from(segments);
@@ -317,6 +322,26 @@ impl Sender {
         if head {
             self.restart_retransmission(now);
         }
+    }
+
+    /// Returns how many of `segments` from `first` on the other end's window has room for: one that fits in part is
+    /// split. Beyond the window only the head is repeated, which then probes the window (the kernel's
+    /// `__tcp_retransmit_skb`).
+    pub(super) fn fit_repetition(&mut self, first: u64, segments: u32) -> u32 {
+        let mss = u64::from(self.config.mss);
+        let sent = *self.board.get(first);
+        let room = match (self.snd_una + self.snd_wnd).checked_sub(sent.seq) {
+            Some(room) if room > 0 => room,
+            _ if sent.seq == self.snd_una => mss,
+            _ => return 0,
+        };
+        if room >= mss {
+            return segments.min((room / mss).min(u64::from(u32::MAX)) as u32);
+        }
+        if sent.end - u64::from(sent.fin) > sent.seq + room {
+            self.board.split(first, sent.seq + room);
+        }
+        1
     }
 
     /// Retransmits consecutive segments.
@@ -357,11 +382,15 @@ impl Sender {
         }
     }
 
-    /// Repeats a segment as a tail loss probe.
-    pub(super) fn repeat_as_probe(&mut self, now: Instant, ordinal: u64) {
+    /// Repeats a segment as a tail loss probe, as far as the other end's window has room. Returns whether it has any.
+    pub(super) fn repeat_as_probe(&mut self, now: Instant, ordinal: u64) -> bool {
+        if self.fit_repetition(ordinal, 1) == 0 {
+            return false;
+        }
         let stamp = self.repeat(now, ordinal);
         self.board.mark_repeated(ordinal, stamp);
         self.pace(now, stamp.end - stamp.seq - u64::from(stamp.fin));
+        true
     }
 
     fn repeat(&mut self, now: Instant, ordinal: u64) -> super::scoreboard::NewlySent {

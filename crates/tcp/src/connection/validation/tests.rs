@@ -127,6 +127,25 @@ fn a_clock_of_zero_and_a_reset_are_not_stale() {
     assert_eq!(connection.state(), crate::State::Closed);
 }
 
+/// RFC 7323 §5.5: after 24 days the latest timestamp cannot be compared any more, and the next one takes its place.
+#[test]
+fn the_latest_timestamp_ages() {
+    let day = 24 * 3_600 * 1_000;
+    for (days, taken) in [(23, false), (24, true), (60, true)] {
+        let mut connection = opened();
+        receives(&mut connection, 2);
+        let wrapped = data(&connection, 2, CLOCK.wrapping_sub(1_000_000_000));
+        connection.on_segment(at(300 + days * day), &wrapped);
+        assert_eq!(
+            connection.received() > u64::from(2 * MSS),
+            taken,
+            "{days} days"
+        );
+        let stamp = wrapped.timestamps.expect("it has some").0;
+        assert_eq!(connection.ts_recent == stamp, taken, "{days} days");
+    }
+}
+
 #[test]
 fn connections_without_timestamps_know_no_staleness() {
     let mut connection = opened();
@@ -151,7 +170,7 @@ fn a_reordered_duplicate_ack_counts() {
         change(&mut segment);
         let next = connection.receiver.as_ref().map(Receiver::rcv_nxt);
         let seq = unwrap(next.expect("it is open"), segment.seq);
-        connection.staleness(seq, &segment)
+        connection.staleness(at(300), seq, &segment)
     };
     assert_eq!(stale(&connection, |_| ()), None);
     let answered = Some(Stale::Answered);

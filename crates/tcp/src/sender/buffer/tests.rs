@@ -27,7 +27,7 @@ fn opened(name: &str, config: TcpConfig, window: u64) -> Sender {
     let own = Window::new(config.mss, config.settings.initial_window, draws);
     let built = cca_by_name(name).expect("a CCA of ours");
     let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
-    sender.establish(start(), Some(RTT), window);
+    sender.establish(start(), Some(RTT), window, false);
     sender
 }
 

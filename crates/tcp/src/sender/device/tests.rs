@@ -33,7 +33,7 @@ fn first_round(config: TcpConfig) -> (Sender, Instant) {
     let own = Window::new(config.mss, config.settings.initial_window, draws);
     let built = cca_by_name("reno").expect("a CCA of ours");
     let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
-    sender.establish(start(), Some(RTT), 1 << 20);
+    sender.establish(start(), Some(RTT), 1 << 20, false);
     sender.write(start(), 1 << 20, Ending::Message);
     (sender, start() + RTT)
 }

@@ -69,7 +69,7 @@ fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let congestion = Congestion::new(window, watcher);
     let mut sender = Sender::new(config, congestion, FIRST);
     let start = Instant::ZERO + RTT;
-    sender.establish(start, Some(RTT), 1 << 20);
+    sender.establish(start, Some(RTT), 1 << 20, false);
     sender.write(start, 1 << 20, Ending::Message);
     assert_eq!(sender.in_flight(), 10);
     (sender, seen)
