@@ -13,7 +13,7 @@ use crate::script::{Call, Event, Script, Time, What};
 /// may be used any number of times.
 const MAX_LENGTH: usize = 8 << 20;
 /// Longest time of an event, s: between two events timers of TCP fire every few minutes.
-pub(crate) const MAX_SECONDS: f64 = 1e6;
+pub(crate) const MAX_SECONDS: f64 = 1e7;
 
 /// Parses a script.
 ///

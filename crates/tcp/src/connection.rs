@@ -359,7 +359,7 @@ impl Connection {
             if ack != self.iss + 1 {
                 return;
             }
-            self.establish(now, window, self.echo_ms(now, segment));
+            self.establish(now, window, self.echo(segment));
         }
         let mut blocks = [(0, 0); 4];
         let wire = segment.sack.as_slice();
@@ -373,7 +373,7 @@ impl Connection {
             seq,
             window,
             sack: &blocks[..wire.len()],
-            echo_ms: self.echo_ms(now, segment),
+            echo: self.echo(segment),
             timestamps: segment
                 .timestamps
                 .filter(|_| self.timestamps)
@@ -400,11 +400,11 @@ impl Connection {
     }
 
     fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment) {
-        let echo_ms = self.echo_ms(now, segment);
+        let echo = self.echo(segment);
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        receiver.on_data(now, seq, segment, echo_ms);
+        receiver.on_data(now, seq, segment, echo);
         let fin_received = receiver.fin_received();
         let (early, next) = (receiver.take_early_ack(), receiver.rcv_nxt());
         if let Some((ack, echo)) = receiver.take_first_ack() {
@@ -435,17 +435,11 @@ impl Connection {
         }
     }
 
-    /// Returns our own timestamp that the segment echoes, milliseconds of the clock of the run. The clock on the wire has
-    /// 32 bits and wraps every 50 days, so that an echo is the nearest time to now with these bits.
-    fn echo_ms(&self, now: Instant, segment: &Segment) -> Option<u64> {
-        // An echo of zero is none (the kernel's `tcp_fast_parse_options`).
-        let (_, echo) = segment
-            .timestamps
-            .filter(|&(_, echo)| self.timestamps && echo != 0)?;
-        let since = self.timestamp(now).wrapping_sub(echo) as i32;
-        now.since_start()
-            .as_millis()
-            .checked_sub_signed(i64::from(since))
+    /// Returns our own timestamp that the segment echoes, without its offset, milliseconds modulo 2^32. An echo of zero is
+    /// none (the kernel's `tcp_rcv_rtt_measure_ts` and `tcp_ack_update_rtt`).
+    fn echo(&self, segment: &Segment) -> Option<u32> {
+        let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
+        (echo != 0).then(|| echo.wrapping_sub(self.timestamp_offset))
     }
 
     /// Lets the segments go that may leave the host.

@@ -175,15 +175,9 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// Handles the payload of `segment`, which begins at `seq`. `echo_ms` is our own timestamp that it
+    /// Handles the payload of `segment`, which begins at `seq`. `echo` is our own timestamp that it
     /// echoes.
-    pub(crate) fn on_data(
-        &mut self,
-        now: Instant,
-        seq: u64,
-        segment: &Segment,
-        echo_ms: Option<u64>,
-    ) {
+    pub(crate) fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment, echo: Option<u32>) {
         // A duplicate that was not yet reported is forgotten.
         self.duplicate = None;
         let len = segment.len;
@@ -210,8 +204,7 @@ impl Receiver {
         self.ack_now |= fin && len == 0 && end > self.window.edge() + 1;
         let bytes = u64::from(len);
         let unread = self.waiting > 0 || self.unread() > 0;
-        self.window
-            .measure_by_timestamp(now, echo_ms, bytes, unread);
+        self.window.measure_by_timestamp(now, echo, bytes, unread);
         if self.window.make_room(self.held()) {
             self.quick_acks = 0;
             // There is no memory for it (the kernel's `ICSK_ACK_NOMEM`).

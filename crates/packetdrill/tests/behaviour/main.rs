@@ -1,6 +1,9 @@
 //! Tests of the player of packetdrill scripts.
 
 mod command_line;
+mod handshakes;
 mod limits;
+mod long_lives;
 mod playing;
 mod scripts;
+mod withdrawn_windows;

@@ -62,7 +62,7 @@ impl Connection {
         self.take_options(now, segment);
         let flags = segment.flags;
         self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
-        self.establish(now, u64::from(segment.window), self.echo_ms(now, segment));
+        self.establish(now, u64::from(segment.window), self.echo(segment));
         if let Some(receiver) = &mut self.receiver {
             receiver.acknowledge_now();
         }
@@ -106,8 +106,8 @@ impl Connection {
         self.last_ack_sent = first;
     }
 
-    /// Completes the handshake; `echo_ms` is our own timestamp that the segment echoes which completes it.
-    pub(super) fn establish(&mut self, now: Instant, window: u64, echo_ms: Option<u64>) {
+    /// Completes the handshake; `echo` is our own timestamp that the segment echoes which completes it.
+    pub(super) fn establish(&mut self, now: Instant, window: u64, echo: Option<u32>) {
         self.state = State::Established;
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
@@ -116,32 +116,31 @@ impl Connection {
         let rtt = if once {
             Some(now.saturating_since(self.handshake_sent))
         } else {
-            echo_ms.map(|echo| rtt_of_echo(now, echo))
+            echo.and_then(|echo| rtt_of_echo(now, echo))
         };
         // A socket counts its own answers (the kernel's `tcp_create_openreq_child`).
         self.answered_at = None;
-        let echo = match (self.ecn, self.needs_ecn()) {
+        let marks = match (self.ecn, self.needs_ecn()) {
             (false, _) => EchoMode::Off,
             (true, false) => EchoMode::Classic,
             (true, true) => EchoMode::Exact,
         };
         if let Some(receiver) = &mut self.receiver {
             receiver.establish(now, rtt);
-            receiver.set_echo(echo);
+            receiver.set_echo(marks);
         }
         self.sender.congestion.window.ecn = self.ecn;
         let least = self.segment_for(LEAST_SEGMENT);
         self.sender
             .negotiate(self.config.mss, least, self.config.sack, window);
-        let cautious =
-            self.handshake_timeouts() > 1 && !self.is_handshake_repeated_for_nothing(echo_ms);
+        let cautious = self.handshake_timeouts() > 1 && !self.were_timeouts_spurious(echo);
         self.sender.establish(now, rtt, window, cautious);
     }
 
     /// Returns whether the other end has answered the first SYN or SYN-ACK, so that the time-outs after it were spurious
     /// (the kernel's `tcp_try_undo_spurious_syn`).
-    fn is_handshake_repeated_for_nothing(&self, echo_ms: Option<u64>) -> bool {
-        echo_ms == Some(self.handshake_begun.since_start().as_millis())
+    fn were_timeouts_spurious(&self, echo: Option<u32>) -> bool {
+        echo == Some(self.handshake_begun.since_start().as_millis() as u32)
     }
 
     /// Sends the SYN or SYN-ACK, and repeats it after a time-out that doubles (RFC 6298 §5).

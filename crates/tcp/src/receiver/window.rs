@@ -52,7 +52,7 @@ pub(super) struct WindowTuning {
     edge: u64,
     scale: u8,
     rtt: Duration,
-    last_echo_ms: Option<u64>,
+    last_echo: Option<u32>,
     /// Time at which the measured window was offered, and its end.
     offered: Option<(Instant, u64)>,
     measured_from: Instant,
@@ -122,7 +122,7 @@ impl WindowTuning {
             edge: first + window,
             scale,
             rtt: Duration::ZERO,
-            last_echo_ms: None,
+            last_echo: None,
             offered: None,
             measured_from: Instant::ZERO,
             measured_at: first,
@@ -411,23 +411,23 @@ impl WindowTuning {
     pub(super) fn measure_by_timestamp(
         &mut self,
         now: Instant,
-        echo_ms: Option<u64>,
+        echo: Option<u32>,
         len: u64,
         unread: bool,
     ) {
-        let Some(echo) = echo_ms else { return };
-        if self.last_echo_ms == Some(echo) {
+        let Some(echo) = echo else { return };
+        if self.last_echo == Some(echo) {
             return;
         }
-        self.last_echo_ms = Some(echo);
+        self.last_echo = Some(echo);
         if len < self.mss {
             return;
         }
-        let sample = now.since_start().as_millis().saturating_sub(echo);
-        if sample == 0 {
+        let sample = (now.since_start().as_millis() as u32).wrapping_sub(echo) as i32;
+        if sample <= 0 {
             return;
         }
-        let sample = Duration::from_millis(sample);
+        let sample = Duration::from_millis(sample as u64);
         if self.rtt.is_zero() || sample < self.rtt {
             self.rtt = sample;
         } else if !unread {

@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use super::chronograph::Phase;
-use super::rtt::{micros_between, rtt_of_echo};
+use super::rtt::{echoed_ms, micros_between, rtt_of_echo};
 use super::{Sender, loss, scoreboard};
 use cca::{Ack, AckKind, AckSample, CaState};
 
@@ -16,8 +16,8 @@ pub(crate) struct AckInput<'a> {
     /// Send window in bytes, scaled.
     pub(crate) window: u64,
     pub(crate) sack: &'a [(u64, u64)],
-    /// Our timestamp that the segment echoes, milliseconds.
-    pub(crate) echo_ms: Option<u64>,
+    /// Our timestamp that the segment echoes, without its offset, milliseconds modulo 2^32.
+    pub(crate) echo: Option<u32>,
     /// Timestamps option: the clock of the other end, and our echoed clock without its offset, milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
     /// Whether the segment has payload or other news, and so is no duplicate ACK.
@@ -94,7 +94,7 @@ impl Sender {
         if input.sack.is_empty() {
             return;
         }
-        self.echo_ms = input.echo_ms;
+        self.echo = input.echo;
         let una = self.snd_una;
         let mut effects = AckEffects::default();
         self.take_sacks(now, input, una, &mut effects);
@@ -113,7 +113,7 @@ impl Sender {
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
         let reneged = self.rate.reneged;
-        self.echo_ms = input.echo_ms;
+        self.echo = input.echo;
         self.heard_at = now;
         self.congestion.window.timestamps = input.timestamps.into();
 
@@ -272,11 +272,16 @@ impl Sender {
         }
     }
 
+    /// Returns the time of the segment whose timestamp this ACK echoes, milliseconds.
+    pub(super) fn echoed_ms(&self) -> Option<u64> {
+        echoed_ms(self.congestion.window.now, self.echo?)
+    }
+
     /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
     /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
     fn was_needless(&self, sent: &scoreboard::Sent) -> bool {
         let at_ms = sent.sent_at.since_start().as_millis();
-        sent.ever_retransmitted && self.echo_ms.is_some_and(|echo| echo < at_ms)
+        sent.ever_retransmitted && self.echoed_ms().is_some_and(|echo| echo < at_ms)
     }
 
     /// Takes the RTT from the newly delivered segments. If the cumulative ACK covers only retransmitted
@@ -288,7 +293,7 @@ impl Sender {
         let mut latest = since(effects.last_sacked_at.or(original(effects.last_acked_at)));
         let mut smoothed = since(original(effects.first_acked_at).or(effects.first_sacked_at));
         if smoothed.is_none() && effects.data_acked {
-            smoothed = self.echo_ms.map(|echo| rtt_of_echo(now, echo));
+            smoothed = self.echo.and_then(|echo| rtt_of_echo(now, echo));
             latest = smoothed;
         }
         effects.rtt = latest;

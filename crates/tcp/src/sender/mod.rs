@@ -136,7 +136,8 @@ pub(crate) struct Sender {
     f_rto: bool,
     /// Whether the other end has yet to be told that the window was reduced.
     cwr_queued: bool,
-    echo_ms: Option<u64>,
+    /// Our timestamp that the present ACK echoes.
+    echo: Option<u32>,
     /// Time of the last ACK.
     heard_at: Instant,
     last_sent: Instant,
@@ -208,7 +209,7 @@ impl Sender {
             retransmission_stamp: None,
             f_rto: false,
             cwr_queued: false,
-            echo_ms: None,
+            echo: None,
             heard_at: Instant::ZERO,
             last_sent: Instant::ZERO,
             suspended_since: None,

@@ -11,17 +11,28 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 /// Retransmission time-out of a connection whose handshake has given no RTT (`TCP_TIMEOUT_FALLBACK`).
 const FALLBACK: Duration = Duration::from_secs(3);
 
+/// Least time that is no RTT, milliseconds: in microseconds it has no room in a signed number of 32 bits.
+const LONGEST_ECHO: u32 = i32::MAX as u32 / 1_000;
+
 /// Returns the time from `earlier` to `later` in whole microseconds, like Linux's stamps of segments.
 pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
     let micros = |at: Instant| at.since_start().as_micros();
     Duration::from_micros(micros(later).saturating_sub(micros(earlier)))
 }
 
-/// Returns the RTT of a segment that is acknowledged by an echo of its timestamp, milliseconds: at least one (the kernel's
-/// `tcp_rtt_tsopt_us`).
-pub(crate) fn rtt_of_echo(now: Instant, echo_ms: u64) -> Duration {
+/// Returns the RTT of a segment whose timestamp is echoed, at least a millisecond; `None` if it is so long that the echo
+/// cannot be one (the kernel's `tcp_rtt_tsopt_us`).
+pub(crate) fn rtt_of_echo(now: Instant, echo: u32) -> Option<Duration> {
+    let elapsed = (now.since_start().as_millis() as u32).wrapping_sub(echo);
+    (elapsed < LONGEST_ECHO).then(|| Duration::from_millis(u64::from(elapsed.max(1))))
+}
+
+/// Returns the time of a segment whose timestamp is echoed, milliseconds: the nearest one to now with these bits. The clock
+/// on the wire wraps every 50 days.
+pub(super) fn echoed_ms(now: Instant, echo: u32) -> Option<u64> {
     let now_ms = now.since_start().as_millis();
-    Duration::from_millis(now_ms.saturating_sub(echo_ms).max(1))
+    let elapsed = (now_ms as u32).wrapping_sub(echo) as i32;
+    now_ms.checked_sub_signed(i64::from(elapsed))
 }
 
 /// Estimates from RTT samples.

@@ -18,7 +18,7 @@ pub(super) const ACK: AckInput<'static> = AckInput {
     seq: 0,
     window: 1 << 20,
     sack: &[],
-    echo_ms: None,
+    echo: None,
     timestamps: None,
     is_news: false,
     ecn_echo: false,
@@ -31,14 +31,14 @@ pub(super) fn ack(
     now: Instant,
     segments: u64,
     blocks: &[(u64, u64)],
-    echo_ms: Option<u64>,
+    echo: Option<u32>,
 ) {
     let of = |number: u64| FIRST + number * MSS;
     let sack: Vec<_> = blocks.iter().map(|&(l, r)| (of(l), of(r))).collect();
     let input = AckInput {
         ack: of(segments),
         sack: &sack,
-        echo_ms,
+        echo,
         ..ACK
     };
     sender.on_ack(now, &input);

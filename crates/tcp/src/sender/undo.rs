@@ -70,7 +70,7 @@ impl Sender {
     /// all its data acknowledged has lost the time of its retransmission (the kernel's `tcp_packet_delayed`).
     fn original_acked(&self) -> bool {
         match self.retransmission_stamp {
-            Some(stamp) => self.echo_ms.is_some_and(|echo| echo < stamp),
+            Some(stamp) => self.echoed_ms().is_some_and(|echo| echo < stamp),
             None => !self.lacks_sack() || self.snd_una < self.high_seq,
         }
     }

@@ -93,13 +93,13 @@ fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one
 /// original segments. Nothing was lost, and the window is what it was (RFC 4015 §3.2).
 #[test]
 fn a_recovery_without_a_loss_is_undone_by_the_first_ack_of_an_original() {
-    let outcome = |echo_ms: u64| {
+    let outcome = |echo: u32| {
         let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
         let now = start + RTT;
         ack(&mut sender, now, 0, &[(4, 9)], None);
         assert_eq!(sender.congestion.window.state, CaState::Recovery);
         let later = now + Duration::from_millis(5);
-        ack(&mut sender, later, 9, &[], Some(echo_ms));
+        ack(&mut sender, later, 9, &[], Some(echo));
         let w = &sender.congestion.window;
         (w.state, w.cwnd >= 10)
     };
