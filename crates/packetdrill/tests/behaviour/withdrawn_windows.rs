@@ -63,8 +63,9 @@ fn a_loss_probe_repeats_what_fits() {
          +0 > P. 1:2401(2400) ack 1
         +.2 < . 1:1(0) ack 1201 win 500
       +.6~+.61 > . 1201:1701(500) ack 1
+         +0 %{ assert tcpi_ca_state == TCP_CA_Open, tcpi_ca_state }%
         +.2 < . 1:1(0) ack 1701 win 30000
-         +0 > P. 1701:2401(700) ack 1
+      +.6~+.62 > P. 1701:2401(700) ack 1
         +.2 < . 1:1(0) ack 2401 win 30000",
     );
 }
