@@ -1,6 +1,7 @@
 //! Tests of the native engine; the checker verifies the runs.
 
 mod agent;
+mod application_limited;
 mod delay_based;
 mod ecn;
 mod library;
