@@ -9,8 +9,13 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{
     AddressFamily, Backlog, MsgFlags, SockFlag, SockType, SockaddrIn, bind, connect, listen, send,
-    setsockopt, socket, sockopt::ReuseAddr,
+    setsockopt, socket,
+    sockopt::{
+        KeepAlive as SocketKeepAlive, ReuseAddr, TcpKeepCount, TcpKeepIdle, TcpKeepInterval,
+        TcpNoDelay, TcpUserTimeout,
+    },
 };
+use sidechannel::KeepAlive;
 
 use sockets::options;
 
@@ -24,6 +29,12 @@ pub(crate) struct EndSettings {
     pub(crate) mss: Option<u32>,
     /// Cap of the receive window, bytes.
     pub(crate) window: Option<u32>,
+    /// Whether short segments leave at once.
+    pub(crate) nodelay: bool,
+    /// Time without an acknowledgement before it is given up, ms.
+    pub(crate) user_timeout_ms: Option<u32>,
+    /// Probes while it is idle.
+    pub(crate) keepalive: Option<KeepAlive>,
 }
 
 fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
@@ -35,6 +46,18 @@ fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
     }
     if let Some(window) = settings.window {
         options::clamp_window(&socket, window)?;
+    }
+    if settings.nodelay {
+        setsockopt(&socket, TcpNoDelay, &true)?;
+    }
+    if let Some(time) = settings.user_timeout_ms {
+        setsockopt(&socket, TcpUserTimeout, &time)?;
+    }
+    if let Some(probes) = settings.keepalive {
+        setsockopt(&socket, TcpKeepIdle, &probes.idle)?;
+        setsockopt(&socket, TcpKeepInterval, &probes.interval)?;
+        setsockopt(&socket, TcpKeepCount, &probes.probes)?;
+        setsockopt(&socket, SocketKeepAlive, &true)?;
     }
     Ok(socket)
 }

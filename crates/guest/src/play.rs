@@ -124,7 +124,7 @@ impl<'a> Play<'a> {
             let address = host.address;
             let refused = |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
             let socket =
-                connection::listener(address, number, own, play.ends()).map_err(refused)?;
+                connection::listener(address, number, own, play.ends(number)).map_err(refused)?;
             let source = Source::Listener(number);
             watch(&play.epoll, &socket, EpollFlags::EPOLLIN, source)?;
             play.listeners.push(socket);
@@ -144,10 +144,14 @@ impl<'a> Play<'a> {
             .ok_or_else(|| io::Error::other(format!("there is no host {name:?}")))
     }
 
-    fn ends(&self) -> EndSettings {
+    fn ends(&self, flow: usize) -> EndSettings {
+        let settings = &self.job.settings;
         EndSettings {
-            mss: self.job.settings.mss,
-            window: self.job.settings.window,
+            mss: settings.mss,
+            window: settings.window,
+            nodelay: self.job.flows[flow].nodelay,
+            user_timeout_ms: settings.user_timeout_ms,
+            keepalive: settings.keepalive,
         }
     }
 
@@ -325,7 +329,17 @@ impl<'a> Play<'a> {
             if wanted == 0 {
                 break;
             }
-            let taken = connection::give(file, &self.piece[..wanted as usize])?;
+            let taken = match connection::give(file, &self.piece[..wanted as usize]) {
+                // Given up by TCP itself: nothing more is written, and epoll would report it for ever.
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    if socket.asks_for_room.take().is_some() {
+                        self.epoll.delete(file)?;
+                    }
+                    socket.socket = None;
+                    return Ok(());
+                }
+                given => given?,
+            };
             self.sessions.wrote(connection, end, taken);
             full = taken < wanted;
         }
@@ -355,6 +369,7 @@ impl<'a> Play<'a> {
             let connection = number as u32;
             let progress = match report.progress {
                 Ok(progress) => progress,
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
                 // The client has given the connection up: the server learns of it by a reset.
                 Err(_) if self.sessions.is_completed(connection) => {
                     self.sessions.ended(now, connection, end);

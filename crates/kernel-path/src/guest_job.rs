@@ -25,7 +25,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
         files.insert(name.to_owned(), text.cloned().unwrap_or_default());
     }
     let flows = scenario.flows.iter();
-    let flows = flows.map(|flow| guest_flow(flow, plan.start_jitter));
+    let flows = flows.map(|flow| guest_flow(flow, plan.start_jitter, scenario.tcp.nodelay));
     Ok(GuestJob {
         seed: job.seed,
         duration_ns: scenario.duration.as_nanos(),
@@ -42,7 +42,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
     })
 }
 
-fn guest_flow(flow: &Flow, start_jitter: Duration) -> io::Result<GuestFlow> {
+fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: bool) -> io::Result<GuestFlow> {
     let switches = flow.switch.iter().map(|switch| GuestSwitch {
         at_ns: switch.at.as_nanos(),
         to: guest_cca(&switch.to),
@@ -56,6 +56,7 @@ fn guest_flow(flow: &Flow, start_jitter: Duration) -> io::Result<GuestFlow> {
         start_ns: (flow.start + start_jitter).as_nanos(),
         count: flow.count,
         workload: serde_json::to_string(&flow.workload)?,
+        nodelay: flow.nodelay.unwrap_or(nodelay),
         cca: guest_cca(&flow.cca),
         switches: switches.collect(),
     })

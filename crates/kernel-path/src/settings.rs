@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use scenario::{CcaChoice, Parameter, Scenario, Tcp, WindowScale, kernel_text};
-use sidechannel::KernelSettings;
+use sidechannel::{KeepAlive, KernelSettings};
 use tcp::TcpConfig;
-use units::Bytes;
+use units::{Bytes, Duration};
 
 /// Size of a page, bytes.
 const PAGE: u64 = 4_096;
@@ -14,6 +14,11 @@ const PAGE: u64 = 4_096;
 /// not take.
 pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
     let (tcp, usual) = (&scenario.tcp, Tcp::default());
+    if let Some(timeout) = tcp.delayed_ack_timeout {
+        return Err(format!(
+            "tcp.delayed_ack_timeout: {timeout} cannot be set on the kernel engine, whose Linux has 40ms; allowed: unset"
+        ));
+    }
     let rto = (tcp.min_rto != usual.min_rto).then(|| tcp.min_rto.as_millis() as u32);
     let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
     Ok(KernelSettings {
@@ -27,7 +32,27 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
         quick_ack: !tcp.delayed_ack,
         mss: cap(tcp.mss),
         window: cap(tcp.receive_window_max),
+        user_timeout_ms: tcp.user_timeout.map(|time| time.as_millis() as u32),
+        keepalive: keepalive(tcp)?,
     })
+}
+
+/// Returns idle time, interval and probes of keep-alive, which Linux has in whole seconds.
+fn keepalive(tcp: &Tcp) -> Result<Option<KeepAlive>, String> {
+    let seconds = |field: &str, time: Option<Duration>, usual: u32| match time {
+        None => Ok(usual),
+        Some(time) if time.as_nanos() % 1_000_000_000 == 0 => Ok(time.as_secs_f64() as u32),
+        Some(time) => Err(format!(
+            "tcp.{field}: {time} is not whole; allowed on the kernel engine: whole seconds"
+        )),
+    };
+    let idle = seconds("keepalive", tcp.keepalive, 0)?;
+    let interval = seconds("keepalive_interval", tcp.keepalive_interval, 75)?;
+    Ok((idle > 0).then(|| KeepAlive {
+        idle,
+        interval,
+        probes: tcp.keepalive_probes.unwrap_or(9),
+    }))
 }
 
 /// Returns the sysctls of every host by their names.
@@ -68,6 +93,15 @@ fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>,
     .into_iter()
     .map(|(name, value)| (format!("net.ipv4.{name}"), value))
     .collect::<BTreeMap<_, _>>();
+    if !tcp.sack {
+        all.insert("net.ipv4.tcp_sack".to_owned(), "0".to_owned());
+    }
+    if let Some(bytes) = tcp.notsent_lowat {
+        all.insert(
+            "net.ipv4.tcp_notsent_lowat".to_owned(),
+            bytes.get().to_string(),
+        );
+    }
     if tcp.ecn {
         all.insert("net.ipv4.tcp_ecn".to_owned(), "1".to_owned());
     }

@@ -11,6 +11,7 @@
 //! A node routes packets and delivers those addressed to it. A middlebox, which implements [`Node`], decides instead:
 //! it forwards, delays and absorbs packets, and creates new ones.
 
+mod blackout;
 mod capacity;
 mod checker;
 mod cross;
@@ -24,6 +25,7 @@ mod node;
 mod observer;
 mod outages;
 mod packet;
+mod policer;
 mod queue;
 mod radio_link;
 mod routing;
@@ -32,6 +34,7 @@ mod store;
 mod topology;
 mod validate;
 
+pub use blackout::Blackout;
 pub use capacity::LinkCapacity;
 pub use checker::{Checker, Violation};
 pub use jitter::{Jitter, JitterDistribution};
@@ -40,6 +43,7 @@ pub use network::{Delivery, Network};
 pub use node::{Actions, Contents, LinkChange, Node, Passage, Watch};
 pub use observer::{Backlog, DropReason, Observer};
 pub use packet::{CREATED_FROM, HostId, Kind, LinkId, Packet};
+pub use policer::Policer;
 pub use queue::{Codel, FqCodel, Pie, Queue, Threshold};
 pub use topology::{Limit, LinkConfig, QueueConfig, Topology};
 pub use validate::TopologyError;

@@ -2,9 +2,11 @@
 
 use units::{Bytes, Duration, Instant};
 
+use crate::blackout::Blackouts;
 use crate::delay_line::{DelayLine, InTransit};
 use crate::jitter::Shaker;
 use crate::loss::Lottery;
+use crate::policer::Bucket;
 use crate::queue::{LinkQueue, Scene};
 use crate::service::{Opportunist, Transmitter};
 use crate::store::Handle;
@@ -14,6 +16,7 @@ pub(crate) struct Link {
     pub(crate) from: HostId,
     pub(crate) to: HostId,
     mtu: u32,
+    policer: Option<Bucket>,
     queue: LinkQueue,
     service: Service,
     /// Time at which the queue is to be served; [`Instant::NEVER`] while it is empty.
@@ -31,6 +34,7 @@ enum Service {
 struct Wire {
     delay: Duration,
     lottery: Lottery,
+    blackouts: Blackouts,
     shaker: Shaker,
     line: DelayLine,
     /// Packets transmitted so far.
@@ -48,12 +52,14 @@ impl Link {
             from: config.from,
             to: config.to,
             mtu: config.mtu,
+            policer: config.policer.as_ref().map(Bucket::new),
             queue: LinkQueue::new(&config.queue, config.mtu, seed, id),
             service,
             wake: Instant::NEVER,
             wire: Wire {
                 delay: config.delay,
                 lottery: Lottery::new(config.loss.clone(), seed, id),
+                blackouts: Blackouts::new(&config.blackouts),
                 shaker: Shaker::new(config.jitter.clone(), seed, id),
                 line: DelayLine::new(config.jitter.as_ref().is_some_and(|jitter| jitter.reorder)),
                 ordinal: 0,
@@ -90,6 +96,11 @@ impl Link {
             return scene.discard(handle, DropReason::Mtu);
         }
         let now = scene.now;
+        if let Some(bucket) = &mut self.policer
+            && !bucket.takes(now, size)
+        {
+            return scene.discard(handle, DropReason::Policer);
+        }
         match &mut self.service {
             // The queue is empty: disciplines let a packet pass that nobody waits behind.
             Service::Rate(transmitter) if transmitter.free_at <= now => {
@@ -171,7 +182,7 @@ impl Wire {
             scene.store.remove(handle);
             return;
         }
-        let lost = self.lottery.takes();
+        let lost = self.lottery.takes() | self.blackouts.take(finish);
         let arrival = finish + self.delay + self.shaker.delay();
         self.line.push(InTransit {
             arrival,

@@ -23,7 +23,9 @@ pub enum DropReason {
     Overflow,
     /// The queue discipline decided so.
     Aqm,
-    /// Random loss after transmission.
+    /// The policer at the entrance of the link had no tokens.
+    Policer,
+    /// Loss after transmission, at random or in a blackout.
     Loss,
     /// The base station discarded it, because its connection had been reset.
     Reset,

@@ -3,7 +3,7 @@
 use config::{Buffer, Cross};
 use units::{Bytes, Duration, Rate};
 
-use crate::{HostId, Jitter, LinkCapacity, Loss, Queue};
+use crate::{Blackout, HostId, Jitter, LinkCapacity, Loss, Policer, Queue};
 
 /// Nodes and the links between them, which must form a tree with a link in each direction.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,10 @@ pub struct LinkConfig {
     pub jitter: Option<Jitter>,
     /// Random loss, of packets that have been transmitted.
     pub loss: Loss,
+    /// Times in which all that is transmitted is lost.
+    pub blackouts: Vec<Blackout>,
+    /// Token bucket at the entrance.
+    pub policer: Option<Policer>,
     /// Largest packet in bytes at the IP layer; larger ones are dropped.
     pub mtu: u32,
     /// Queue of the packets that wait; the one in transmission does not count, except between delivery
@@ -74,6 +78,8 @@ impl LinkConfig {
             delay,
             jitter: None,
             loss: Loss::NONE,
+            blackouts: Vec::new(),
+            policer: None,
             mtu: 1500,
             queue: QueueConfig {
                 limit: Limit::Unlimited,

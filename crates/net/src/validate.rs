@@ -6,7 +6,7 @@ use config::{At, Wrong, each, within, wrong};
 use trace::StepsError;
 use units::{Bytes, Rate};
 
-use crate::{HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
+use crate::{Blackout, HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
 
 /// Fault of a topology.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -177,6 +177,11 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
     let value = || {
         within("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
         link.loss.check().at("loss")?;
+        Blackout::check(&link.blackouts).at("blackouts")?;
+        let policer = link.policer.as_ref();
+        policer
+            .map_or(Ok(()), |policer| policer.check(mtu))
+            .at("policer")?;
         link.jitter
             .as_ref()
             .map_or(Ok(()), Jitter::check)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ::radio::ran::Direction;
 use middlebox::Promise;
 use net::{
-    HostId, Jitter, Limit, LinkCapacity, LinkConfig, LinkId, Loss, Queue, QueueConfig, Topology,
+    Blackout, HostId, Jitter, Limit, LinkCapacity, LinkConfig, LinkId, Loss, Policer, Queue,
+    QueueConfig, Topology,
 };
 use scenario::radio::Radio;
 use scenario::{Buffer, Capacity, Cross, ExtraLink, Scenario};
@@ -168,6 +169,8 @@ struct Parts<'a> {
     mtu: Bytes,
     queue: &'a Queue,
     loss: &'a Loss,
+    blackouts: &'a [Blackout],
+    policer: Option<&'a Policer>,
     jitter: Option<&'a Jitter>,
     cross: &'a [Cross],
 }
@@ -197,6 +200,8 @@ impl Builder<'_> {
                 mtu: hop.mtu,
                 queue: &hop.queue,
                 loss: &hop.loss,
+                blackouts: &hop.blackouts,
+                policer: hop.policer.as_ref().filter(|_| link == Direction::Down),
                 jitter: hop.jitter.as_ref(),
                 cross: if link == Direction::Down {
                     &hop.cross
@@ -220,6 +225,8 @@ impl Builder<'_> {
                 mtu: path.mtu,
                 queue: &path.queue,
                 loss: &path.loss,
+                blackouts: &path.blackouts,
+                policer: path.policer.as_ref(),
                 jitter: path.jitter.as_ref(),
                 cross: &path.cross,
             },
@@ -234,6 +241,8 @@ impl Builder<'_> {
                 mtu: path.mtu,
                 queue: &path.queue,
                 loss: &path.uplink_loss,
+                blackouts: &path.blackouts,
+                policer: None,
                 jitter: None,
                 cross: &[],
             },
@@ -285,6 +294,11 @@ impl Builder<'_> {
                 mtu: link.mtu,
                 queue: &link.queue,
                 loss: &link.loss,
+                blackouts: &link.blackouts,
+                policer: link
+                    .policer
+                    .as_ref()
+                    .filter(|_| direction == Direction::Down),
                 jitter: link.jitter.as_ref(),
                 cross: if direction == Direction::Down {
                     &link.cross
@@ -324,6 +338,8 @@ impl Builder<'_> {
         self.topology.links.push(LinkConfig {
             jitter: parts.jitter.cloned(),
             loss: parts.loss.clone(),
+            blackouts: parts.blackouts.to_vec(),
+            policer: parts.policer.cloned(),
             mtu: parts.mtu.get() as u32,
             queue: QueueConfig {
                 limit: Limit::of(parts.buffer, mean, parts.mtu, self.scenario.path.rtt),

@@ -180,7 +180,7 @@ tables! {
         sent_ns: u64 = "when it was sent, ns",
         ended_ns: u64 = "when it was received or dropped, ns; 2^64 - 1 while under way",
         reported: u64 = "end of the highest byte that the receiver had reported to the sender when this was sent",
-        fate: String = "received, overflow or aqm (of a queue), loss (random), radio, mtu, reset (of a reset connection), or under way at the end",
+        fate: String = "received, overflow or aqm (of a queue), policer, loss (random, or in a blackout), radio, mtu, reset (of a reset connection), or under way at the end",
     }
 
     /// One row per decision of a selector.

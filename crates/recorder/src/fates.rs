@@ -48,6 +48,7 @@ impl Fates {
             DropReason::Mtu => "mtu",
             DropReason::Overflow => "overflow",
             DropReason::Aqm => "aqm",
+            DropReason::Policer => "policer",
             DropReason::Loss => "loss",
             DropReason::Reset => "reset",
             DropReason::Radio => "radio",

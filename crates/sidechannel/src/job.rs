@@ -51,6 +51,21 @@ pub struct KernelSettings {
     pub mss: Option<u32>,
     /// Cap of the receive window, bytes.
     pub window: Option<u32>,
+    /// Time without an acknowledgement before a connection is given up, ms.
+    pub user_timeout_ms: Option<u32>,
+    /// Probes of idle connections.
+    pub keepalive: Option<KeepAlive>,
+}
+
+/// Probes of idle connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct KeepAlive {
+    /// Idle time before the first, s.
+    pub idle: u32,
+    /// Time between two, s.
+    pub interval: u32,
+    /// Number without an answer before the connection is given up.
+    pub probes: u32,
 }
 
 /// A flow.
@@ -70,6 +85,8 @@ pub struct GuestFlow {
     pub count: u32,
     /// The workload as JSON: alternatives with fields of their own describe themselves, which postcard cannot read.
     pub workload: String,
+    /// Whether sockets send short segments at once.
+    pub nodelay: bool,
     /// First congestion control.
     pub cca: GuestCca,
     /// Changes of the congestion control.

@@ -15,7 +15,7 @@ mod run;
 
 pub use frame::{FrameReader, decode, encode, write_frame};
 pub use guest::{Answer, Message};
-pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KernelSettings};
+pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KeepAlive, KernelSettings};
 pub use run::{Job, Report};
 
 /// Version of the messages. It is raised whenever a message changes, so that parties of different builds notice.

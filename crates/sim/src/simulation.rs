@@ -258,13 +258,18 @@ impl Simulation {
 
     /// Writes bytes of the session, as many as the connection takes.
     fn write(&mut self, connection: u32, end: End) {
-        let wanted = self.sessions.wanted(connection, end);
-        if wanted == 0 {
-            return;
-        }
-        let taken = self.endpoints.end(connection, end).write(self.now, wanted);
-        if taken > 0 {
-            self.sessions.wrote(connection, end, taken);
+        loop {
+            let wanted = self.sessions.wanted(connection, end);
+            if wanted == 0 {
+                return;
+            }
+            let taken = self.endpoints.end(connection, end).write(self.now, wanted);
+            if taken > 0 {
+                self.sessions.wrote(connection, end, taken);
+            }
+            if taken < wanted {
+                return;
+            }
         }
     }
 
@@ -339,6 +344,9 @@ impl Simulation {
         } else {
             NetworkCard::Immediate
         };
+        if let Some(nodelay) = flow.nodelay {
+            config.nagle = !nodelay;
+        }
         if let Some(wanted) = selected.as_ref().and_then(|chosen| chosen.initial_window) {
             let initial_window = &mut config.settings.initial_window;
             *initial_window = wanted.max(*initial_window);

@@ -4,6 +4,7 @@ mod ending;
 mod far_acks;
 mod handshake;
 mod info;
+mod keepalive;
 mod relay;
 mod time_wait;
 mod validation;
@@ -23,6 +24,7 @@ use cca::{BuiltCca, Congestion, Context, Takeover};
 pub use ending::Failure;
 use far_acks::FarAcks;
 pub use info::Info;
+use keepalive::KeepAlive;
 pub use view::State;
 
 /// One end of a connection.
@@ -73,6 +75,7 @@ pub struct Connection {
     /// Times of the latest data and of the latest ACK.
     data_received_at: Instant,
     ack_received_at: Instant,
+    keepalive: KeepAlive,
     /// Segments that wait in the host until they may leave.
     held: VecDeque<(Instant, Segment)>,
     out: VecDeque<Segment>,
@@ -115,6 +118,7 @@ impl Connection {
             failure: None,
             data_received_at: Instant::ZERO,
             ack_received_at: Instant::ZERO,
+            keepalive: KeepAlive::OFF,
             held: VecDeque::new(),
             out: VecDeque::with_capacity(64),
         }
@@ -195,7 +199,8 @@ impl Connection {
             Some(receiver) if self.is_synchronised() => handshake
                 .min(self.sender.deadline())
                 .min(receiver.deadline())
-                .min(self.asks_at()),
+                .min(self.asks_at())
+                .min(self.keepalive.at),
             _ => handshake,
         }
     }
@@ -219,6 +224,7 @@ impl Connection {
                 return;
             }
             self.ask(now);
+            self.keep_alive(now);
             self.flush(now);
         }
     }
@@ -334,6 +340,7 @@ impl Connection {
         }
         if segment.flags.contains(Flags::ACK) {
             self.ack_received_at = now;
+            self.keepalive.unanswered = 0;
             self.on_ack(now, seq, segment);
         }
         if self.is_for_nobody(seq, segment) {

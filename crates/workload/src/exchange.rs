@@ -1,5 +1,7 @@
 //! Exchange: account of the bytes that a connection has carried and still has to carry.
 
+use std::collections::VecDeque;
+
 use crate::application::{ENDLESS, End};
 
 /// State of a connection.
@@ -12,12 +14,15 @@ enum Stage {
 }
 
 /// Bytes that one end writes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Direction {
     /// Bytes that the connection has not taken yet; [`ENDLESS`] for as many as it takes.
     pending: u64,
     /// Bytes that it has taken.
     written: u64,
+    /// Ends of messages before the last one that were not taken yet, from the start of the stream: each message is a
+    /// write of its own.
+    ends: VecDeque<u64>,
     /// Bytes that have arrived in order.
     arrived: u64,
     /// Bytes whose arrival was reported to the application.
@@ -54,7 +59,7 @@ impl Exchange {
             slot,
             stage: Stage::Open,
             stands: false,
-            directions: [Direction::default(); 2],
+            directions: Default::default(),
         }
     }
 
@@ -65,6 +70,11 @@ impl Exchange {
     /// Adds a message of `bytes` to be written at `end`; returns whether the other end is to read exactly that many.
     pub(crate) fn send(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.of(end);
+        if direction.pending > 0 {
+            direction
+                .ends
+                .push_back(direction.written.saturating_add(direction.pending));
+        }
         direction.pending = direction.pending.saturating_add(bytes);
         !direction.streamed && !direction.paced
     }
@@ -86,6 +96,7 @@ impl Exchange {
         self.stage = Stage::Completed;
         for direction in &mut self.directions {
             direction.pending = 0;
+            direction.ends.clear();
         }
     }
 
@@ -93,6 +104,7 @@ impl Exchange {
         let direction = self.of(end);
         direction.streamed |= direction.pending > 0;
         direction.pending = 0;
+        direction.ends.clear();
     }
 
     pub(crate) fn close(&mut self, end: End) {
@@ -105,9 +117,11 @@ impl Exchange {
         self.stands = true;
     }
 
-    /// Returns the number of bytes that the connection may take at `end`.
+    /// Returns the number of bytes that the connection may take at `end` in one write.
     pub(crate) fn wanted(&self, end: End) -> u64 {
-        self.directions[end.index()].pending
+        let direction = &self.directions[end.index()];
+        let first = direction.ends.front();
+        first.map_or(direction.pending, |first| first - direction.written)
     }
 
     /// Notes that the connection has taken `bytes` at `end`.
@@ -116,6 +130,9 @@ impl Exchange {
         direction.written += bytes;
         if direction.pending != ENDLESS {
             direction.pending -= bytes;
+        }
+        if direction.ends.front() == Some(&direction.written) {
+            direction.ends.pop_front();
         }
     }
 

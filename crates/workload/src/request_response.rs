@@ -1,6 +1,6 @@
 //! Request and response: the client asks, the server answers after a while, again and again on one connection.
 
-use config::{At, Distribution, Wrong, table};
+use config::{At, Distribution, Wrong, table, wrong};
 use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
@@ -30,6 +30,9 @@ table! {
         /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
         /// flows do not stay in phase; 0: none.
         pub jitter: f64 = JITTER,
+        /// Number of writes that make a response, such as one of its header and one of its body; unset: one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub writes: Option<u32>,
         /// Number of requests before the connection is closed; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -42,6 +45,11 @@ impl Settings for RequestResponse {
         self.think.check(true).at("think")?;
         self.gap.check(true).at("gap")?;
         check_jitter(self.jitter)?;
+        if let Some(writes) = self.writes
+            && !(1..=1_000).contains(&writes)
+        {
+            return wrong("writes", writes, "1 to 1000 writes");
+        }
         at_least_one("count", self.count, "1 request or more")
     }
 
@@ -98,7 +106,12 @@ impl Requests {
 
     fn answer(&mut self, out: &mut Vec<Command>) {
         let bytes = self.config.response.draw(&mut self.draws).get().max(1);
-        out.push(Command::Send(End::Server, bytes));
+        let writes = u64::from(self.config.writes.unwrap_or(1)).min(bytes);
+        let each = bytes / writes;
+        for _ in 1..writes {
+            out.push(Command::Send(End::Server, each));
+        }
+        out.push(Command::Send(End::Server, bytes - each * (writes - 1)));
     }
 }
 
@@ -160,6 +173,7 @@ mod tests {
             think: time(think_ms),
             gap: time(500),
             jitter: 0.0,
+            writes: None,
             count: Some(2),
         };
         Requests::new(config, Stream::new(1, Purpose::Workload, 0))

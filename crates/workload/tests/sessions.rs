@@ -143,7 +143,9 @@ proptest! {
             engine.wake();
         }
         for end in [End::Client, End::Server] {
-            engine.take(end, u64::MAX);
+            while engine.sessions.wanted(0, end) > 0 {
+                engine.take(end, u64::MAX);
+            }
             engine.deliver(end, u64::MAX);
         }
         let sent = |from: End| -> u64 {
@@ -159,6 +161,24 @@ proptest! {
         engine.carry_out();
         prop_assert_eq!(engine.closed, [true; 2]);
     }
+}
+
+/// Each message is a write of its own, also where several wait: Nagle's algorithm depends on it.
+#[test]
+fn messages_that_wait_are_written_one_by_one() {
+    let send = |bytes| Command::Send(End::Server, bytes);
+    let (mut engine, told) =
+        TestEngine::new(vec![vec![Command::Open, send(100), send(250), send(7)]]);
+    engine.wake();
+    engine.sessions.connected(0);
+    let mut writes = Vec::new();
+    for most in [60, 1_000, 1_000, 3, 1_000] {
+        writes.push(engine.sessions.wanted(0, End::Server).min(most));
+        engine.take(End::Server, most);
+    }
+    assert_eq!(writes, [60, 40, 250, 3, 4]);
+    engine.deliver(End::Server, 1_000);
+    assert_eq!(told.lock().expect("one thread").0[End::Client.index()], 357);
 }
 
 #[test]

@@ -17,7 +17,7 @@ KINDS = tuple(loss_kinds())
 _OUTAGE_NS = 200_000_000
 
 #: Fates that are losses.
-_LOST = ("overflow", "aqm", "loss", "radio", "mtu")
+_LOST = ("overflow", "aqm", "policer", "loss", "radio", "mtu")
 
 
 def true_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.DataFrame:

@@ -49,7 +49,7 @@ impl<'a> Play<'a> {
         }
         let own_cca = (both_ends || by == End::Server).then_some(cca);
         let (own, to) = (opener.address, acceptor.address);
-        let socket = connection::open(own, to, flow, connection, own_cca, self.ends())?;
+        let socket = connection::open(own, to, flow, connection, own_cca, self.ends(flow))?;
         let mut new = Connection::new(flow, by, cca);
         if by == End::Server {
             let source = Source::Socket(connection as usize, by);

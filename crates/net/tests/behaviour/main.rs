@@ -5,6 +5,7 @@ mod capacity;
 mod channel;
 mod cross_traffic;
 mod everything;
+mod interruptions;
 mod lab;
 mod opportunities;
 mod queues;

@@ -26,6 +26,9 @@ table! {
         pub count: u32 = 1,
         /// Node that opens the connections: "to", as for a download, or "from", as for an upload; default "to".
         pub opens: Opens,
+        /// Whether its sockets send short segments at once (`TCP_NODELAY`); unset: as in tcp.nodelay.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub nodelay: Option<bool>,
         /// Application; default "bulk" to the end of the run.
         pub workload: Workload,
     }

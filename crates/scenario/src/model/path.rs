@@ -4,7 +4,7 @@ use config::table;
 use middlebox::Middlebox;
 use units::{Bytes, Duration, Rate};
 
-use super::{Buffer, Capacity, Cross, Jitter, Loss, Queue};
+use super::{Blackout, Buffer, Capacity, Cross, Jitter, Loss, Policer, Queue};
 
 /// Default capacity of an access link.
 const ACCESS: Capacity = Capacity::constant(Rate::from_bits_per_second(50_000_000));
@@ -39,6 +39,12 @@ table! {
         pub loss: Loss = Loss::NONE,
         /// Random loss on the uplink; default 0.
         pub uplink_loss: Loss = Loss::NONE,
+        /// Times in which both directions of the access link lose all that they transmit; default none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub blackouts: Vec<Blackout>,
+        /// Token bucket before the downlink that drops what exceeds its rate; unset: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub policer: Option<Policer>,
         /// Jitter of the downlink; unset: none.
         pub jitter: Option<Jitter>,
         /// Cross-traffic on the downlink; default none.
@@ -107,6 +113,12 @@ table! {
         pub mtu: Bytes = MTU,
         /// Random loss, each direction; default 0.
         pub loss: Loss = Loss::NONE,
+        /// Times in which both directions lose all that they transmit; default none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub blackouts: Vec<Blackout>,
+        /// Token bucket that drops what exceeds its rate, towards the phone; unset: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub policer: Option<Policer>,
         /// Jitter, each direction; unset: none.
         pub jitter: Option<Jitter>,
         /// Cross-traffic towards the phone; default none.
@@ -135,6 +147,12 @@ table! {
         pub mtu: Bytes = MTU,
         /// Random loss, each direction; default 0.
         pub loss: Loss = Loss::NONE,
+        /// Times in which both directions lose all that they transmit; default none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub blackouts: Vec<Blackout>,
+        /// Token bucket that drops what exceeds its rate, towards the end named second; unset: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub policer: Option<Policer>,
         /// Jitter, each direction; unset: none.
         pub jitter: Option<Jitter>,
         /// Cross-traffic towards the end named second; default none.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, Duration};
 
-use crate::model::{Buffer, Capacity, Cross, Jitter, Loss, Path, Queue, Radio, Scenario};
+use crate::model::{
+    Blackout, Buffer, Capacity, Cross, Jitter, Loss, Path, Policer, Queue, Radio, Scenario,
+};
 use config::{At, Wrong, changed, each, positive, refuse, unique, within, wrong};
 
 /// Limits of the MTU: the smallest datagram that every host must accept (RFC 791), and jumbo frames.
@@ -19,6 +21,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
         unique(&mut names, &hop.name, format!("{field}.name"))?;
         wire(&hop.rate, (&hop.buffer, &hop.queue, hop.mtu))
             .and_then(|()| impairments(&hop.loss, &hop.jitter, &hop.cross, hop.mtu))
+            .and_then(|()| interruptions(&hop.blackouts, hop.policer.as_ref(), hop.mtu))
             .at(field)?;
     }
     delays(scenario)?;
@@ -27,6 +30,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
         unique(&mut names, &link.name, format!("{field}.name"))?;
         wire(&link.rate, (&link.buffer, &link.queue, link.mtu))
             .and_then(|()| impairments(&link.loss, &link.jitter, &link.cross, link.mtu))
+            .and_then(|()| interruptions(&link.blackouts, link.policer.as_ref(), link.mtu))
             .at(field)?;
     }
     tree(scenario)
@@ -55,6 +59,7 @@ fn path_itself(path: &Path) -> Result<(), Wrong> {
     path.queue.check().at("queue")?;
     path.uplink_loss.check().at("uplink_loss")?;
     impairments(&path.loss, &path.jitter, &path.cross, path.mtu)?;
+    interruptions(&path.blackouts, path.policer.as_ref(), path.mtu)?;
     if path.wired.is_empty() {
         return refuse("wired", "the list is empty; allowed: one hop or more");
     }
@@ -77,6 +82,17 @@ fn impairments(
     loss.check().at("loss")?;
     jitter.as_ref().map_or(Ok(()), Jitter::check).at("jitter")?;
     each("cross", cross, |cross| cross.check(mtu))
+}
+
+fn interruptions(
+    blackouts: &[Blackout],
+    policer: Option<&Policer>,
+    mtu: Bytes,
+) -> Result<(), Wrong> {
+    Blackout::check(blackouts).at("blackouts")?;
+    policer
+        .map_or(Ok(()), |policer| policer.check(mtu))
+        .at("policer")
 }
 
 /// Checks that named delays and half the RTT agree.

@@ -4,6 +4,7 @@ mod agent;
 mod application_limited;
 mod delay_based;
 mod ecn;
+mod fields;
 mod library;
 mod loss_based;
 mod machines;

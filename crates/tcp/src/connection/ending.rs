@@ -125,7 +125,7 @@ impl Connection {
         self.flush(now);
     }
 
-    fn push_reset(&mut self, now: Instant) {
+    pub(super) fn push_reset(&mut self, now: Instant) {
         let timestamp = self.timestamp(now);
         let Some(receiver) = &mut self.receiver else {
             return;

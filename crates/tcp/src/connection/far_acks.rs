@@ -213,7 +213,7 @@ impl Connection {
     }
 
     /// Puts a segment without data on the wire that the other end has to answer (the kernel's `tcp_xmit_probe_skb`).
-    fn push_question(&mut self, now: Instant) {
+    pub(super) fn push_question(&mut self, now: Instant) {
         let timestamp = self.timestamp(now);
         let Some(receiver) = &mut self.receiver else {
             return;

@@ -208,7 +208,7 @@ impl Sender {
             let goal = self.buffer_goal();
             let mut room = self.buffer.room(self.snd_nxt, goal);
             if room == 0 {
-                if self.memory() >= self.buffer.limit {
+                if self.memory() >= self.buffer.limit || self.unsent() >= self.most_unsent() {
                     self.buffer.waits = true;
                     break;
                 }
@@ -268,6 +268,18 @@ impl Sender {
         self.write_end.saturating_sub(self.kept()) + buffers * BUFFER_OVERHEAD
     }
 
+    /// Returns the bytes that were written and not sent.
+    fn unsent(&self) -> u64 {
+        self.write_end - self.snd_nxt
+    }
+
+    /// Returns the unsent bytes at which the application has to wait (`tcp_notsent_lowat`). It goes on below half of them
+    /// (the kernel's `tcp_stream_memory_free`).
+    fn most_unsent(&self) -> u64 {
+        let lowat = self.config.settings.notsent_lowat;
+        lowat.map_or(u64::MAX, units::Bytes::get)
+    }
+
     /// Makes a buffer of its own of a burst that ends at `end` and has to wait (the kernel's `tso_fragment`).
     pub(super) fn set_apart(&mut self, end: u64) {
         self.buffer.split(end);
@@ -305,7 +317,8 @@ impl Sender {
         }
         let kept = self.memory();
         let free = self.buffer.limit.saturating_sub(kept);
-        self.buffer.waits = free == 0 || free < kept / 2;
+        let scarce = 2 * self.unsent() >= self.most_unsent();
+        self.buffer.waits = free == 0 || free < kept / 2 || scarce;
         if !self.buffer.waits {
             self.stop_phase(now, Phase::BufferLimited);
         }

@@ -10,8 +10,20 @@ use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 pub use tso::Tso;
 pub use window_scale::WindowScale;
 
+/// Returns whether a field that is on by default is on, so that scenarios from before it keep their hashes.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_on(field: &bool) -> bool {
+    *field
+}
+
 /// Limits of buffers and windows.
 const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
+
+/// Longest idle time and interval of keep-alive (`MAX_TCP_KEEPIDLE`).
+const LONGEST_KEEPALIVE: Duration = Duration::from_secs(32_767);
 
 table! {
     /// Settings of TCP on all hosts; the defaults are those of Linux.
@@ -24,6 +36,15 @@ table! {
         pub min_rto: Duration = Duration::from_millis(200),
         /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
         pub delayed_ack: bool = true,
+        /// Shortest wait of a delayed ACK, 1ms to 200ms (`TCP_DELACK_MIN`); unset: 40ms.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub delayed_ack_timeout: Option<Duration>,
+        /// Whether all sockets send short segments at once, without Nagle's algorithm (`TCP_NODELAY`); default false.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        pub nodelay: bool,
+        /// Selective acknowledgements; default true (RFC 2018).
+        #[serde(skip_serializing_if = "is_on")]
+        pub sack: bool = true,
         /// Timestamps option, 12 bytes of each segment; default true (RFC 7323).
         pub timestamps: bool = true,
         /// Window scale: true for what the largest receive buffer needs, false for none (windows up to 64KiB), or the
@@ -37,6 +58,23 @@ table! {
         pub receive_window_max: Option<Bytes>,
         /// Largest send buffer (`tcp_wmem`); default 4MiB.
         pub send_buffer_max: Bytes = Bytes::new(4 << 20),
+        /// Unsent bytes above which an application waits before it writes more (`tcp_notsent_lowat`); unset: only the send
+        /// buffer bounds them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub notsent_lowat: Option<Bytes>,
+        /// Time without an acknowledgement after which a connection is given up (`TCP_USER_TIMEOUT`); unset: 15
+        /// retransmissions, some 15 minutes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub user_timeout: Option<Duration>,
+        /// Idle time after which a connection is probed (`SO_KEEPALIVE`, `TCP_KEEPIDLE`); unset: it never is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub keepalive: Option<Duration>,
+        /// Time between two probes of an idle connection (`TCP_KEEPINTVL`); unset: 75s.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub keepalive_interval: Option<Duration>,
+        /// Probes without an answer after which an idle connection is given up (`TCP_KEEPCNT`); unset: 9.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub keepalive_probes: Option<u32>,
         /// Segments handed to the device at once: "linux" for bursts sized by the pacing rate, or a number of segments;
         /// default "linux".
         pub tso: Tso = Tso::Linux,
@@ -78,7 +116,39 @@ impl Tcp {
             milliseconds(1),
             milliseconds(120_000),
         )?;
+        let seconds = Duration::from_secs;
+        for (field, value, least, most) in [
+            (
+                "delayed_ack_timeout",
+                self.delayed_ack_timeout,
+                milliseconds(1),
+                milliseconds(200),
+            ),
+            (
+                "user_timeout",
+                self.user_timeout,
+                milliseconds(1),
+                seconds(86_400),
+            ),
+            ("keepalive", self.keepalive, seconds(1), LONGEST_KEEPALIVE),
+            (
+                "keepalive_interval",
+                self.keepalive_interval,
+                seconds(1),
+                LONGEST_KEEPALIVE,
+            ),
+        ] {
+            value.map_or(Ok(()), |value| within(field, value, least, most))?;
+        }
+        if let Some(probes) = self.keepalive_probes
+            && !(1..=127).contains(&probes)
+        {
+            return wrong("keepalive_probes", probes, "1 to 127 probes");
+        }
         let buffer = |field, bytes| within(field, bytes, BUFFER.0, BUFFER.1);
+        if let Some(bytes) = self.notsent_lowat {
+            within("notsent_lowat", bytes, Bytes::new(1), BUFFER.1)?;
+        }
         buffer("receive_buffer_max", self.receive_buffer_max)?;
         buffer("send_buffer_max", self.send_buffer_max)?;
         self.receive_window_max

@@ -7,6 +7,7 @@ mod announced_segments;
 mod closing;
 mod ecn;
 mod handshake;
+mod keepalive;
 mod limits;
 mod mathis;
 mod pair;

@@ -323,3 +323,37 @@ fn the_rest_of_the_window_leaves_with_the_last_burst() {
     let lens: Vec<u32> = sent(&mut sender).iter().map(|out| out.len).collect();
     assert_eq!(lens, [8_948, 8_948, 8_948, 8_948, 8_948, 8_948, 8_948, 84]);
 }
+
+/// Linux `tcp_stream_memory_free`: with `tcp_notsent_lowat`, an application waits once so much is unsent, a whole buffer of
+/// data further at most, and goes on below half of it.
+#[test]
+fn an_application_waits_where_enough_is_unsent() {
+    let lowat = 20_000;
+    let settings = Tcp {
+        notsent_lowat: Some(Bytes::new(lowat)),
+        ..Tcp::default()
+    };
+    let mut sender = opened("reno", TcpConfig::from(settings), 1 << 20);
+    sender.buffer.limit = 1 << 22;
+    sender.write(start(), 1 << 20, Ending::Message);
+    assert!(sender.writer_waits());
+    let unsent = |sender: &Sender| sender.write_end - sender.snd_nxt;
+    assert!(
+        (lowat..lowat + 65_536).contains(&unsent(&sender)),
+        "{}",
+        unsent(&sender)
+    );
+    let mut acked = 0;
+    while sender.writer_waits() {
+        assert!(
+            2 * unsent(&sender) + 20 * MSS >= lowat,
+            "{}",
+            unsent(&sender)
+        );
+        acked += 1;
+        ack(&mut sender, 0, acked);
+        sent(&mut sender);
+    }
+    assert!(2 * unsent(&sender) < lowat, "{}", unsent(&sender));
+    assert!(sender.write(start(), 1 << 20, Ending::Message) > 0);
+}

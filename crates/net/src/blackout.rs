@@ -1,0 +1,86 @@
+//! Blackout: a time in which a link loses all that it transmits. No queue keeps it.
+
+use config::{At, Wrong, positive, table, wrong};
+use units::{Duration, Instant};
+
+table! {
+    /// Time in which a link loses all packets, while it goes on to transmit.
+    pub struct Blackout {
+        /// Its start; default 0s.
+        pub at: Duration,
+        /// Its length; compulsory.
+        pub duration: Duration,
+    }
+}
+
+impl Blackout {
+    /// Checks the blackouts of a link.
+    ///
+    /// # Errors
+    /// The first that has no length, or begins before the end of the one before.
+    pub fn check(all: &[Self]) -> Result<(), Wrong> {
+        let mut end = Duration::ZERO;
+        for (index, each) in all.iter().enumerate() {
+            positive("duration", each.duration).at(index)?;
+            if each.at < end {
+                return wrong(
+                    format!("{index}.at"),
+                    each.at.to_string(),
+                    format!("times from the end of the one before, {end}, on"),
+                );
+            }
+            end = each.at + each.duration;
+        }
+        Ok(())
+    }
+}
+
+/// Blackouts of a link in the order of time, of which those before the present have been dropped.
+#[derive(Debug)]
+pub(crate) struct Blackouts {
+    all: Vec<Blackout>,
+    next: usize,
+}
+
+impl Blackouts {
+    pub(crate) fn new(all: &[Blackout]) -> Self {
+        Self {
+            all: all.to_vec(),
+            next: 0,
+        }
+    }
+
+    /// Returns whether a transmission that ends at `at` is lost. Times may not decrease.
+    #[inline]
+    pub(crate) fn take(&mut self, at: Instant) -> bool {
+        while let Some(each) = self.all.get(self.next) {
+            let since_start = at.since_start();
+            if since_start < each.at {
+                return false;
+            }
+            if since_start < each.at + each.duration {
+                return true;
+            }
+            self.next += 1;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_transmitted_from_the_start_until_the_end_is_lost() {
+        let blackout = |at, duration| Blackout {
+            at: Duration::from_millis(at),
+            duration: Duration::from_millis(duration),
+        };
+        let mut blackouts = Blackouts::new(&[blackout(10, 5), blackout(15, 1), blackout(30, 2)]);
+        let lost: Vec<u64> = (0..40)
+            .filter(|&ms| blackouts.take(Instant::ZERO + Duration::from_millis(ms)))
+            .collect();
+        assert_eq!(lost, [10, 11, 12, 13, 14, 15, 30, 31]);
+    }
+}

@@ -1,0 +1,103 @@
+//! Fields of a scenario that people set: sockets' options, policers, blackouts, and answers in several writes.
+
+use record::Tables;
+
+use crate::library::{first, run, scenario};
+
+/// Figures of a kind, from the events of a run.
+fn figures(tables: &Tables, kind: &str) -> Vec<f64> {
+    let events = tables.events.kind.iter().zip(&tables.events.detail);
+    events
+        .filter(|(found, _)| *found == kind)
+        .map(|(_, detail)| detail.parse().expect("a number"))
+        .collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// RFC 896: of an answer in two writes, the second waits for the acknowledgement of the first, a round trip later.
+/// `TCP_NODELAY`, for the flow or for all, spares that.
+#[test]
+fn nagle_costs_a_round_trip_and_nodelay_spares_it() {
+    let response = |more: &str, all: &str| {
+        let flow = format!(
+            "flows=[{{ {more} workload = {{ kind = 'request-response', response = '1200B', writes = 2, think = '0s', \
+             gap = '200ms' }} }}]"
+        );
+        let changes = ["duration=15s", "path.rtt=80ms", all, &flow];
+        median(figures(
+            &run(&scenario("steady-20-18", &changes), 1),
+            "response_s",
+        ))
+    };
+    let held = response("", "tcp.nodelay=false");
+    assert!((0.160..0.166).contains(&held), "{held}");
+    for spared in [
+        response("nodelay = true,", "tcp.nodelay=false"),
+        response("", "tcp.nodelay=true"),
+    ] {
+        assert!((0.080..0.086).contains(&spared), "{spared}");
+    }
+    let held = response("nodelay = false,", "tcp.nodelay=true");
+    assert!((0.160..0.166).contains(&held), "{held}");
+}
+
+/// Linux's BBR recognises a policer and sends at its rate (`lt_use_bw`); without that it would lose a share of what it
+/// probes with for good. CUBIC finds the rate by losses.
+#[test]
+fn a_policer_bounds_the_goodput_without_delay() {
+    for cca in ["cubic", "bbr", "bbr3"] {
+        let cca = format!("flows.0.cca={cca}");
+        let policer = "path.policer={ rate = '8Mbit/s', burst = '60kB' }";
+        let changes = ["duration=30s", policer, &cca];
+        let row = first(&run(&scenario("steady-100-68", &changes), 1).flows);
+        assert!(
+            (6.0..7.9).contains(&row.goodput_mbps),
+            "{cca}: {}",
+            row.goodput_mbps
+        );
+        assert!(row.rtt_mean_ms < 71.0, "{cca}: {}", row.rtt_mean_ms);
+    }
+}
+
+/// A blackout empties the path: the connection repeats what was lost and goes on.
+#[test]
+fn a_connection_survives_a_blackout_and_ends_by_its_user_timeout() {
+    let after = |more: &str| {
+        let blackout = "path.blackouts=[{ at = '10s', duration = '6s' }]";
+        let tables = run(
+            &scenario("steady-20-68", &["duration=40s", blackout, more]),
+            1,
+        );
+        let slots = tables.slots.t_s.iter().zip(&tables.slots.goodput_mbps);
+        let late = slots.filter(|(t, _)| **t >= 20.0).map(|(_, rate)| rate);
+        (late.sum::<f64>() / 200.0, first(&tables.flows).timeouts)
+    };
+    let (rate, timeouts) = after("tcp.f_rto=true");
+    assert!(rate > 18.0 && timeouts >= 3.0, "{rate} Mbit/s, {timeouts}");
+    let (rate, timeouts) = after("tcp.user_timeout=3s");
+    assert!(rate == 0.0 && timeouts < 5.0, "{rate} Mbit/s, {timeouts}");
+}
+
+/// Less unsent data waits in the sender than its buffer holds, at the same goodput.
+#[test]
+fn an_application_writes_only_what_is_sent_soon() {
+    let row =
+        |lowat: &str| first(&run(&scenario("steady-20-68", &["duration=20s", lowat]), 1).flows);
+    let (all, few) = (row("tcp.notsent_lowat=4MB"), row("tcp.notsent_lowat=16kB"));
+    assert!((few.goodput_mbps / all.goodput_mbps - 1.0).abs() < 0.01);
+}
+
+/// RFC 2018 off: each loss beyond the first of a window costs a round trip, so that random loss costs more.
+#[test]
+fn without_sack_losses_cost_more() {
+    let goodput = |sack: &str| {
+        let changes = ["duration=30s", "path.loss=0.005", "flows.0.cca=bbr", sack];
+        first(&run(&scenario("steady-20-68", &changes), 1).flows).goodput_mbps
+    };
+    let (with, without) = (goodput("tcp.sack=true"), goodput("tcp.sack=false"));
+    assert!(without < 0.8 * with, "{without} {with}");
+}
