@@ -52,7 +52,7 @@ impl<'a> Printer<'a> {
                 _ => self.text.push_str(&format!("{} = {line}\n", bare(key))),
             }
         }
-        let known = schema["properties"].as_object().into_iter().flatten();
+        let known = self.properties(schema, fields).into_iter().flatten();
         for (key, property) in known.filter(|(key, _)| !fields.contains_key(*key)) {
             if commented {
                 self.comment(Some(property));
@@ -98,6 +98,35 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Returns the properties of a table with those `fields`: those of the schema, of what it refers to, or of the
+    /// alternative whose kind the table has.
+    fn properties(
+        &self,
+        schema: &'a Value,
+        fields: &Map<String, Value>,
+    ) -> Option<&'a Map<String, Value>> {
+        if let Some(found) = schema["properties"].as_object() {
+            let kind = &schema["properties"]["kind"]["const"];
+            let fits = kind.is_null() || fields.get("kind") == Some(kind);
+            return Some(found)
+                .filter(|found| fits && fields.keys().all(|key| found.contains_key(key)));
+        }
+        self.inner(schema)
+            .find_map(|inner| self.properties(inner, fields))
+    }
+
+    /// Returns the schemas that a schema refers to or chooses from.
+    fn inner(&self, schema: &'a Value) -> impl Iterator<Item = &'a Value> {
+        let referred = schema["$ref"]
+            .as_str()
+            .and_then(|reference| self.schema.pointer(reference.trim_start_matches('#')));
+        let alternatives = ["oneOf", "anyOf"]
+            .into_iter()
+            .filter_map(|word| schema[word].as_array())
+            .flatten();
+        referred.into_iter().chain(alternatives)
+    }
+
     /// Returns the schema of the field `key` in a table with those `fields`.
     fn property(
         &self,
@@ -112,16 +141,7 @@ impl<'a> Printer<'a> {
         if let Some(found) = schema["properties"].get(key) {
             return Some(found);
         }
-        let referred = schema["$ref"]
-            .as_str()
-            .and_then(|reference| self.schema.pointer(reference.trim_start_matches('#')));
-        let alternatives = ["oneOf", "anyOf"]
-            .into_iter()
-            .filter_map(|word| schema[word].as_array())
-            .flatten();
-        referred
-            .into_iter()
-            .chain(alternatives)
+        self.inner(schema)
             .find_map(|inner| self.property(inner, key, fields))
     }
 

@@ -296,7 +296,7 @@ fn an_override_is_blamed_by_what_it_says() {
     assert_eq!(
         complaint_about("path.bufer=1bdp"),
         "override path.bufer=1bdp: path.bufer: there is no such field; did you mean \"buffer\"?; \
-         allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, jitter, cross, \
+         allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, blackouts, policer, jitter, cross, \
          wired, middleboxes"
     );
     assert_eq!(
