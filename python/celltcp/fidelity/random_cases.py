@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from celltcp.fidelity.cases import RANDOM, Case
+from celltcp.fidelity.rare import rare_conditions
 from celltcp.scenarios import load_scenario
 
 #: Scenario that a case on wired links changes.
@@ -34,12 +35,15 @@ def random_cases(count: int, seed: int, duration: str | None = None) -> list[Cas
     """Draws scenarios; case number i of a seed is the same whatever the count.
 
     Rates, RTTs, buffers, queue disciplines, loss, jitter, MTU, caps of windows and buffers, options of
-    TCP, workloads, cross-traffic, several flows, LTE and NR are drawn independently of each other.
+    TCP, workloads, cross-traffic, several flows, LTE and NR are drawn independently of each other. Half
+    of the cases have a rare condition, too: losses of a tenth of all ACKs, an RTT of seconds, withdrawn
+    windows, idle times of up to a day, policers, blackouts, any size of segments.
 
     Args:
         count: number of cases.
         seed: of the draws.
-        duration: length of a run, such as `"60s"`; 20 s unless given, 10 s with a radio network.
+        duration: length of a run, such as `"60s"`; 20 s unless given, 10 s with a radio network. Cases
+            with idle times last as long as these need.
     """
     return [_case(number, seed, duration) for number in range(1, count + 1)]
 
@@ -60,7 +64,8 @@ def _case(number: int, seed: int, duration: str | None) -> Case:
         changes += _link(draw)
     changes += _tcp(draw)
     changes += _traffic(draw)
-    scenario = load_scenario(base, changes=changes, duration=duration or _DURATIONS[on_radio])
+    rare, length = rare_conditions(draw, on_radio, duration or _DURATIONS[on_radio])
+    scenario = load_scenario(base, changes=changes + rare, duration=length)
     return Case(name, RANDOM, scenario)
 
 
