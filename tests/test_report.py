@@ -77,6 +77,7 @@ def test_a_report_names_nothing_outside_of_itself(folder: Path) -> None:
     assert not re.findall(r"@import|url\((?!#)", page)
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     pages = []
     for seed in ("1", "2"):

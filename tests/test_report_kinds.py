@@ -31,6 +31,7 @@ def written(folder: Path) -> Taken:
     return Taken(first.decode())
 
 
+@pytest.mark.slow
 def test_a_video_has_its_best_cca_scores_and_sessions(celltcp, tmp_path: Path) -> None:
     options = ("--abr", "bola-e,robust-mpc", "--cca", "cubic,vegas", "--runs", "2", "--duration", "16s")
     assert celltcp("video", "drive", "steady-5-18", *options, "--out", "a").returncode == 0

@@ -269,6 +269,7 @@ def test_the_extra_that_is_missing_is_named() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_example_learns() -> None:
     program = Path(__file__).parent.parent / "examples" / "selection-agent" / "train.py"
     small = ("--episodes", "8", "--test", "2", "--scenario", "lossy,plain")

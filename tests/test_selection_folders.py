@@ -47,6 +47,7 @@ def test_its_own_are(celltcp, tmp_path: Path) -> None:
     assert (tmp_path / "cases" / "cases.parquet").is_file()
 
 
+@pytest.mark.slow
 def test_more_runs_go_on_from_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[int] = []
 

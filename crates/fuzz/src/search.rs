@@ -12,7 +12,7 @@ use crate::limits::Watch;
 use crate::mutation::{mutants, mutated};
 
 /// Time of a search unless the environment gives another: parsers take turns, and tests should end soon.
-const SHORT: Duration = Duration::from_millis(250);
+const SHORT: Duration = Duration::from_millis(100);
 
 /// Options of a search: its time, its seed, and a mutant that is tried alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the options from the environment: `CELLTCP_FUZZ_SECONDS` (default 0.25), `CELLTCP_FUZZ_SEED` (default 1), and
+    /// Reads the options from the environment: `CELLTCP_FUZZ_SECONDS` (default 0.1), `CELLTCP_FUZZ_SEED` (default 1), and
     /// `CELLTCP_FUZZ_CASE`, the seed and the number of the only mutant, as a failure prints them.
     ///
     /// # Panics

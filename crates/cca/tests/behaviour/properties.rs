@@ -276,7 +276,7 @@ impl Lab {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// For any events, the window is between one segment and the clamp, and the pacing rate is within its
     /// bound. Overflows and divisions by zero would panic here.

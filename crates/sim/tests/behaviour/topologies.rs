@@ -91,7 +91,7 @@ fn an_outage_of_two_seconds_is_over_soon_after() {
 #[test]
 fn a_sudden_rise_is_found_and_a_sudden_fall_is_survived() {
     for (name, after) in [("rise", 40.0), ("fall", 10.0)] {
-        for cca in ["reno", "cubic", "bbr"] {
+        for cca in ["cubic", "bbr"] {
             let tables = run(&scenario(name, &[&format!("flows.0.cca={cca}")]), 1);
             let slots = &tables.slots;
             let late: Vec<f64> = (0..slots.len())
