@@ -16,7 +16,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
 use select::{DEFAULT_CCA, Selectors};
-use sidechannel::{Answer, GuestJob, Message};
+use sidechannel::{Answer, GuestJob, KernelSettings, Message};
 use sockets::{Counters, Hold, options, sender_view};
 use units::{Duration, Instant};
 use workload::{Action, End, Opens, Sessions, Switches};
@@ -331,7 +331,7 @@ impl<'a> Play<'a> {
             }
             let taken = match connection::give(file, &self.piece[..wanted as usize]) {
                 // Given up by TCP itself: nothing more is written, and epoll would report it for ever.
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                Err(error) if gave_up(&self.job.settings, &error) => {
                     if socket.asks_for_room.take().is_some() {
                         self.epoll.delete(file)?;
                     }
@@ -369,7 +369,7 @@ impl<'a> Play<'a> {
             let connection = number as u32;
             let progress = match report.progress {
                 Ok(progress) => progress,
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
+                Err(error) if gave_up(&self.job.settings, &error) => continue,
                 // The client has given the connection up: the server learns of it by a reset.
                 Err(_) if self.sessions.is_completed(connection) => {
                     self.sessions.ended(now, connection, end);
@@ -456,4 +456,14 @@ fn kernel_time() -> io::Result<Duration> {
     Ok(Duration::from_nanos(
         time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64,
     ))
+}
+
+/// Returns whether an error of a socket is that of a connection which TCP gave up at either end, as settings let it.
+fn gave_up(settings: &KernelSettings, error: &io::Error) -> bool {
+    let may = settings.user_timeout_ms.is_some() || settings.keepalive.is_some();
+    match error.kind() {
+        io::ErrorKind::TimedOut => true,
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => may,
+        _ => false,
+    }
 }

@@ -19,7 +19,7 @@ pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KeepAlive, KernelSetti
 pub use run::{Job, Report};
 
 /// Version of the messages. It is raised whenever a message changes, so that parties of different builds notice.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// Environment variable that names the shared object of the path.
 pub const PATH_VARIABLE: &str = "CELLTCP_PATH";

@@ -111,6 +111,7 @@ impl Connection {
         self.state = State::Established;
         self.established_at = Some(now);
         self.handshake_at = Instant::NEVER;
+        self.ack_received_at = now;
         self.start_keepalive(now);
         let once = self.handshake_tries == 1 && !self.answer_repeated;
         // The echo says which of several the other end has answered (the kernel's `tcp_ack_update_rtt`).

@@ -179,6 +179,9 @@ impl Sender {
         }
         self.refresh_window();
         if withdrawn {
+            if self.backoff == 0 {
+                self.timing_out_since = now;
+            }
             self.enter_loss(now);
         } else {
             if self.retransmits == 0 {
