@@ -369,7 +369,15 @@ impl<'a> Play<'a> {
             let connection = number as u32;
             let progress = match report.progress {
                 Ok(progress) => progress,
-                Err(error) if gave_up(&self.job.settings, &error) => continue,
+                Err(error) if gave_up(&self.job.settings, &error) => {
+                    let socket = self.connections[number].end(end);
+                    if let Some(file) = socket.socket.take()
+                        && socket.asks_for_room.take().is_some()
+                    {
+                        self.epoll.delete(&file)?;
+                    }
+                    continue;
+                }
                 // The client has given the connection up: the server learns of it by a reset.
                 Err(_) if self.sessions.is_completed(connection) => {
                     self.sessions.ended(now, connection, end);
