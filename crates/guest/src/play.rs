@@ -330,13 +330,8 @@ impl<'a> Play<'a> {
                 break;
             }
             let taken = match connection::give(file, &self.piece[..wanted as usize]) {
-                // Given up by TCP itself: nothing more is written, and epoll would report it for ever.
                 Err(error) if gave_up(&self.job.settings, &error) => {
-                    if socket.asks_for_room.take().is_some() {
-                        self.epoll.delete(file)?;
-                    }
-                    socket.socket = None;
-                    return Ok(());
+                    return self.let_go(connection, end);
                 }
                 given => given?,
             };
@@ -361,6 +356,17 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
+    /// Lets go of a socket whose connection TCP gave up: nothing more is written, and epoll would report it for ever.
+    fn let_go(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let socket = self.connections[connection as usize].end(end);
+        if let Some(file) = socket.socket.take()
+            && socket.asks_for_room.take().is_some()
+        {
+            self.epoll.delete(&file)?;
+        }
+        Ok(())
+    }
+
     /// Reports to the sessions what readers have read.
     fn receive(&mut self) -> io::Result<()> {
         for report in self.readers.fetch()? {
@@ -370,12 +376,7 @@ impl<'a> Play<'a> {
             let progress = match report.progress {
                 Ok(progress) => progress,
                 Err(error) if gave_up(&self.job.settings, &error) => {
-                    let socket = self.connections[number].end(end);
-                    if let Some(file) = socket.socket.take()
-                        && socket.asks_for_room.take().is_some()
-                    {
-                        self.epoll.delete(&file)?;
-                    }
+                    self.let_go(connection, end)?;
                     continue;
                 }
                 // The client has given the connection up: the server learns of it by a reset.

@@ -63,7 +63,6 @@ fn cubic_counts_application_limited_time_as_asked() {
     };
     let (step, lost) = after_the_pause("'cubic'");
     let (careful, fewer) = after_the_pause("{ name = 'cubic', excluded = 'application-limited' }");
-    println!("{step} {lost}, {careful} {fewer}");
     assert!(step > 60 && careful < 30, "{step} {careful}");
     assert!(fewer < lost / 3, "{fewer} of {lost}");
 }
@@ -97,7 +96,6 @@ fn a_connection_is_on_its_last_day_as_on_its_first() {
         (of.len(), of.iter().sum::<f64>() / of.len() as f64)
     };
     let ((many, first), (as_many, last)) = (days(0), days(50));
-    println!("{many} {first} {as_many} {last}");
     assert!(many.abs_diff(as_many) < many / 50, "{many} {as_many}");
     assert!((0.6..1.6).contains(&(last / first)), "{first} {last}");
 }
