@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from random import Random
 
-#: Largest idle time between two requests, s.
-_LONGEST_IDLE_S = 86_400
+#: Largest idle time between two requests, s: on wired links, and in a cell, whose channel is computed
+#: for each transmission time interval.
+_LONGEST_IDLE_S = (86_400, 20)
 
-#: Idle time of a run, s, unless two requests need more: the kernel engine looks at sockets every 10 ms.
-_IDLE_S = 5_000
+#: Idle time of a run, s, unless two requests need more.
+_IDLE_S = (5_000, 40)
 
 #: Lengths of a slot, s, and the largest number of slots.
 _SLOTS_S = (1, 15, 60, 900)
@@ -33,8 +34,8 @@ def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[s
     of_wires = (_lost_handshakes, _far_away, _withdrawn_windows, _segment_size)
     changes = draw.choice(of_all if on_radio else of_all + of_wires)(draw)
     if draw.random() < 0.25:
-        idle = math.exp(draw.uniform(math.log(10), math.log(_LONGEST_IDLE_S)))
-        count = max(2, min(12, round(_IDLE_S / idle)))
+        idle = math.exp(draw.uniform(math.log(10), math.log(_LONGEST_IDLE_S[on_radio])))
+        count = max(2, min(12, round(_IDLE_S[on_radio] / idle)))
         workload = (
             f'{{ kind = "request-response", response = "{draw.randint(1, 400)}kB", '
             f'gap = "{idle:.0f}s", count = {count} }}'
