@@ -32,6 +32,9 @@ use crate::reader::Readers;
 /// Longest interval at which the states of senders are read. It is shorter if samples are more frequent.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
+/// Events of a socket to which nothing can be written any more.
+const ENDED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
+
 /// Bytes of a message after which an application that follows its arrival is told.
 const PART: u64 = 8_000;
 
@@ -181,7 +184,13 @@ impl<'a> Play<'a> {
                     Source::Timer => armed = Instant::ZERO,
                     Source::Listener(flow) => self.accept(flow)?,
                     Source::Readers => self.receive()?,
-                    Source::Socket(number, end) => self.on_room(number, end)?,
+                    Source::Socket(number, end) => {
+                        // Reported until the socket leaves epoll, whatever it was asked for.
+                        if event.events().intersects(ENDED) {
+                            self.leave_epoll(number, end)?;
+                        }
+                        self.on_room(number, end)?;
+                    }
                 }
             }
         }
@@ -356,13 +365,19 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Lets go of a socket whose connection TCP gave up: nothing more is written, and epoll would report it for ever.
+    /// Lets go of a socket whose connection TCP gave up: nothing more is written.
     fn let_go(&mut self, connection: u32, end: End) -> io::Result<()> {
-        let socket = self.connections[connection as usize].end(end);
-        if let Some(file) = socket.socket.take()
-            && socket.asks_for_room.take().is_some()
-        {
-            self.epoll.delete(&file)?;
+        let number = connection as usize;
+        self.leave_epoll(number, end)?;
+        self.connections[number].end(end).socket = None;
+        Ok(())
+    }
+
+    /// Ends the reports of epoll on a socket.
+    fn leave_epoll(&mut self, number: usize, end: End) -> io::Result<()> {
+        let socket = self.connections[number].end(end);
+        if let (Some(file), true) = (&socket.socket, socket.asks_for_room.take().is_some()) {
+            self.epoll.delete(file)?;
         }
         Ok(())
     }
