@@ -32,6 +32,12 @@ use crate::reader::Readers;
 /// Longest interval at which the states of senders are read. It is shorter if samples are more frequent.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
+/// Readings without a segment in flight after which the interval doubles with each.
+const IDLE_LOOKS: u32 = 100;
+
+/// How often the interval doubles.
+const MOST_DOUBLINGS: u32 = 10;
+
 /// Events of a socket to which nothing can be written any more.
 const ENDED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
 
@@ -59,6 +65,8 @@ pub(crate) struct Play<'a> {
     sampling: Option<Duration>,
     next_sample: Instant,
     next_look: Instant,
+    /// Readings in a row without a segment in flight.
+    idle_looks: u32,
     readers: Readers,
     piece: Vec<u8>,
     /// Initial windows that selectors have set, by sender and destination.
@@ -102,6 +110,7 @@ impl<'a> Play<'a> {
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
             next_look: Instant::ZERO + LOOK_INTERVAL,
+            idle_looks: 0,
             readers,
             piece: vec![0; PIECE],
             initial_windows: BTreeMap::new(),
@@ -185,6 +194,7 @@ impl<'a> Play<'a> {
                     Source::Listener(flow) => self.accept(flow)?,
                     Source::Readers => self.receive()?,
                     Source::Socket(number, end) => {
+                        self.idle_looks = 0;
                         // Reported until the socket leaves epoll, whatever it was asked for.
                         if event.events().intersects(ENDED) {
                             self.leave_epoll(number, end)?;
@@ -224,6 +234,7 @@ impl<'a> Play<'a> {
 
     fn do_due(&mut self, now: Instant) -> io::Result<()> {
         while self.sessions.next_at() <= now {
+            self.idle_looks = 0;
             self.sessions.wake(now);
             self.carry_out()?;
         }
@@ -245,8 +256,21 @@ impl<'a> Play<'a> {
         while let Some(interval) = self.sampling.filter(|_| self.next_sample <= now) {
             self.next_sample += interval;
         }
-        while self.next_look <= now {
-            self.next_look += LOOK_INTERVAL;
+        let soon = now + LOOK_INTERVAL;
+        let later = self.next_look.saturating_since(soon);
+        if self.idle_looks == 0 && later > Duration::ZERO {
+            // What has happened ends the long intervals; readings stay multiples of the short one.
+            self.next_look =
+                soon + Duration::from_nanos(later.as_nanos() % LOOK_INTERVAL.as_nanos());
+        }
+        if self.next_look <= now {
+            let doublings = self.idle_looks.saturating_sub(IDLE_LOOKS);
+            let idle = LOOK_INTERVAL * (1 << doublings.min(MOST_DOUBLINGS));
+            let interval = idle.min(self.slot).max(LOOK_INTERVAL);
+            while self.next_look <= now {
+                self.next_look += interval;
+            }
+            self.idle_looks += 1;
         }
         Ok(())
     }
@@ -387,6 +411,7 @@ impl<'a> Play<'a> {
         for report in self.readers.fetch()? {
             let (number, end) = (report.connection, report.end);
             let now = self.now()?;
+            self.idle_looks = 0;
             let connection = number as u32;
             let progress = match report.progress {
                 Ok(progress) => progress,
@@ -438,6 +463,9 @@ impl<'a> Play<'a> {
         let mut senders = Vec::new();
         for number in 0..self.connections.len() {
             senders.extend(self.view(number)?.map(|view| (number as u32, view)));
+        }
+        if senders.iter().any(|(_, view)| view.packets_out > 0) {
+            self.idle_looks = 0;
         }
         if senders.is_empty() {
             return Ok(());
