@@ -78,15 +78,16 @@ impl Endpoints {
         ends.end(end).detach(now);
     }
 
-    /// Returns the reset that answers a segment for an end that is closed because its application has given the
-    /// connection up.
+    /// Returns the reset that answers a segment for an end that is closed because its application or its TCP has given
+    /// the connection up.
     pub(crate) fn refusal(&self, connection: u32, end: End, segment: &Segment) -> Option<Segment> {
         let ends = &self.connections[connection as usize];
-        let closed = match end {
-            End::Server => ends.server.state() == State::Closed,
-            End::Client => ends.client.state() == State::Closed,
+        let tcp = match end {
+            End::Server => &ends.server,
+            End::Client => &ends.client,
         };
-        let refuses = closed && ends.abandoned == Some(end);
+        let given_up = ends.abandoned == Some(end) || tcp.failure().is_some();
+        let refuses = tcp.state() == State::Closed && given_up;
         refuses.then(|| reset_reply(segment)).flatten()
     }
 

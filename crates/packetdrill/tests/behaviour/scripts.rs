@@ -189,6 +189,27 @@ fn a_syn_is_repeated_each_second_before_the_time_out_doubles() {
     ));
 }
 
+/// The kernel's `retransmits_timed_out` and `tcp_clamp_rto_to_user_timeout` in SYN-SENT.
+#[test]
+fn the_user_timeout_bounds_an_attempt_to_connect() {
+    passes(&played(
+        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+        +0 setsockopt(3, SOL_TCP, TCP_USER_TIMEOUT, [2500], 4) = 0
+        +0...2.5 connect(3, ..., ...) = -1 ETIMEDOUT (Connection timed out)
+        +0 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>",
+    ));
+    // The first time-out is a whole one.
+    passes(&played(
+        "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+        +0 setsockopt(3, SOL_TCP, TCP_USER_TIMEOUT, [300], 4) = 0
+        +0...1.001 connect(3, ..., ...) = -1 ETIMEDOUT (Connection timed out)
+        +0 > S 0:0(0) <...>
+        +1 > S 0:0(0) <...>",
+    ));
+}
+
 #[test]
 fn blind_segments_are_challenged() {
     passes(&server(

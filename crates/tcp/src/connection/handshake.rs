@@ -153,7 +153,7 @@ impl Connection {
         } else {
             self.config.syn_retries + LINEAR_TIMEOUTS
         };
-        if self.handshake_tries > retries {
+        if self.handshake_tries > retries || self.is_opening_hopeless(now) {
             self.fail(Failure::TimedOut);
             return;
         }
@@ -163,7 +163,24 @@ impl Connection {
         }
         self.handshake_sent = now;
         self.handshake_tries += 1;
-        self.handshake_at = self.config.timers.end(now, self.handshake_timeout());
+        let wait = self.handshake_timeout();
+        let wait = self
+            .time_left_to_open(now)
+            .map_or(wait, |left| wait.min(left.max(Duration::from_millis(1))));
+        self.handshake_at = self.config.timers.end(now, wait);
+    }
+
+    /// Returns what is left of the application's time-out for SYNs that were repeated. The first time-out is a whole
+    /// one, and a request in SYN-RECEIVED does not know the application yet (the kernel's
+    /// `tcp_clamp_rto_to_user_timeout`, `reqsk_timer_handler`).
+    fn time_left_to_open(&self, now: Instant) -> Option<Duration> {
+        let repeated = self.state == State::SynSent && self.handshake_tries > 1;
+        let limit = self.config.user_timeout.filter(|_| repeated)?;
+        Some(limit.saturating_sub(now.saturating_since(self.handshake_begun)))
+    }
+
+    fn is_opening_hopeless(&self, now: Instant) -> bool {
+        self.time_left_to_open(now) == Some(Duration::ZERO)
     }
 
     /// Returns the time-out of the SYN or SYN-ACK after the tries so far.

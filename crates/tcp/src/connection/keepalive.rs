@@ -40,7 +40,9 @@ impl Connection {
             return;
         }
         self.keepalive.at = Instant::NEVER;
-        let open = matches!(self.state, State::Established | State::CloseWait);
+        // FIN-WAIT-2 of an application that is gone has a timer of its own.
+        let orphan = self.detached && self.state == State::FinWait2;
+        let open = self.is_synchronised() && self.state != State::TimeWait && !orphan;
         let Some(idle) = self.config.settings.keepalive.filter(|_| open) else {
             return;
         };

@@ -1,6 +1,6 @@
 //! Tests of keep-alive (RFC 9293 §3.8.4), as Linux does it.
 
-use tcp::{Connection, Failure, Flags, State, Tcp, TcpConfig};
+use tcp::{Connection, Failure, Flags, Segment, State, Tcp, TcpConfig};
 use units::Duration;
 
 use crate::alone::{ack, at, data, exact, opened, pass, request, sent};
@@ -81,6 +81,22 @@ fn data_on_its_way_is_left_to_its_own_timers() {
 fn the_user_timeout_bounds_the_silence() {
     let mut socket = probed(Some(Duration::from_secs(12)));
     assert_eq!(times(&mut socket, 60_000), [10_020, 13_020]);
+    assert_eq!(socket.failure(), Some(Failure::TimedOut));
+}
+
+/// An application that has ended its own stream still reads; its connection is probed until the other end ends, too.
+#[test]
+fn half_a_connection_is_probed_too() {
+    let mut socket = probed(None);
+    socket.close(at(100));
+    sent(&mut socket);
+    let fin = data(0, 0).ack.wrapping_add(1);
+    socket.on_segment(at(120), &Segment { ack: fin, ..ack(0) });
+    assert_eq!(socket.state(), State::FinWait2);
+    assert_eq!(
+        times(&mut socket, 60_000),
+        [10_120, 13_120, 16_120, 19_120, 22_120]
+    );
     assert_eq!(socket.failure(), Some(Failure::TimedOut));
 }
 
