@@ -20,8 +20,8 @@ from celltcp.fidelity.campaign import decide, run_case
 from celltcp.fidelity.cases import case_names, is_steady
 from celltcp.fidelity.causes import NOT_FOUND, Cause, cause_of, known_causes
 from celltcp.fidelity.judgement import METRICS, difference, judge_case
-from celltcp.fidelity.rows import cells, difference_text, verdict
-from celltcp.fidelity.trajectory import Trajectory, cwnd_distance
+from celltcp.fidelity.rows import difference_text, rows, verdict
+from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, step_s
 from celltcp.report.fidelity_page import chosen_trajectories, page_text, write_page
 from celltcp.scenarios import load_scenario
 from celltcp.statistics import Estimate
@@ -198,7 +198,9 @@ class TestEngines:
         (case,) = choose_cases(["drive"], "5s")
         same = run_case(case, ["cubic"], 2, 1, engine())
         (found,) = judge_case(case, ["cubic"], same, same)
-        assert [found.differences[metric].percent for metric in METRICS] == [0, 0, 0, 0]
+        sizes = {metric: found.differences[metric].percent for metric in METRICS}
+        assert math.isnan(sizes.pop("completion_s"))
+        assert set(sizes.values()) == {0}
         assert found.cwnd_distance.mean == 0
         assert verdict(found) == "within"
 
@@ -223,6 +225,24 @@ class TestEngines:
         assert first is found.judgements[0]
         assert (second.runs, second.differences["goodput_mbps"].percent) == (3, 0)
 
+    def test_completion_is_judged_where_a_connection_is_complete(self) -> None:
+        short = 'flows.0.workload={kind = "sequence", size = "20kB", gap = "100ms"}'
+        cases = [
+            Case("drawn", "random", load_scenario("steady-20-68", changes=["duration=5s", *more]))
+            for more in ([], [short])
+        ]
+        found = [
+            judge_case(case, ["cubic"], same, same)[0].differences["completion_s"]
+            for case in cases
+            for same in [run_case(case, ["cubic"], 2, 1, engine())]
+        ]
+        assert [each.band for each in found] == [None, 10.0]
+        # A handshake, and two round trips of data.
+        assert found[1].native == pytest.approx(3 * 0.068, rel=0.2)
+
+    def test_a_run_of_days_has_no_more_samples_than_one_of_ten_minutes(self) -> None:
+        assert [step_s(duration) for duration in (10, 600, 6_000, 200_000)] == [0.01, 0.01, 0.1, 3.334]
+
     def test_different_seeds_are_not_held_against_each_other(self) -> None:
         (case,) = choose_cases(["drive"], "1s")
         sides = [run_case(case, ["reno"], 1, seed, engine()) for seed in (1, 2)]
@@ -237,7 +257,7 @@ class TestEngines:
         (found,) = judge_case(case, ["reno"], side, side)
         assert found.outside == ["rtt_mean_ms"]
         assert math.isnan(found.cwnd_distance.mean)
-        assert cells(found)[2:4] == ["0.00 / 0.00\n+0.00 %", "- / -\nundefined"]
+        assert rows([found])[0][2:4] == ["0.00 / 0.00\n+0.00 %", "- / -\nundefined"]
         (document,) = outcome(found).to_json([])["cases"]
         assert document["rtt_mean_ms"]["difference_percent"] is None
 
@@ -338,12 +358,12 @@ class TestPage:
         assert text.count("The reason.") == 1
         assert text.count(NOT_FOUND) == 1
         of_reason, of_none = text.index("The reason."), text.index(NOT_FOUND)
-        rows = [
+        lines = [
             "| steady-5-18-1bdp | bbr | goodput +9.00 ±0.50 % |",
             "| steady-5-18-5bdp | bbr | goodput -5.00 ±0.50 % |",
             "| steady-5-18-1bdp | reno | goodput -4.00 ±0.50 % |",
         ]
-        places = [text.index(row) for row in rows]
+        places = [text.index(line) for line in lines]
         assert of_reason < places[0] < places[1] < of_none < places[2]
         assert "| outage | cubic |" not in text
 
@@ -403,7 +423,7 @@ def test_a_verdict_names_what_is_outside_and_whether_more_runs_could_turn_it() -
 
 
 def test_a_row_says_both_values_and_the_difference() -> None:
-    row = cells(judgement("x", "bbr", 1.0))
+    (row,) = rows([judgement("x", "bbr", 1.0)])
     assert row[:3] == ["x", "bbr", "20.20 / 20.00\n+1.00 ±0.50 %"]
     assert row[-2:] == ["0.100 ±0.010", "within"]
 
@@ -447,9 +467,9 @@ class TestCommand:
         for side in ("native", "kernel"):
             assert (tmp_path / "r" / "outage" / side / "samples.parquet").is_file()
         with (tmp_path / "r" / "fidelity.csv").open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert [row["cca"] for row in rows] == ["bbr", "reno"]
-        assert float(rows[0]["goodput_mbps_native"]) > 1
+            written = list(csv.DictReader(file))
+        assert [row["cca"] for row in written] == ["bbr", "reno"]
+        assert float(written[0]["goodput_mbps_native"]) > 1
         made_by = "celltcp fidelity --cca bbr,reno --scenario outage --runs 2 --duration 2s --page p.md"
         assert f"\n    {made_by}\n" in (tmp_path / "p.md").read_text()
         document = json.loads((tmp_path / "f.json").read_text())

@@ -22,7 +22,7 @@ from celltcp.ccas import catalogue, chosen
 from celltcp.engines import Engine
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
-from celltcp.fidelity.trajectory import SAMPLES
+from celltcp.fidelity.trajectory import step_s
 from celltcp.lineups import lineup_of
 from celltcp.results import Results, claimed
 
@@ -207,4 +207,6 @@ def run_case(
 def _plan(
     case: Case, ccas: Sequence[str], runs: int, seed: int, engine: Engine, folder: Path | None
 ) -> Campaign:
-    return Campaign.of(case.scenario.with_samples(SAMPLES), ccas, runs, seed, engine, folder)
+    interval_ms = round(1_000 * step_s(case.scenario.duration_s))
+    scenario = case.scenario.with_samples(f"{interval_ms}ms")
+    return Campaign.of(scenario, ccas, runs, seed, engine, folder)

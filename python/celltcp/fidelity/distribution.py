@@ -11,13 +11,13 @@ import pandas as pd
 
 from celltcp._core import Scenario, in_unit
 from celltcp.fidelity.cases import Case
-from celltcp.fidelity.judgement import Fidelity, Judgement
+from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
 
 #: Shares of the comparisons whose differences are given.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)
 
 #: Metrics that have a band.
-JUDGED = ("goodput_mbps", "rtt_mean_ms")
+JUDGED = ("goodput_mbps", "rtt_mean_ms", "completion_s")
 
 _Path = dict[str, Any]
 
@@ -160,8 +160,9 @@ def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
         if beyond[id(judgement)]
     ]
     differences = {
-        metric: pd.Series([abs(each.differences[metric].percent) for each in found.judgements])
+        metric: pd.Series([abs(each.percent) for each in _judged(found, metric)])
         for metric in JUDGED
+        if _judged(found, metric)
     }
     return Distribution(
         len(found.judgements),
@@ -170,12 +171,18 @@ def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
             for metric, values in differences.items()
         },
         {
-            metric: 1 - sum(metric in metrics for metrics in beyond.values()) / max(len(beyond), 1)
-            for metric in JUDGED
+            metric: 1 - sum(each.is_outside for each in _judged(found, metric)) / values.size
+            for metric, values in differences.items()
         },
         {name: count for name, count in counts.items() if count[0]},
         outside,
     )
+
+
+def _judged(found: Fidelity, metric: str) -> list[Difference]:
+    """Differences of a metric where it has a band."""
+    of_metric = (each.differences[metric] for each in found.judgements)
+    return [each for each in of_metric if each.band is not None]
 
 
 def _most_suspicious(traits: Sequence[str], counts: dict[str, tuple[int, int]]) -> str:

@@ -16,8 +16,8 @@ COLUMNS = (
     ("rtt_mean_ms", "mean RTT", "mean RTT, ms", 1),
     ("rtt_p95_ms", "p95 RTT", "p95 RTT, ms", 1),
     ("retransmitted_percent", "retransmissions", "retransmitted, %", 2),
+    ("completion_s", "completion", "completion, s", 2),
 )
-HEADINGS = ("case", "CCA", *(heading for _, _, heading, _ in COLUMNS), "cwnd distance", "verdict")
 
 #: Legend of the cells.
 LEGEND = (
@@ -53,13 +53,29 @@ def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]:
     return row
 
 
-def cells(judgement: Judgement) -> list[str]:
-    """Returns the cells of a row, as in `HEADINGS`."""
+def columns_of(judgements: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
+    """Returns the columns of differences of a table; completion needs a connection that is complete."""
+    completed = any(not math.isnan(each.differences["completion_s"].kernel) for each in judgements)
+    return [column for column in COLUMNS if completed or column[0] != "completion_s"]
+
+
+def headings(judgements: Sequence[Judgement]) -> list[str]:
+    """Returns the headings of a table."""
+    differences = (heading for _, _, heading, _ in columns_of(judgements))
+    return ["case", "CCA", *differences, "cwnd distance", "verdict"]
+
+
+def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
+    """Returns the cells of a table, a row per judgement."""
+    return [_cells(each, columns_of(judgements)) for each in judgements]
+
+
+def _cells(judgement: Judgement, columns: Sequence[tuple[str, str, str, int]]) -> list[str]:
     found = judgement.cwnd_distance
     return [
         judgement.case,
         judgement.cca,
-        *(_metric(judgement.differences[metric], digits) for metric, _, _, digits in COLUMNS),
+        *(_metric(judgement.differences[metric], digits) for metric, _, _, digits in columns),
         _with_interval(_number(found.mean, 3), found.ci95, 3),
         verdict(judgement),
     ]

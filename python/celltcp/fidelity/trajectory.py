@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-#: Distance of the samples, and step of the grid on which trajectories are compared.
-SAMPLES = "10ms"
+#: Step of the grid on which trajectories are compared, s, unless that makes more steps than these.
 _STEP_S = 0.010
+_MOST_STEPS = 60_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Trajectory:
     cwnd: NDArray[np.float64]
     slot_t_s: NDArray[np.float64]
     rtt_ms: NDArray[np.float64]
+
+
+def step_s(duration_s: float) -> float:
+    """Returns the interval of the samples of a run, s: 10 ms, and more in runs of over ten minutes."""
+    return max(_STEP_S, math.ceil(duration_s / _MOST_STEPS * 1_000) / 1_000)
 
 
 def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFrame) -> Trajectory:
@@ -44,8 +49,8 @@ def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
     """Returns the mean over time of |ln(cwnd of native / cwnd of kernel)|.
 
     Time counts from the first data byte of each, and ends with the shorter of the two; between
-    samples the window is interpolated linearly, on a grid of 10 ms. 0.1 means that the windows differ
-    by some 10 % on average. NaN if one of them has no samples after its first data byte.
+    samples the window is interpolated linearly, on a grid of `step_s`. 0.1 means that the windows
+    differ by some 10 % on average. NaN if one of them has no samples after its first data byte.
     """
     both = (native, kernel)
     if any(not len(each.t_s) or math.isnan(each.first_data_s) for each in both):
@@ -53,6 +58,7 @@ def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
     length = min(float(each.t_s[-1]) - each.first_data_s for each in both)
     if length < 0:
         return math.nan
-    grid = np.arange(math.floor(length / _STEP_S) + 1) * _STEP_S
+    step = step_s(length)
+    grid = np.arange(math.floor(length / step) + 1) * step
     logs = [np.log(np.interp(grid + each.first_data_s, each.t_s, each.cwnd)) for each in both]
     return float(np.mean(np.abs(logs[0] - logs[1])))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from celltcp.fidelity import Fidelity, Judgement
     from celltcp.fidelity.kept import KeptFidelity
 
-#: Metrics that have a band.
+#: Metrics that have a band in each group.
 _JUDGED = COLUMNS[:2]
 #: Columns for which a page has no room.
 _NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")

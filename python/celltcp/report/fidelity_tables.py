@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltcp.fidelity.distribution import QUANTILES, distribution_of
-from celltcp.fidelity.rows import HEADINGS, cells
+from celltcp.fidelity.rows import headings, rows
 from celltcp.report.section import Column, Section, Table
 
 if TYPE_CHECKING:
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from celltcp.fidelity.distribution import Distribution
 
 #: Metrics of a distribution in words.
-_METRICS = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT"}
+_METRICS = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT", "completion_s": "completion"}
 #: Columns of texts.
 _TEXTS = ("case", "CCA", "verdict")
 
 
 def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
     """Returns a row per judgement; those that are outside or undecided stand out."""
-    columns = tuple(Column(each, is_number=each not in _TEXTS, name=each) for each in HEADINGS)
+    columns = tuple(
+        Column(each, is_number=each not in _TEXTS, name=each) for each in headings(judgements)
+    )
     bold = [place for place, each in enumerate(judgements) if each.outside or each.undecided]
     return Table(
         columns,
-        tuple(tuple(cells(each)) for each in judgements),
+        tuple(map(tuple, rows(judgements))),
         title,
         bold=frozenset(bold),
         ccas={each.cca: each.cca for each in judgements},
