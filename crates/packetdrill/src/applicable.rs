@@ -24,6 +24,55 @@ const FEATURES: &[(&str, &str)] = &[
     ("TCP_TX_DELAY", "TCP_TX_DELAY"),
 ];
 
+/// System calls on sockets and files that scripts may have.
+const SYSTEM_CALLS: &[&str] = &[
+    "accept",
+    "accept4",
+    "bind",
+    "cap_set",
+    "close",
+    "connect",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_pwait",
+    "epoll_wait",
+    "fcntl",
+    "getpeername",
+    "getpid",
+    "getsockname",
+    "getsockopt",
+    "ioctl",
+    "listen",
+    "open",
+    "pipe",
+    "poll",
+    "read",
+    "readv",
+    "recv",
+    "recvfrom",
+    "recvmmsg",
+    "recvmsg",
+    "select",
+    "send",
+    "sendfile",
+    "sendmmsg",
+    "sendmsg",
+    "sendto",
+    "setsockopt",
+    "shutdown",
+    "socket",
+    "socketpair",
+    "splice",
+    "tee",
+    "vmsplice",
+    "write",
+    "writev",
+];
+
+/// Beginnings of the names of calls that packetdrill has on other protocols.
+const OTHER_PROTOCOLS: &[(&str, &str)] = &[("sctp_", "SCTP"), ("psp_", "PSP")];
+
 /// Calls that are not modelled, and the features that they stand for.
 const CALLS: &[(&str, &str)] = &[
     ("splice", "splice"),
@@ -33,6 +82,11 @@ const CALLS: &[(&str, &str)] = &[
     ("open", "sendfile and files"),
     ("sendfile", "sendfile and files"),
     ("cap_set", "capabilities"),
+    ("epoll_create", "epoll"),
+    ("epoll_create1", "epoll"),
+    ("epoll_ctl", "epoll"),
+    ("epoll_pwait", "epoll"),
+    ("epoll_wait", "epoll"),
 ];
 
 /// Returns the first feature that the script needs and the native TCP does not have, with its line.
@@ -60,12 +114,21 @@ pub(crate) fn missing(script: &Script) -> Option<(u32, String)> {
     })
 }
 
+/// Returns whether a script may call that.
+pub(crate) fn is_system_call(name: &str) -> bool {
+    SYSTEM_CALLS.contains(&name) || other_protocol(name).is_some()
+}
+
+fn other_protocol(call: &str) -> Option<&'static str> {
+    let mut beginnings = OTHER_PROTOCOLS.iter();
+    beginnings
+        .find(|(beginning, _)| call.starts_with(beginning))
+        .map(|(_, protocol)| *protocol)
+}
+
 fn missing_in_call(call: &Call) -> Option<&'static str> {
-    if call.name.starts_with("sctp_") {
-        return Some("SCTP");
-    }
-    if call.name.starts_with("psp_") {
-        return Some("PSP");
+    if let Some(protocol) = other_protocol(&call.name) {
+        return Some(protocol);
     }
     if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
         return Some(feature);

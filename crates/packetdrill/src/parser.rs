@@ -6,6 +6,7 @@ mod packet;
 use std::collections::BTreeMap;
 
 use crate::SyntaxError;
+use crate::applicable::is_system_call;
 use crate::lexer::{Token, tokens};
 use crate::script::{Call, Event, Script, Time, What};
 
@@ -284,7 +285,12 @@ impl Parser {
         } else {
             None
         };
+        let line = self.line();
         let name = self.word()?;
+        if !is_system_call(&name) {
+            let what = format!("unknown system call {name}");
+            return Err(SyntaxError { line, what });
+        }
         let arguments = self.arguments()?;
         self.mark('=')?;
         let result = self.expression()?;

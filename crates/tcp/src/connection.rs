@@ -71,6 +71,8 @@ pub struct Connection {
     far_acks: Option<FarAcks>,
     /// Whether the application has closed its end entirely.
     detached: bool,
+    /// Whether the application reads nothing more (`SHUT_RD`).
+    reading_shut: bool,
     failure: Option<Failure>,
     /// Times of the latest data and of the latest ACK.
     data_received_at: Instant,
@@ -115,6 +117,7 @@ impl Connection {
             reserve: None,
             far_acks: None,
             detached: false,
+            reading_shut: false,
             failure: None,
             data_received_at: Instant::ZERO,
             ack_received_at: Instant::ZERO,
@@ -345,6 +348,9 @@ impl Connection {
         }
         if self.is_for_nobody(seq, segment) {
             self.refuse(segment);
+            if !self.detached {
+                self.failure = Some(Failure::Reset);
+            }
             return;
         }
         if segment.len > 0 || segment.flags.contains(Flags::FIN) {

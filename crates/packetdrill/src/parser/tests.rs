@@ -244,3 +244,25 @@ fn times_beyond_four_months_are_refused() {
     let error = parse("+10000001 close(3) = 0").expect_err("it is too late");
     assert_eq!(error.what, "time: 10000001 s is not between 0 and 10000000");
 }
+
+/// A misspelt call is an error of the script, also where an earlier event would end it; one that packetdrill has and the
+/// native TCP does not makes it not applicable.
+#[test]
+fn an_unknown_call_is_an_error_that_names_it() {
+    for name in ["wrte", "Read", "epoll", "frobnicate"] {
+        let text = format!("+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 {name}(3) = 0");
+        let error = parse(&text).expect_err("no such call");
+        assert_eq!(error.line, 2);
+        assert_eq!(error.what, format!("unknown system call {name}"));
+    }
+    for name in [
+        "write",
+        "epoll_wait",
+        "sendfile",
+        "sctp_bindx",
+        "psp_assoc",
+        "socketpair",
+    ] {
+        assert!(parse(&format!("+0 {name}(3) = 0")).is_ok(), "{name}");
+    }
+}

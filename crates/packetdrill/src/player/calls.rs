@@ -95,7 +95,6 @@ impl Player {
             "fcntl" => self.fcntl(arguments),
             "ioctl" => return self.ioctl(arguments),
             "poll" => return self.poll(arguments),
-            "epoll_create" | "epoll_create1" | "epoll_ctl" => return Err("epoll".to_owned()),
             "getpid" => Ok(Answer::Value(1)),
             other => return Err(format!("the system call {other}")),
         })
@@ -241,16 +240,20 @@ impl Player {
     fn shutdown(&mut self, arguments: &[Expression]) -> Done {
         let index = self.socket(arguments)?;
         let now = self.now;
-        let writes = arguments
-            .get(1)
-            .is_some_and(|how| how.has_word("SHUT_WR") || how.has_word("SHUT_RDWR"));
+        let ends = |direction: &str| {
+            let how = arguments.get(1);
+            how.is_some_and(|how| how.has_word(direction) || how.has_word("SHUT_RDWR"))
+        };
         let Some(peer) = self.sockets[index].connection_mut() else {
             return Err(Errno::NotConnected);
         };
         if matches!(peer.tcp.state(), State::Closed | State::Listen) {
             return Err(Errno::NotConnected);
         }
-        if writes {
+        if ends("SHUT_RD") {
+            peer.tcp.shut_reading();
+        }
+        if ends("SHUT_WR") {
             peer.shut = true;
             peer.tcp.close(now);
         }

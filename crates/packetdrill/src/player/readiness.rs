@@ -115,7 +115,8 @@ impl Player {
                 }
             }
             Role::Connection(peer) => {
-                let (state, ended) = (peer.tcp.state(), peer.tcp.has_ended());
+                let state = peer.tcp.state();
+                let ended = peer.tcp.has_ended() || peer.tcp.has_shut_reading();
                 let closed = state == State::Closed;
                 if peer.tcp.readable() > 0 || ended || closed {
                     names.extend(["POLLIN", "POLLRDNORM"]);

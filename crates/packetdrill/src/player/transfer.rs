@@ -99,6 +99,7 @@ impl Player {
         }
         match peer.tcp.state() {
             State::Closed => Ok(Answer::Value(0)),
+            _ if peer.tcp.has_shut_reading() => Ok(Answer::Value(0)),
             _ if waits => Ok(Answer::Blocks(0)),
             _ => Err(Errno::Again),
         }

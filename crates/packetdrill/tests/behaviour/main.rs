@@ -6,4 +6,5 @@ mod limits;
 mod long_lives;
 mod playing;
 mod scripts;
+mod shutdowns;
 mod withdrawn_windows;

@@ -304,7 +304,7 @@ fn what_is_missing_is_named() {
         ("+0 send(4, ..., 10, MSG_ZEROCOPY) = 10", "zero-copy"),
         ("+0 splice(4, NULL, 6, NULL, 9, 0) = 9", "splice"),
         ("+0 `nstat | grep -q TcpExt`", "nstat"),
-        ("+0 frobnicate(4) = 0", "frobnicate"),
+        ("+0 getpeername(4, ..., ...) = 0", "getpeername"),
         ("+0 epoll_create(1) = 5", "epoll"),
         (
             "+0 setsockopt(4, SOL_TCP, TCP_NOTSENT_LOWAT, [1000], 4) = 0",

@@ -64,13 +64,24 @@ impl Connection {
         self.close(now);
     }
 
-    /// Returns whether the segment brings new data for an application that is gone.
+    /// Ends reading: no more data is awaited, what arrives stays readable, and once this end has sent its FIN, too, new
+    /// data is answered by a reset (`SHUT_RD`; the kernel's `tcp_rcv_state_process`).
+    pub fn shut_reading(&mut self) {
+        self.reading_shut = true;
+    }
+
+    /// Returns whether the application has ended reading.
+    pub fn has_shut_reading(&self) -> bool {
+        self.reading_shut
+    }
+
+    /// Returns whether the segment brings new data for an application that is gone or reads nothing more.
     pub(super) fn is_for_nobody(&self, seq: u64, segment: &Segment) -> bool {
         let next = self
             .receiver
             .as_ref()
             .map_or(0, |receiver| receiver.rcv_nxt());
-        self.detached
+        (self.detached || self.reading_shut)
             && segment.len > 0
             && seq + u64::from(segment.len) > next
             && matches!(
