@@ -26,7 +26,7 @@ impl Blackout {
                 return wrong(
                     format!("{index}.at"),
                     each.at.to_string(),
-                    format!("times from the end of the one before, {end}, on"),
+                    format!("{end}, the end of the one before, or later"),
                 );
             }
             end = each.at + each.duration;

@@ -49,6 +49,30 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
     assert_eq!(complaint("path = 3"), "bad.toml:1: path: 3 is not a table");
 }
 
+/// A field is not ignored without a word because of another one.
+#[test]
+fn a_field_that_another_one_makes_void_is_an_error() {
+    for (lines, part) in [
+        (
+            "keepalive_interval = '1s'",
+            "tcp.keepalive_interval: has no effect without keepalive",
+        ),
+        (
+            "keepalive_probes = 3",
+            "tcp.keepalive_probes: has no effect without keepalive",
+        ),
+        (
+            "delayed_ack = false\ndelayed_ack_timeout = '90ms'",
+            "tcp.delayed_ack_timeout: has no effect without delayed_ack = true",
+        ),
+    ] {
+        let line = complaint(&format!("[tcp]\n{lines}"));
+        assert!(line.contains(part), "{line}");
+    }
+    let whole = "[tcp]\nkeepalive = '9s'\nkeepalive_interval = '1s'\nkeepalive_probes = 3";
+    assert!(Scenario::from_toml(whole, "good.toml", &[]).is_ok());
+}
+
 #[test]
 fn middleboxes_need_a_node_of_their_own_between_the_hosts() {
     let boxes = |entries: &str| complaint_about(&format!("path.middleboxes=[{entries}]"));

@@ -3,7 +3,7 @@
 mod tso;
 mod window_scale;
 
-use config::{Wrong, table, within, wrong};
+use config::{Wrong, refuse, table, within, wrong};
 use units::{Bytes, Duration};
 
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
@@ -145,6 +145,7 @@ impl Tcp {
         {
             return wrong("keepalive_probes", probes, "1 to 127 probes");
         }
+        self.check_dependent()?;
         let buffer = |field, bytes| within(field, bytes, BUFFER.0, BUFFER.1);
         if let Some(bytes) = self.notsent_lowat {
             within("notsent_lowat", bytes, Bytes::new(1), BUFFER.1)?;
@@ -153,6 +154,36 @@ impl Tcp {
         buffer("send_buffer_max", self.send_buffer_max)?;
         self.receive_window_max
             .map_or(Ok(()), |cap| buffer("receive_window_max", cap))
+    }
+
+    /// Checks that no field is set which has no effect without another one.
+    fn check_dependent(&self) -> Result<(), Wrong> {
+        let probes = self.keepalive_probes.is_some();
+        for (field, is_set, needed, is_there) in [
+            (
+                "keepalive_interval",
+                self.keepalive_interval.is_some(),
+                "keepalive",
+                self.keepalive.is_some(),
+            ),
+            (
+                "keepalive_probes",
+                probes,
+                "keepalive",
+                self.keepalive.is_some(),
+            ),
+            (
+                "delayed_ack_timeout",
+                self.delayed_ack_timeout.is_some(),
+                "delayed_ack = true",
+                self.delayed_ack,
+            ),
+        ] {
+            if is_set && !is_there {
+                return refuse(field, format!("has no effect without {needed}"));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the payload of a full segment on a path of that MTU, after the timestamps option, bytes.
