@@ -45,7 +45,9 @@ def _judgement(case: str, percent: float, ci95: float | None) -> Judgement:
     empty = Trajectory(0.0, *[np.array([]) for _ in range(4)])
     goodput = Difference(10.0, 10.0, percent, ci95, 5.0)
     rtt = Difference(50.0, 50.0, 0.0, None, 10.0)
-    differences = {"goodput_mbps": goodput, "rtt_mean_ms": rtt}
+    # Of the three cases only b has connections that are complete.
+    completion = Difference(1.0, 1.0, 2.0, None, 10.0 if case == "b" else None)
+    differences = {"goodput_mbps": goodput, "rtt_mean_ms": rtt, "completion_s": completion}
     return Judgement(case, "random", "cubic", "", differences, Estimate(0.0, None), (empty, empty))
 
 
@@ -58,4 +60,6 @@ def test_a_difference_whose_interval_reaches_back_is_not_beyond() -> None:
     assert [(each.judgement.case, each.guess) for each in found.outside] == [("c", "MTU")]
     assert found.traits == {"MTU": (1, 1)}
     assert math.isclose(found.within["goodput_mbps"], 2 / 3)
+    assert found.within["completion_s"] == 1
+    assert found.quantiles["completion_s"][0.95] == 2.0
     assert found.quantiles["goodput_mbps"][0.5] == 6.0
