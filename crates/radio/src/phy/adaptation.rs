@@ -71,6 +71,24 @@ impl LinkAdaptation {
         }
     }
 
+    /// Makes each CQI the one at which the scheme with its modulation and code rate keeps the error target on the whole
+    /// carrier; `scheme_of` returns that scheme. The rounding of transport blocks (TS 38.214 5.1.3.2) makes the block of
+    /// the carrier need up to some tenths of a dB more than a block of the nominal rate, and a base station that knows
+    /// the CQI alone would go without the scheme at every SINR.
+    pub(crate) fn with_schemes_of_cqis(mut self, scheme_of: impl Fn(u8) -> Option<u8>) -> Self {
+        let whole = self.needs.len() - self.schemes;
+        for (cqi, threshold) in (1..).zip(&mut self.cqis) {
+            let need = scheme_of(cqi).map(|mcs| f64::from(self.needs[whole + usize::from(mcs)]));
+            if let Some(need) = need.filter(|need| need.is_finite())
+                && need > threshold.sinr_db
+            {
+                threshold.sinr_db = need;
+                threshold.information = information(threshold.modulation, need) as f32;
+            }
+        }
+        self
+    }
+
     /// Returns the CQI that a receiver reports: the highest value whose reference block it would receive within the
     /// error target, or 0 if there is none (TS 36.213 7.2.3, TS 38.214 5.2.2.1).
     ///

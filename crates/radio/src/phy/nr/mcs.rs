@@ -157,6 +157,10 @@ pub fn link_adaptation(table: McsTable, prbs: u32, allocation: Allocation) -> Li
         prbs,
         |mcs, prbs| format(table, mcs, prbs, allocation),
     )
+    .with_schemes_of_cqis(|cqi| {
+        let scheme = table.cqi_table().scheme(cqi);
+        (0..table.schemes()).find(|mcs| table.scheme(*mcs) == scheme)
+    })
 }
 
 #[cfg(test)]
@@ -166,6 +170,54 @@ mod tests {
     fn rate_1024(table: McsTable, mcs: u8) -> (Modulation, f64) {
         let scheme = table.scheme(mcs).expect("in the table");
         (scheme.modulation, scheme.rate() * 1024.0)
+    }
+
+    /// TS 38.214 5.2.2.1: on the whole carrier the base station picks at least the scheme of the reported CQI, and keeps
+    /// the error target; a higher CQI never carries less.
+    #[test]
+    fn the_scheme_of_the_reported_cqi_is_picked_on_every_carrier() {
+        let carriers = [
+            11, 18, 24, 25, 31, 38, 51, 52, 65, 66, 78, 79, 106, 132, 133, 135, 160, 162, 217, 245,
+            264, 270,
+        ];
+        for table in [McsTable::Qam64, McsTable::Qam256, McsTable::LowRate] {
+            let cqis = table.cqi_table();
+            for (symbols, layers) in [(12, 1), (13, 1), (13, 2), (11, 4)] {
+                let allocation = Allocation {
+                    symbols,
+                    dmrs_elements: 12,
+                    overhead_elements: 0,
+                    layers,
+                };
+                for prbs in carriers.into_iter().chain([272, 273]) {
+                    let adaptation = link_adaptation(table, prbs, allocation);
+                    let mut before = 0;
+                    for cqi in 1..=15 {
+                        let case = format!("{table:?} {symbols} {layers} {prbs} {cqi}");
+                        let sinr_db = adaptation.sinr_db_of_cqi(cqi);
+                        let mcs = adaptation.mcs_of_cqi(cqi, prbs, 0.0).expect("a scheme");
+                        let block = format(table, mcs, prbs, allocation).expect("in the table");
+                        // CQI 1 of 64QAM has less than the lowest scheme.
+                        let lowest = mcs == 0 && block.bler(sinr_db) > cqis.target_bler();
+                        let errors = block.bler(sinr_db) / cqis.target_bler();
+                        assert!(errors <= 1.05 || lowest, "{case}: {errors}");
+                        assert!(block.bits >= before, "{case}");
+                        before = block.bits;
+                        let nominal = cqis.scheme(cqi);
+                        let own = (0..table.schemes()).find(|mcs| table.scheme(*mcs) == nominal);
+                        let possible = own.filter(|own| {
+                            format(table, *own, prbs, allocation).is_some_and(|block| {
+                                block.sinr_db_at_bler(cqis.target_bler()).is_finite()
+                            })
+                        });
+                        assert!(
+                            possible.is_none_or(|own| mcs >= own),
+                            "{case}: {mcs} {own:?}"
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]
