@@ -45,8 +45,19 @@ struct Running {
     bytes: u64,
     arrived: u64,
     requested: Instant,
-    /// Time of the first bytes and their number.
-    first: Option<(Instant, u64)>,
+    /// Bytes that the session had received at that time.
+    received: u64,
+    /// The first bytes.
+    first: Option<First>,
+}
+
+/// First bytes of a response.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    at: Instant,
+    bytes: u64,
+    /// Bytes that the session had received with them.
+    received: u64,
 }
 
 /// State of a connection.
@@ -80,6 +91,8 @@ pub struct Client {
     fetched: Vec<Fetched>,
     abandoned: u32,
     wasted: u64,
+    /// Bytes that have arrived over all connections.
+    received: u64,
     /// Time up to which the session has been carried on.
     until: Instant,
     outcome: Option<Outcome>,
@@ -115,6 +128,7 @@ impl Client {
             fetched: Vec::new(),
             abandoned: 0,
             wasted: 0,
+            received: 0,
             until: Instant::ZERO,
             outcome: None,
             last: None,
@@ -158,7 +172,12 @@ impl Client {
         {
             let fresh = bytes.min(running.bytes - running.arrived);
             running.arrived += fresh;
-            running.first = running.first.or(Some((now, fresh)));
+            self.received += fresh;
+            running.first = running.first.or(Some(First {
+                at: now,
+                bytes: fresh,
+                received: self.received,
+            }));
             self.connections[connection] = Connection::Busy(running);
             if running.arrived == running.bytes {
                 self.connections[connection] = Connection::Idle;
@@ -248,14 +267,21 @@ impl Client {
 
     /// Adds a segment, and those after it that arrived before it, to the buffer.
     fn complete(&mut self, now: Instant, running: Running) {
-        let (first, first_bytes) = running.first.unwrap_or((now, running.bytes));
+        let first = running.first.unwrap_or(First {
+            at: now,
+            bytes: running.bytes,
+            received: self.received,
+        });
+        let before = first.received - running.received - first.bytes;
+        let after = self.received - first.received - (running.bytes - first.bytes);
         let fetched = Fetched {
             segment: running.segment,
             quality: running.quality,
             bytes: Bytes::new(running.bytes),
             requested: running.requested,
-            first,
-            first_bytes: Bytes::new(first_bytes),
+            first: first.at,
+            first_bytes: Bytes::new(first.bytes),
+            beside: [before, after].map(Bytes::new),
             finished: now,
             buffer: Duration::ZERO,
         };
@@ -272,7 +298,7 @@ impl Client {
 
     /// Returns the lower quality for which the adaptation abandons a request.
     fn abandons(&mut self, now: Instant, running: &Running) -> Option<usize> {
-        let (first, _) = running.first?;
+        let first = running.first?.at;
         if !self.player.abandon || running.quality == 0 || self.once.contains(&running.segment) {
             return None;
         }
@@ -290,6 +316,16 @@ impl Client {
             .filter(|quality| *quality < running.quality)
     }
 
+    /// Returns the most video that the buffer may hold: that of the player, and in a live stream no more than there is.
+    fn max_buffer(&self, now: Instant) -> Duration {
+        let there = |latency| {
+            let since = now.saturating_since(self.playback.opened());
+            (since + latency).saturating_sub(self.playback.played())
+        };
+        let live = self.player.latency.map_or(Duration::MAX, there);
+        self.player.max_buffer.min(live)
+    }
+
     fn view<'a>(&self, manifest: &'a Manifest, now: Instant, segment: usize) -> View<'a> {
         View {
             manifest,
@@ -298,7 +334,7 @@ impl Client {
             segments: self.segments,
             last: self.last,
             buffer: self.playback.level(),
-            max_buffer: self.player.max_buffer,
+            max_buffer: self.max_buffer(now),
             stage: self.playback.stage(),
             stalls: self.playback.stalls().len(),
             initial: self.player.initial,
@@ -383,6 +419,7 @@ impl Client {
                 bytes: bytes.get(),
                 arrived: 0,
                 requested: now,
+                received: self.received,
                 first: None,
             });
             out.push(Order::Request {

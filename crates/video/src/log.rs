@@ -47,6 +47,8 @@ pub struct Fetched {
     pub first: Instant,
     /// Number of these first bytes.
     pub first_bytes: Bytes,
+    /// Bytes that arrived over the other connections from the request to the first bytes, and after them.
+    pub beside: [Bytes; 2],
     /// Time at which its last byte arrived.
     pub finished: Instant,
     /// Level of the buffer after it had arrived.
@@ -54,16 +56,28 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Returns the rate in bit/s after the first bytes, and the time that this took, s; if all bytes arrived at once,
-    /// those since the request. Nothing if that took no time either.
+    /// Returns the rate of all connections in bit/s after the first bytes, and the time that this took, s; if all bytes
+    /// arrived at once, those since the request. Nothing if that took no time either.
     pub fn throughput(&self) -> Option<(f64, f64)> {
         let rate = |bytes: u64, time: Duration| {
             let seconds = time.as_secs_f64();
             (bytes > 0 && seconds > 0.0).then(|| (bytes as f64 * 8.0 / seconds, seconds))
         };
         let rest = self.bytes.get() - self.first_bytes.get();
-        rate(rest, self.finished - self.first)
-            .or_else(|| rate(self.bytes.get(), self.finished - self.requested))
+        let alone = (rest > 0).then_some(rest + self.beside[1].get());
+        alone
+            .and_then(|bytes| rate(bytes, self.finished - self.first))
+            .or_else(|| rate(self.received(), self.duration()))
+    }
+
+    /// Returns the rate of all connections in bit/s from the request on; nothing if that took no time.
+    pub fn throughput_with_latency(&self) -> Option<f64> {
+        let seconds = self.duration().as_secs_f64();
+        (seconds > 0.0).then(|| self.received() as f64 * 8.0 / seconds)
+    }
+
+    fn received(&self) -> u64 {
+        self.bytes.get() + self.beside[0].get() + self.beside[1].get()
     }
 
     /// Returns the time from the request to the last byte.

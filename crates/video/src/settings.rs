@@ -84,6 +84,10 @@ impl Player {
         positive("patience", self.patience)?;
         within("startup", self.startup, Duration::ZERO, self.max_buffer)?;
         within("resume", self.resume, Duration::ZERO, self.max_buffer)?;
+        if let Some(latency) = self.latency {
+            // More than the latency is not there before the viewer waits for it.
+            within("startup", self.startup, Duration::ZERO, latency)?;
+        }
         count("connections", self.connections, 1, 8)
     }
 

@@ -1,7 +1,8 @@
 //! BBA-0: the rate is a function of the buffer, from "A Buffer-Based Approach to Rate Adaptation" (2014), section 4.
 //!
 //! With the buffer of the paper, 240 s, the reservoir is 90 s and the highest rate is reached at 216 s; other buffers
-//! are divided in proportion.
+//! are divided in proportion. A request is made with room for a segment, so that the buffer then has a segment less than
+//! its most: a small buffer is divided such that the highest rate is reached there.
 
 use super::{Abr, Choice, View};
 
@@ -13,9 +14,19 @@ pub(crate) const UPPER: f64 = 216.0 / 240.0;
 /// The algorithm, whose only state is the previous quality.
 pub(crate) struct Bba0;
 
+/// Returns the size of the buffer by which the map is divided, s.
+pub(crate) fn mapped_buffer(view: &View) -> f64 {
+    /// Less than a level that is reached exactly, in spite of rounding.
+    const NEARLY: f64 = 1.0 - 1e-9;
+    let max = view.max_buffer.as_secs_f64();
+    let reached = (max - view.segment_s()) / UPPER * NEARLY;
+    // A buffer of one segment has no level to go by.
+    max.min(if reached > 0.0 { reached } else { max })
+}
+
 /// Returns the rate for the level of the buffer, bit/s.
 fn map(view: &View) -> f64 {
-    let max = view.max_buffer.as_secs_f64();
+    let max = mapped_buffer(view);
     let (low, high) = (
         view.manifest.rate(0),
         view.manifest.rate(view.manifest.top()),
@@ -30,7 +41,7 @@ impl Abr for Bba0 {
         let (manifest, top) = (view.manifest, view.manifest.top());
         let last = view.last.unwrap_or(0);
         let rate = map(view);
-        let level = view.level() / view.max_buffer.as_secs_f64();
+        let level = view.level() / mapped_buffer(view);
         let quality = if level <= RESERVOIR {
             0
         } else if level >= UPPER {

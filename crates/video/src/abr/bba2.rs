@@ -2,12 +2,12 @@
 //! to Rate Adaptation" (2014), sections 5 and 6.
 //!
 //! The reservoir is what the lowest rate needs on a link that carries just its mean. The paper's bounds of it, 8 s and
-//! 140 s, belong to a buffer of 240 s; other buffers are divided in proportion. The protection against outages, which
+//! 140 s, belong to a buffer of 240 s; other buffers are divided in proportion, as those of BBA-0. The protection against outages, which
 //! moves the map to the right in the course of a session, is not built.
 
 use units::Duration;
 
-use super::bba0::UPPER;
+use super::bba0::{UPPER, mapped_buffer};
 use super::{Abr, Choice, Fetched, View};
 
 /// Bounds of the reservoir, as parts of the buffer.
@@ -40,7 +40,7 @@ struct Map {
 
 impl Map {
     fn new(view: &View) -> Self {
-        let max = view.max_buffer.as_secs_f64();
+        let max = mapped_buffer(view);
         let (manifest, duration) = (view.manifest, view.segment_s());
         let rate = manifest.mean_size(0) / duration;
         let count =

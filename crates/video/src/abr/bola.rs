@@ -116,9 +116,8 @@ impl Abr for Bola {
     }
 
     fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
-        let took = fetched.duration().as_secs_f64();
-        if took > 0.0 {
-            self.throughput = fetched.bytes.get() as f64 * 8.0 / took;
+        if let Some(rate) = fetched.throughput_with_latency() {
+            self.throughput = rate;
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct View<'a> {
     pub last: Option<usize>,
     /// Video in the buffer.
     pub buffer: Duration,
-    /// Video in the buffer at most.
+    /// Video in the buffer at most: that of the player, or what a live stream has beyond the picture that is shown.
     pub max_buffer: Duration,
     /// State of the playback.
     pub stage: Stage,
@@ -232,6 +232,7 @@ pub(crate) mod samples {
             requested,
             first: requested,
             first_bytes: Bytes::new(0),
+            beside: [Bytes::new(0); 2],
             finished: view.now,
             buffer: view.buffer,
         }

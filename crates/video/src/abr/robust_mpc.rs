@@ -53,11 +53,9 @@ impl Abr for RobustMpc {
     }
 
     fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
-        let took = fetched.duration().as_secs_f64();
-        if took == 0.0 {
+        let Some(rate) = fetched.throughput_with_latency() else {
             return;
-        }
-        let rate = fetched.bytes.get() as f64 * 8.0 / took;
+        };
         if let Some(predicted) = self.predicted {
             remember(&mut self.errors, (predicted - rate).abs() / rate);
         }

@@ -3,3 +3,4 @@
 mod fluid;
 mod promises;
 mod published;
+mod rungs;

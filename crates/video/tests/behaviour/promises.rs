@@ -61,7 +61,7 @@ fn players() -> impl Strategy<Value = Player> {
                     abr: Algorithm::ALL[abr],
                     length: Duration::from_millis(length),
                     max_buffer: Duration::from_millis(max),
-                    startup: Duration::from_millis(startup.min(max)),
+                    startup: Duration::from_millis(startup.min(max).min(latency.unwrap_or(max))),
                     resume: Duration::from_millis(resume.min(max)),
                     connections,
                     abandon,
