@@ -32,8 +32,9 @@ impl Default for Lane {
 /// CoDel at work on any number of lanes.
 pub(super) struct CodelControl {
     config: Codel,
-    /// Bytes of the largest packet. A queue that holds no more than one is never too long (RFC 8289 §5.6,
-    /// `maxpacket_`).
+    /// Bytes of the largest packet. A link that holds no more than one is never too slow (RFC 8289 §5.6, `maxpacket_`).
+    /// With fair queueing all queues of the link count, as in Linux (`fq_codel_dequeue`): of many flows each may have less
+    /// than a packet, and wait long.
     largest_packet: u64,
 }
 
@@ -53,13 +54,19 @@ impl CodelControl {
     }
 
     /// Returns the head of the queue, and whether its delay has been above target for an interval (RFC 8289 §5.6).
-    fn head<O>(&self, lane: &mut Lane, scene: &Scene<'_, O>) -> Option<(Handle, bool)> {
+    fn head<O>(
+        &self,
+        lane: &mut Lane,
+        beside: u64,
+        scene: &Scene<'_, O>,
+    ) -> Option<(Handle, bool)> {
         let Some(handle) = lane.list.pop(scene.store) else {
             lane.first_above_time = None;
             return None;
         };
         let sojourn = scene.now.saturating_since(scene.store.since(handle));
-        if sojourn < self.config.target || lane.list.backlog().bytes <= self.largest_packet {
+        let backlog = lane.list.backlog().bytes + beside;
+        if sojourn < self.config.target || backlog <= self.largest_packet {
             lane.first_above_time = None;
             return Some((handle, false));
         }
@@ -69,13 +76,15 @@ impl CodelControl {
         Some((handle, scene.now >= deadline))
     }
 
-    /// RFC 8289 §5.5: the packet that goes next, after those that have to go altogether.
+    /// RFC 8289 §5.5: the packet that goes next, after those that have to go altogether. `beside` is the backlog of the
+    /// link in other lanes, bytes.
     pub(super) fn take<O: Observer>(
         &self,
         lane: &mut Lane,
+        beside: u64,
         scene: &mut Scene<'_, O>,
     ) -> Option<Handle> {
-        let mut found = self.head(lane, scene);
+        let mut found = self.head(lane, beside, scene);
         if lane.dropping {
             while let Some((handle, too_long)) = found {
                 if !too_long {
@@ -88,7 +97,7 @@ impl CodelControl {
                 let marked = self.config.ecn && scene.mark(handle);
                 if !marked {
                     scene.discard(handle, DropReason::Aqm);
-                    found = self.head(lane, scene);
+                    found = self.head(lane, beside, scene);
                 }
                 lane.drop_next = self.control_law(lane.drop_next, lane.count);
                 if marked {
@@ -99,7 +108,7 @@ impl CodelControl {
         } else if let Some((handle, true)) = found {
             if !(self.config.ecn && scene.mark(handle)) {
                 scene.discard(handle, DropReason::Aqm);
-                found = self.head(lane, scene);
+                found = self.head(lane, beside, scene);
             }
             lane.dropping = true;
             // Where dropping began again soon, the rate that worked before is a better start.

@@ -89,7 +89,8 @@ impl FlowQueues {
                 continue;
             }
             let before = queue.lane.list.backlog();
-            let found = self.codel.take(&mut queue.lane, scene);
+            let beside = self.backlog.bytes - before.bytes;
+            let found = self.codel.take(&mut queue.lane, beside, scene);
             let after = queue.lane.list.backlog();
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;

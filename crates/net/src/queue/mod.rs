@@ -160,7 +160,7 @@ impl LinkQueue {
     fn take_by_discipline<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
         match &mut self.discipline {
             Discipline::DropTail(list) | Discipline::Threshold(list, _) => list.pop(scene.store),
-            Discipline::Codel(codel, lane) => codel.take(lane, scene),
+            Discipline::Codel(codel, lane) => codel.take(lane, 0, scene),
             Discipline::FqCodel(queues) => queues.take(scene),
             Discipline::Pie(pie, list) => {
                 pie.update(list, scene.now, scene.store);

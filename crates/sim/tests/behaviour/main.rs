@@ -15,6 +15,7 @@ mod radio;
 mod radio_library;
 mod resets;
 mod sessions;
+mod shared_queues;
 mod steady;
 mod switching;
 mod topologies;
