@@ -104,11 +104,12 @@ impl RanConfig {
         self.ttis(self.radio.decoding())
     }
 
-    /// Returns RLC of all bearers, with the width of the sequence number: those of NR need more in mode "am".
+    /// Returns RLC of all bearers, with the width of the sequence number.
     pub(super) fn rlc(&self) -> Rlc {
         let usual = match (self.radio.technology, self.radio.rlc.mode) {
-            (Technology::Nr, RlcMode::Am) => 16,
-            _ => 10,
+            (Technology::Nr, RlcMode::Am) => 18,
+            (Technology::Nr, RlcMode::Um) => 12,
+            (Technology::Lte, _) => 10,
         };
         Rlc {
             sn_bits: self.radio.rlc.sn_bits.or(Some(usual)),

@@ -8,19 +8,25 @@ use crate::settings::Rlc;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Length of the sequence number (clause 6.2.2.3).
+/// Length of the sequence number (clause 6.2.2.3; NR: TS 38.322 clause 6.2.3.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SnLength {
     /// 5 bits, window 16, a header of one byte.
     Bits5,
+    /// 6 bits of NR, window 32, a header of one byte.
+    Bits6,
     /// 10 bits, window 512, a header of two bytes.
     Bits10,
+    /// 12 bits of NR, window 2048, a header of two bytes.
+    Bits12,
 }
 
 impl Rlc {
     fn um_sn(&self) -> SnLength {
         match self.sn_bits {
             Some(5) => SnLength::Bits5,
+            Some(6) => SnLength::Bits6,
+            Some(12) => SnLength::Bits12,
             _ => SnLength::Bits10,
         }
     }
@@ -30,7 +36,9 @@ impl SnLength {
     const fn modulus(self) -> u64 {
         match self {
             Self::Bits5 => 1 << 5,
+            Self::Bits6 => 1 << 6,
             Self::Bits10 => 1 << 10,
+            Self::Bits12 => 1 << 12,
         }
     }
 
@@ -42,8 +50,8 @@ impl SnLength {
     /// Bytes of the fixed part of the header (clause 6.2.1.3).
     const fn header(self) -> u32 {
         match self {
-            Self::Bits5 => 1,
-            Self::Bits10 => 2,
+            Self::Bits5 | Self::Bits6 => 1,
+            Self::Bits10 | Self::Bits12 => 2,
         }
     }
 }

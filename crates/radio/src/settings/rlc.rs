@@ -18,8 +18,8 @@ table! {
         pub buffer: Buffer = Buffer::Packets(750),
         /// Buffer at each UE; default 750packets.
         pub uplink_buffer: Buffer = Buffer::Packets(750),
-        /// Bits of the sequence number: 10 or 16 in mode "am", 5 or 10 in mode "um" (TS 36.322 clause
-        /// 6.2.2.3); unset: 10, but 16 for NR in mode "am".
+        /// Bits of the sequence number. LTE: 10 or 16 in mode "am", 5 or 10 in mode "um" (TS 36.322 clause
+        /// 6.2.2.3). NR: 12 or 18, 6 or 12 (TS 38.322 clause 6.2.3.3). Unset: 10, for NR 18 and 12.
         pub sn_bits: Option<u32>,
         /// Bits of length indicators, 11 or 15; default 11: a packet above 2047 bytes ends its PDU (TS 36.322
         /// clause 6.2.2.5).

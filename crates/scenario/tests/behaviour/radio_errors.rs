@@ -208,6 +208,14 @@ fn what_a_mode_does_not_have_is_refused() {
             "2: radio.rlc.sn_bits: 5 is out of range; allowed: 10, 16",
         ),
         (
+            "radio.technology = 'nr'\n[radio.rlc]\nsn_bits = 16",
+            "3: radio.rlc.sn_bits: 16 is out of range; allowed: 12, 18",
+        ),
+        (
+            "radio.technology = 'nr'\n[radio.rlc]\nmode = 'um'\nsn_bits = 10",
+            "4: radio.rlc.sn_bits: 10 is out of range; allowed: 6, 12",
+        ),
+        (
             "[radio.rlc]\nbuffer = '1bdp'",
             "2: radio.rlc.buffer: 1bdp is out of range; allowed: packets (\"750packets\") or bytes (\"1MB\"), \
              a packet of the MTU, 1500B, at least",

@@ -12,20 +12,26 @@ use receiver::Receiver;
 use transmitter::Transmitter;
 use units::Instant;
 
-/// Length of the sequence number (clause 6.2.2.3).
+/// Length of the sequence number (clause 6.2.2.3; NR: TS 38.322 clause 6.2.3.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SnLength {
     /// 10 bits, window 512.
     Bits10,
+    /// 12 bits of NR, window 2048.
+    Bits12,
     /// 16 bits, window 32768 (from Release 13 on): for rates at which 512 PDUs are less than a round
     /// trip.
     Bits16,
+    /// 18 bits of NR, window 131072.
+    Bits18,
 }
 
 impl Rlc {
     fn am_sn(&self) -> SnLength {
         match self.sn_bits {
+            Some(12) => SnLength::Bits12,
             Some(16) => SnLength::Bits16,
+            Some(18) => SnLength::Bits18,
             _ => SnLength::Bits10,
         }
     }
@@ -36,7 +42,9 @@ impl SnLength {
     pub(crate) const fn modulus(self) -> u64 {
         match self {
             Self::Bits10 => 1 << 10,
+            Self::Bits12 => 1 << 12,
             Self::Bits16 => 1 << 16,
+            Self::Bits18 => 1 << 18,
         }
     }
 
@@ -46,13 +54,13 @@ impl SnLength {
     }
 
     /// Returns the bytes of the fixed part of the header of an AMD PDU, or of an AMD PDU segment (clauses 6.2.1.4 and
-    /// 6.2.1.5).
+    /// 6.2.1.5; TS 38.322 clause 6.2.2.4).
     const fn header(self, segment: bool) -> u32 {
         match (self, segment) {
-            (Self::Bits10, false) => 2,
-            (Self::Bits10, true) => 4,
-            (Self::Bits16, false) => 3,
-            (Self::Bits16, true) => 5,
+            (Self::Bits10 | Self::Bits12, false) => 2,
+            (Self::Bits10 | Self::Bits12, true) => 4,
+            (Self::Bits16 | Self::Bits18, false) => 3,
+            (Self::Bits16 | Self::Bits18, true) => 5,
         }
     }
 
@@ -60,7 +68,7 @@ impl SnLength {
     const fn longest_data(self) -> u32 {
         match self {
             Self::Bits10 => 1 << 15,
-            Self::Bits16 => 1 << 16,
+            Self::Bits12 | Self::Bits16 | Self::Bits18 => 1 << 16,
         }
     }
 }

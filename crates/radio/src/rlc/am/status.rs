@@ -12,6 +12,8 @@ impl SnLength {
         match self {
             Self::Bits10 => 1 + 3 + 10 + 1,
             Self::Bits16 => 1 + 3 + 16 + 1,
+            Self::Bits12 => 1 + 3 + 12 + 1 + 7,
+            Self::Bits18 => 1 + 3 + 18 + 1 + 1,
         }
     }
 
@@ -22,6 +24,10 @@ impl SnLength {
             (Self::Bits10, true) => 10 + 2 + 2 * 15,
             (Self::Bits16, false) => 16 + 2,
             (Self::Bits16, true) => 16 + 2 + 2 * 16,
+            (Self::Bits12, false) => 12 + 3 + 1,
+            (Self::Bits12, true) => 12 + 3 + 1 + 2 * 16,
+            (Self::Bits18, false) => 18 + 3 + 3,
+            (Self::Bits18, true) => 18 + 3 + 3 + 2 * 16,
         }
     }
 }

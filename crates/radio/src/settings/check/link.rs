@@ -13,7 +13,7 @@ use super::{decibels, ttis};
 pub(super) fn check(radio: &Radio, mtu: Bytes) -> Result<(), Wrong> {
     downlink(radio, &radio.downlink).at("downlink")?;
     harq(radio, &radio.harq).at("harq")?;
-    rlc(&radio.rlc, mtu).at("rlc")?;
+    rlc(&radio.rlc, radio.technology, mtu).at("rlc")?;
     radio
         .drx
         .as_ref()
@@ -86,12 +86,14 @@ fn harq(radio: &Radio, harq: &Harq) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn rlc(rlc: &Rlc, mtu: Bytes) -> Result<(), Wrong> {
+fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), Wrong> {
     buffer("buffer", rlc.buffer, mtu)?;
     buffer("uplink_buffer", rlc.uplink_buffer, mtu)?;
-    let widths: &[u32] = match rlc.mode {
-        RlcMode::Am => &[10, 16],
-        RlcMode::Um => &[5, 10],
+    let widths: &[u32] = match (technology, rlc.mode) {
+        (Technology::Lte, RlcMode::Am) => &[10, 16],
+        (Technology::Lte, RlcMode::Um) => &[5, 10],
+        (Technology::Nr, RlcMode::Am) => &[12, 18],
+        (Technology::Nr, RlcMode::Um) => &[6, 12],
     };
     if let Some(bits) = rlc.sn_bits {
         one_of("sn_bits", bits, widths)?;

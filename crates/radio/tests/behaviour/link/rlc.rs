@@ -434,7 +434,7 @@ proptest! {
         sdus in prop::collection::vec(1_u32..3_000, 1..200),
         sizes in prop::collection::vec(prop_oneof![8_u32..200, 200_u32..9_500], 1..20),
         losses in prop::collection::vec(prop::bool::weighted(0.25), 101),
-        sn_bits in prop::sample::select(vec![10, 16]),
+        sn_bits in prop::sample::select(vec![10, 12, 16, 18]),
         alone in any::<bool>(),
     ) {
         // At least one block of useful size passes in each direction.
