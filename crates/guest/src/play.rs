@@ -35,7 +35,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// Readings without a segment in flight after which the interval doubles with each.
 const IDLE_LOOKS: u32 = 100;
 
-/// How often the interval doubles.
+/// Largest number of doublings.
 const MOST_DOUBLINGS: u32 = 10;
 
 /// Events of a socket to which nothing can be written any more.

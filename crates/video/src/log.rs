@@ -64,8 +64,8 @@ impl Fetched {
             (bytes > 0 && seconds > 0.0).then(|| (bytes as f64 * 8.0 / seconds, seconds))
         };
         let rest = self.bytes.get() - self.first_bytes.get();
-        let alone = (rest > 0).then_some(rest + self.beside[1].get());
-        alone
+        let after_first = (rest > 0).then_some(rest + self.beside[1].get());
+        after_first
             .and_then(|bytes| rate(bytes, self.finished - self.first))
             .or_else(|| rate(self.received(), self.duration()))
     }

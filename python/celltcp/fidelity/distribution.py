@@ -159,20 +159,17 @@ def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
         for mine in [traits[judgement.case]]
         if beyond[id(judgement)]
     ]
-    differences = {
-        metric: pd.Series([abs(each.percent) for each in _judged(found, metric)])
-        for metric in JUDGED
-        if _judged(found, metric)
-    }
+    judged = {metric: each for metric in JUDGED if (each := _judged(found, metric))}
     return Distribution(
         len(found.judgements),
         {
-            metric: {share: float(values.quantile(share)) for share in QUANTILES}
-            for metric, values in differences.items()
+            metric: {share: float(sizes.quantile(share)) for share in QUANTILES}
+            for metric, differences in judged.items()
+            for sizes in [pd.Series([abs(each.percent) for each in differences])]
         },
         {
-            metric: 1 - sum(each.is_outside for each in _judged(found, metric)) / values.size
-            for metric, values in differences.items()
+            metric: 1 - sum(each.is_outside for each in differences) / len(differences)
+            for metric, differences in judged.items()
         },
         {name: count for name, count in counts.items() if count[0]},
         outside,

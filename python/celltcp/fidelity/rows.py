@@ -67,7 +67,8 @@ def headings(judgements: Sequence[Judgement]) -> list[str]:
 
 def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
     """Returns the cells of a table, a row per judgement."""
-    return [_cells(each, columns_of(judgements)) for each in judgements]
+    columns = columns_of(judgements)
+    return [_cells(each, columns) for each in judgements]
 
 
 def _cells(judgement: Judgement, columns: Sequence[tuple[str, str, str, int]]) -> list[str]:

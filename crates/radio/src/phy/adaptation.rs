@@ -21,6 +21,16 @@ struct CqiThreshold {
     information: f32,
 }
 
+impl CqiThreshold {
+    fn new(modulation: Modulation, sinr_db: f64) -> Self {
+        Self {
+            modulation,
+            sinr_db,
+            information: information(modulation, sinr_db) as f32,
+        }
+    }
+}
+
 impl LinkAdaptation {
     /// Computes the thresholds.
     ///
@@ -51,11 +61,7 @@ impl LinkAdaptation {
             };
             let sinr_db =
                 super::bler::sinr_db_at_bler(blocks, modulation, reference.coded_bits, target);
-            CqiThreshold {
-                modulation,
-                sinr_db,
-                information: information(modulation, sinr_db) as f32,
-            }
+            CqiThreshold::new(modulation, sinr_db)
         });
         let needs = (1..=prbs)
             .flat_map(|prbs| (0..schemes).map(move |mcs| (mcs, prbs)))
@@ -82,8 +88,7 @@ impl LinkAdaptation {
             if let Some(need) = need.filter(|need| need.is_finite())
                 && need > threshold.sinr_db
             {
-                threshold.sinr_db = need;
-                threshold.information = information(threshold.modulation, need) as f32;
+                *threshold = CqiThreshold::new(threshold.modulation, need);
             }
         }
         self

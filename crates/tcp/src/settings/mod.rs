@@ -22,6 +22,14 @@ fn is_on(field: &bool) -> bool {
 /// Limits of buffers and windows.
 const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
 
+/// Refuses a field that is set without the one that gives it an effect.
+fn needs<T>(value: Option<T>, field: &str, is_there: bool, needed: &str) -> Result<(), Wrong> {
+    if value.is_some() && !is_there {
+        return refuse(field, format!("has no effect without {needed}"));
+    }
+    Ok(())
+}
+
 /// Longest idle time and interval of keep-alive (`MAX_TCP_KEEPIDLE`).
 const LONGEST_KEEPALIVE: Duration = Duration::from_secs(32_767);
 
@@ -158,32 +166,26 @@ impl Tcp {
 
     /// Checks that no field is set which has no effect without another one.
     fn check_dependent(&self) -> Result<(), Wrong> {
-        let probes = self.keepalive_probes.is_some();
-        for (field, is_set, needed, is_there) in [
-            (
-                "keepalive_interval",
-                self.keepalive_interval.is_some(),
-                "keepalive",
-                self.keepalive.is_some(),
-            ),
-            (
-                "keepalive_probes",
-                probes,
-                "keepalive",
-                self.keepalive.is_some(),
-            ),
-            (
-                "delayed_ack_timeout",
-                self.delayed_ack_timeout.is_some(),
-                "delayed_ack = true",
-                self.delayed_ack,
-            ),
-        ] {
-            if is_set && !is_there {
-                return refuse(field, format!("has no effect without {needed}"));
-            }
-        }
-        Ok(())
+        let keepalive = self.keepalive.is_some();
+        needs(
+            self.keepalive_interval,
+            "keepalive_interval",
+            keepalive,
+            "keepalive",
+        )?;
+        needs(
+            self.keepalive_probes,
+            "keepalive_probes",
+            keepalive,
+            "keepalive",
+        )?;
+        let timeout = self.delayed_ack_timeout;
+        needs(
+            timeout,
+            "delayed_ack_timeout",
+            self.delayed_ack,
+            "delayed_ack = true",
+        )
     }
 
     /// Returns the payload of a full segment on a path of that MTU, after the timestamps option, bytes.
