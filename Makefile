@@ -9,10 +9,15 @@ ENGINE := python/celltcp/engine
 EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 # Of pytest: a worker for each core of the usual machine of a continuous integration.
 WORKERS := --numprocesses 2 --dist worksteal
+# How often the engine took each branch in the cases of `make counts`: the compiler lays out its code by that. Cargo does
+# not look into the file, so that the copy it is given is named by the sum of its content.
+PROFILE := crates/counts/branches.profdata
+PROFILED := $(CURDIR)/target/profile/$(firstword $(shell cksum $(PROFILE))).profdata
+RELEASE := RUSTFLAGS="-Cprofile-use=$(PROFILED) -Cllvm-args=-no-pgo-warn-mismatch $(RUSTFLAGS)"
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: help demo setup test test-all test-kernel test-wheel counts fuzz lint format coverage mutants bench wheel man \
-	docs lock clean
+.PHONY: help demo setup test test-all test-kernel test-wheel counts profile fuzz lint format coverage mutants bench wheel \
+	man docs lock clean
 
 ## This list
 help:
@@ -30,7 +35,7 @@ test: $(VENV)/built
 ## All tests
 test-all: setup
 	CELLTCP_FUZZ_SECONDS=2 cargo test --workspace --locked --quiet -- --include-ignored
-	cargo test --release --package celltcp-units --locked --quiet
+	$(RELEASE) cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest $(WORKERS) -m ""
 
@@ -41,9 +46,18 @@ test-kernel: setup
 	CELLTCP_KERNEL_TESTS=1 $(BIN)/pytest tests/kernel
 
 ## Instructions of short simulations, against those of crates/counts/counts.csv; needs valgrind
-counts:
-	cargo build --release --locked --quiet --package celltcp-counts
-	$(TARGET)/celltcp-counts
+counts: $(PROFILED)
+	$(RELEASE) cargo build --release --locked --quiet --package celltcp-counts
+	$(TARGET)/celltcp-counts $(ARGUMENTS)
+
+## Measure anew which branches the engine takes, for the compiler; needs Debian's llvm-22
+profile:
+	RUSTFLAGS=-Cprofile-generate=$(CURDIR)/target/branches \
+		cargo build --release --locked --quiet --target-dir target/instrumented --package celltcp-counts
+	rm -rf target/branches # of macros and build scripts
+	for case in $$(tail -n +2 crates/counts/counts.csv | cut -d, -f1); do \
+		target/instrumented/release/celltcp-counts --case $$case --times 5 || exit 1; done
+	llvm-profdata-22 merge --sparse --output $(PROFILE) target/branches
 
 SECONDS ?= 300
 ## Mutated inputs for all parsers, SECONDS for each; a failure prints how to repeat it
@@ -90,7 +104,7 @@ mutants:
 
 ## Speed of the engine
 bench: setup
-	cargo bench --workspace --locked
+	$(RELEASE) cargo bench --workspace --locked
 	$(BIN)/celltcp bench
 
 # What the wheel has beside the package: $(DATA)/data/share goes to share of where it is installed. maturin finds the
@@ -103,7 +117,7 @@ wheel: setup
 	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
 	rm -rf $(DATA) && $(BIN)/python docs/share.py $(DATA)/data/share
 	rm -rf target/wheels
-	$(BIN)/maturin build --release --locked --out target/wheels; status=$$?; \
+	$(RELEASE) $(BIN)/maturin build --release --locked --out target/wheels; status=$$?; \
 		rm -rf $(ENGINE)/kernel $(DATA); exit $$status
 
 ## The wheel in an environment that has nothing else, with the newest releases of what it needs
@@ -135,14 +149,19 @@ $(VENV)/installed: requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	touch $@
 
-$(VENV)/built: $(VENV)/installed pyproject.toml $(RUST)
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+$(PROFILED): $(PROFILE)
+	mkdir -p $(@D)
+	cp $< $@
+
+$(VENV)/built: $(VENV)/installed pyproject.toml $(RUST) $(PROFILED)
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(RELEASE) \
+		$(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
 # What the kernel engine needs beside a kernel. Whoever only looks at the demo does without.
 $(VENV)/engine: $(VENV)/built
-	cargo build --release --locked --quiet --package celltcp-kernel-path
-	cargo rustc --release --locked --quiet --package celltcp-guest -- -C target-feature=+crt-static
+	$(RELEASE) cargo build --release --locked --quiet --package celltcp-kernel-path
+	$(RELEASE) cargo rustc --release --locked --quiet --package celltcp-guest -- -C target-feature=+crt-static
 	mkdir -p $(ENGINE)
 	cp "$(TARGET)/celltcp-guest" "$(TARGET)/libkernel_path.so" $(ENGINE)/
 	touch $@
