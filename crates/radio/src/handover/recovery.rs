@@ -19,11 +19,50 @@ pub enum Cause {
 /// Time after which an attempt that did not get through is repeated.
 pub(super) const RETRY: Duration = Duration::from_millis(10);
 
+/// Search for a suitable cell, which takes its time from when there is one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Search {
+    /// There was no cell, or nobody has looked.
+    Nothing,
+    /// A cell is being read until then.
+    Reading(Instant),
+}
+
+impl Search {
+    /// Looks at `now`, when `best` is the strongest suitable cell. Returns it once it has been read, and the search
+    /// that goes on before.
+    fn look(
+        self,
+        config: &LinkFailure,
+        now: Instant,
+        best: Option<CellId>,
+    ) -> Result<CellId, Self> {
+        match (self, best) {
+            (Self::Reading(until), _) if now < until => Err(self),
+            (Self::Reading(_), Some(cell)) => Ok(cell),
+            (Self::Nothing, Some(_)) => Err(Self::Reading(now + config.cell_selection)),
+            (_, None) => Err(Self::Nothing),
+        }
+    }
+
+    /// Returns the time of the next look.
+    fn next(self, now: Instant) -> Instant {
+        match self {
+            Self::Reading(until) => until,
+            Self::Nothing => now + RETRY,
+        }
+    }
+}
+
 /// State of the recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Recovery {
     /// The UE looks for a cell until T311.
-    Selecting { next: Instant, t311: Instant },
+    Selecting {
+        search: Search,
+        next: Instant,
+        t311: Instant,
+    },
     /// The UE re-establishes with a cell until T301.
     Reestablishing {
         cell: CellId,
@@ -31,7 +70,7 @@ pub(super) enum Recovery {
         t301: Instant,
     },
     /// The UE is idle and looks for a cell to connect to.
-    Idle { next: Instant },
+    Idle { search: Search, next: Instant },
     /// The UE connects anew.
     Connecting { cell: CellId, next: Instant },
 }
@@ -50,7 +89,8 @@ pub(super) enum Step {
 impl Recovery {
     pub(super) fn begin(config: &LinkFailure, now: Instant) -> Self {
         Self::Selecting {
-            next: now + config.cell_selection,
+            search: Search::Nothing,
+            next: now,
             t311: now + config.t311,
         }
     }
@@ -59,7 +99,7 @@ impl Recovery {
         match *self {
             Self::Selecting { next, .. }
             | Self::Reestablishing { next, .. }
-            | Self::Idle { next }
+            | Self::Idle { next, .. }
             | Self::Connecting { next, .. } => next,
         }
     }
@@ -74,24 +114,30 @@ impl Recovery {
         reaches: impl Fn(CellId) -> bool,
         knows: impl Fn(CellId) -> bool,
     ) -> Step {
-        let idle = Self::Idle { next: now + RETRY };
+        let idle = |search: Search| Self::Idle {
+            search,
+            next: search.next(now),
+        };
         let connect = |cell| Self::Connecting {
             cell,
             next: now + config.connection,
         };
         match self {
-            Self::Selecting { t311, .. } => Step::Continue(match best {
-                Some(cell) => Self::Reestablishing {
-                    cell,
-                    next: now + config.reestablishment,
-                    t301: now + config.t301,
-                },
-                None if now >= t311 => idle,
-                None => Self::Selecting {
-                    next: (now + RETRY).min(t311),
-                    t311,
-                },
-            }),
+            Self::Selecting { search, t311, .. } => {
+                Step::Continue(match search.look(config, now, best) {
+                    Ok(cell) => Self::Reestablishing {
+                        cell,
+                        next: now + config.reestablishment,
+                        t301: now + config.t301,
+                    },
+                    Err(search) if now >= t311 => idle(search),
+                    Err(search) => Self::Selecting {
+                        search,
+                        next: search.next(now).min(t311),
+                        t311,
+                    },
+                })
+            }
             Self::Reestablishing { cell, t301, .. } => {
                 if reaches(cell) {
                     if config.context_fetch || knows(cell) {
@@ -103,7 +149,7 @@ impl Recovery {
                     return Step::Continue(connect(cell));
                 }
                 Step::Continue(if now >= t301 {
-                    idle
+                    idle(Search::Nothing)
                 } else {
                     Self::Reestablishing {
                         cell,
@@ -112,12 +158,14 @@ impl Recovery {
                     }
                 })
             }
-            Self::Idle { .. } => Step::Continue(best.map_or(idle, connect)),
+            Self::Idle { search, .. } => {
+                Step::Continue(search.look(config, now, best).map_or_else(idle, connect))
+            }
             Self::Connecting { cell, .. } if reaches(cell) => Step::Back {
                 cell,
                 context: false,
             },
-            Self::Connecting { .. } => Step::Continue(idle),
+            Self::Connecting { .. } => Step::Continue(idle(Search::Nothing)),
         }
     }
 }

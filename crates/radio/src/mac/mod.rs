@@ -2,6 +2,7 @@
 
 pub mod drx;
 pub mod harq;
+pub(crate) mod headroom;
 pub mod pdcch;
 pub mod scheduler;
 pub(crate) mod subheader;

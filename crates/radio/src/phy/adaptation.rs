@@ -134,6 +134,11 @@ impl LinkAdaptation {
             .map(|mcs| mcs as u8)
     }
 
+    /// Returns the SINR in dB that scheme `mcs` needs on `prbs` resource blocks to keep the error target.
+    pub(crate) fn needs_db(&self, mcs: u8, prbs: u32) -> f64 {
+        f64::from(self.needs[(prbs as usize - 1) * self.schemes + usize::from(mcs)])
+    }
+
     /// Returns the scheme that a base station picks for a receiver that reported `cqi`, with its SINR corrected by
     /// `offset_db` (0, or the offset of [`OuterLoop`](super::OuterLoop)). Returns `None` for CQI 0, and the lowest
     /// scheme if even that does not keep the error target.

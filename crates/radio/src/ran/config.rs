@@ -9,7 +9,7 @@ use crate::channel::{Activity, FadedSinr, Reception};
 use crate::handover::CellId;
 use crate::mac::drx::{self, Drx};
 use crate::mac::scheduler::{Policy, SubbandRate};
-use crate::mac::{harq, uplink};
+use crate::mac::{harq, headroom, uplink};
 use crate::rlc::pdcp::SnLength;
 use crate::settings::{
     Access, Cqi, Handover, Load, Radio, Rlc, RlcMode, Scheduler, Technology, Timer,
@@ -146,7 +146,26 @@ impl RanConfig {
         };
         let timers = uplink::Timers::new(periodic, self.ttis(settings.retx_bsr));
         let (protocol, enhanced) = (settings.protocol, settings.enhanced);
-        Some(uplink::Ue::new(protocol, enhanced, timers, request))
+        Some(uplink::Ue::new(
+            protocol,
+            self.radio.technology,
+            enhanced,
+            timers,
+            request,
+        ))
+    }
+
+    /// Returns the timers of power headroom reports.
+    pub(super) fn headroom_reports(&self) -> headroom::ReportConfig {
+        let settings = &self.radio.uplink.headroom;
+        headroom::ReportConfig {
+            periodic: match settings.periodic {
+                Timer::After(time) => Some(self.ttis(time)),
+                Timer::Infinity => None,
+            },
+            prohibit: self.ttis(settings.prohibit),
+            path_loss_change_db: settings.path_loss_change.get(),
+        }
     }
 
     /// Returns discontinuous reception, if any.

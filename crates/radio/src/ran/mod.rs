@@ -12,6 +12,7 @@ mod connection;
 mod downlink;
 mod hints;
 mod network;
+mod power;
 mod report;
 mod uplink;
 mod user;

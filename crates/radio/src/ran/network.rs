@@ -7,8 +7,9 @@ use units::{Bytes, Instant};
 use super::bearer::Fate;
 use super::cell::CellState;
 use super::downlink::{self, Sending};
+use super::power::PowerControl;
 use super::report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord};
-use super::user::{FreeBlocks, UserState, uplink_noise_dbm};
+use super::user::{FreeBlocks, UserState};
 use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
 
@@ -64,10 +65,10 @@ impl Ran {
         let mut cells: Vec<_> = (0..config.cells())
             .map(|_| CellState::new(&config))
             .collect();
-        let noise = uplink_noise_dbm(&config);
+        let power = Arc::new(PowerControl::new(&config));
         let users: Vec<_> = (0..)
             .zip(&config.users)
-            .map(|(id, user)| UserState::new(&config, id, user, seed, Arc::clone(&noise)))
+            .map(|(id, user)| UserState::new(&config, id, user, seed, Arc::clone(&power)))
             .collect();
         for user in &users {
             cells[user.mobility.serving() as usize].join(user.id);

@@ -8,8 +8,8 @@ use super::report::{BlockRecord, UplinkSignals};
 use super::user::{Granted, Repeat, UserState};
 use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
-use crate::mac::subheader;
 use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
+use crate::mac::{headroom, subheader};
 use crate::settings::Access;
 
 /// TTIs from a scheduling request to the earliest grant that answers it: the base station's processing
@@ -129,7 +129,7 @@ fn grant(
             continue;
         }
         user.unasked_due = false;
-        let (mcs, prbs) = allocation(user, wanted, free, config, now);
+        let (mcs, prbs) = allocation(user, wanted, free, config, (tti, now));
         cell.take_uplink(target, prbs);
         cell.uplink_turn = place + 1;
         build(user, process, (mcs, prbs), config, (tti, now, target));
@@ -258,22 +258,22 @@ fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
 
 /// Returns scheme and resource blocks for so many bytes.
 fn allocation(
-    user: &UserState,
+    user: &mut UserState,
     wanted: u64,
     free: u32,
     config: &RanConfig,
-    now: Instant,
+    at: (u64, Instant),
 ) -> (u8, u32) {
     let formats = &config.air.up;
     let bytes = wanted + u64::from(subheader::SHORT_BSR) + 8;
-    let mut prbs = free;
+    let most = user.widest_allocation(at, config, free);
+    let mut prbs = most;
     let mut mcs = 0;
     // A user spreads its power over the blocks it gets: fewer blocks allow a higher scheme. Twice is
     // enough, as the second answer needs no more blocks than the first.
     for _ in 0..2 {
-        let sinr_db = user.uplink_sinr_db(now, config, prbs);
-        mcs = formats.adaptation.mcs(sinr_db, prbs).unwrap_or(0);
-        prbs = formats.prbs_for(mcs, bytes, free);
+        mcs = user.uplink_scheme(at, config, prbs);
+        prbs = formats.prbs_for(mcs, bytes, most);
     }
     (mcs, prbs)
 }
@@ -300,11 +300,16 @@ fn build(
         }
         user.ledger.grant(target, u64::from(bytes));
     }
+    let power = user.report_headroom((tti, now), config, (prbs, room));
+    if power.is_some() {
+        room -= headroom::bytes(config.radio.technology);
+    }
     let payload = user.up.new_data(process);
     user.bearer
         .fill(Direction::Up, now, room, &mut payload.block);
     payload.format = Some(format);
-    (payload.mcs, payload.prbs, payload.report) = (mcs, prbs as u16, report);
+    (payload.mcs, payload.prbs) = (mcs, prbs as u16);
+    (payload.report, payload.headroom) = (report, power);
     if let Some(reporting) = &mut user.reporting {
         reporting.set_buffered(user.bearer.available(Direction::Up, now));
     }

@@ -7,19 +7,21 @@ use units::{Decibel, Instant};
 
 use super::air::Formats;
 use super::bearer::{Bearer, Fate};
+use super::power::PowerControl;
 use super::report::BlockRecord;
 use super::{AirInterface, Channel, Direction, RanConfig, User, UserId};
-use crate::channel::{Activity, thermal_noise_dbm};
+use crate::channel::Activity;
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
 use crate::mac::harq::{self, Chance, Harq, Reception};
+use crate::mac::headroom::{self, Headroom};
 use crate::mac::scheduler::{SubbandRate, usable_rate};
 use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, Ledger};
 use crate::phy::{
     CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
 };
 use crate::rlc::Block;
-use crate::settings::Load;
+use crate::settings::{Access, Load};
 
 /// Content of one HARQ process.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,8 @@ pub(super) struct Payload {
     pub(super) prbs: u16,
     /// Bytes that the buffer status report in an uplink block tells of.
     pub(super) report: Option<u64>,
+    /// Power headroom report in an uplink block.
+    pub(super) headroom: Option<Headroom>,
 }
 
 impl Payload {
@@ -130,10 +134,20 @@ pub(super) struct UserState {
     rates: Vec<f32>,
     /// Latest answer: bytes that an uplink TTI carries at a SINR on so many resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
-    /// Noise at the base station by the number of resource blocks.
-    uplink_noise_dbm: Arc<[f64]>,
+    power_control: Arc<PowerControl>,
+    /// Reports of the power that it has left, since it was connected.
+    headroom: Option<HeadroomReports>,
+    /// Latest answer: the allocation on which it carries the most at a path loss, by a report, within so many blocks.
+    widest: Option<((f64, Headroom, u32), u32)>,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
     pub(super) full_bler: Option<(u8, f64)>,
+}
+
+/// Power headroom reports of a UE, and the latest that its base station has decoded.
+#[derive(Clone, Debug)]
+struct HeadroomReports {
+    reporter: headroom::Reporter,
+    known: Headroom,
 }
 
 /// Resource blocks of a TTI that nobody else was given.
@@ -189,23 +203,14 @@ fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> Chance {
     chance
 }
 
-/// Returns the noise at the base station in dBm, by the number of resource blocks.
-pub(super) fn uplink_noise_dbm(config: &RanConfig) -> Arc<[f64]> {
-    let noise = |prbs: u32| {
-        let hz = f64::from(prbs) * config.air.grid.prb_hz();
-        thermal_noise_dbm(hz, config.radio.propagation.enb_noise_figure)
-    };
-    (0..=config.air.prbs()).map(noise).collect()
-}
-
 impl UserState {
-    /// Returns user number `id`; `uplink_noise_dbm` is that of [`uplink_noise_dbm`], shared by all users.
+    /// Returns user number `id`; all users share the power control.
     pub(super) fn new(
         config: &RanConfig,
         id: UserId,
         user: &User,
         seed: u64,
-        uplink_noise_dbm: Arc<[f64]>,
+        power_control: Arc<PowerControl>,
     ) -> Self {
         let air = &config.air;
         let downlink = &config.radio.downlink;
@@ -261,7 +266,9 @@ impl UserState {
             groups_now: 0,
             rates: Vec::new(),
             uplink_bytes: None,
-            uplink_noise_dbm,
+            power_control,
+            headroom: None,
+            widest: None,
             full_bler: None,
         }
     }
@@ -312,6 +319,11 @@ impl UserState {
                     if let Some(bytes) = payload.report {
                         self.ledger.report(decoded.sent, bytes);
                     }
+                    if let Some(report) = payload.headroom
+                        && let Some(headroom) = &mut self.headroom
+                    {
+                        headroom.known = report;
+                    }
                     if !payload.block.is_empty() {
                         self.last_uplink = Some(decoded.due);
                     }
@@ -337,6 +349,7 @@ impl UserState {
         self.ledger = Ledger::default();
         self.reporting = config.reporting(self.id);
         self.drx = config.drx();
+        self.headroom = None;
     }
 
     /// Forgets what was seen, as another cell serves.
@@ -355,17 +368,97 @@ impl UserState {
         }
     }
 
-    /// SINR of the uplink over `prbs` resource blocks, in dB: the loss is that of the downlink, without
-    /// fast fading; other cells' users do not disturb.
-    pub(super) fn uplink_sinr_db(&self, now: Instant, config: &RanConfig, prbs: u32) -> f64 {
+    /// Returns the path loss to its cell in dB, antennas included, without fast fading; `None` without a position.
+    fn path_loss_db(&self, now: Instant) -> Option<f64> {
         match &self.channel {
-            Channel::Traced(_) => config.radio.uplink.sinr.get(),
+            Channel::Traced(_) => None,
             Channel::Placed(reception) => {
-                let cell = self.mobility.serving() as usize;
-                let noise = self.uplink_noise_dbm[prbs as usize];
-                config.radio.uplink.power.dbm() + reception.gain_db(now, cell) - noise
+                Some(-reception.gain_db(now, self.mobility.serving() as usize))
             }
         }
+    }
+
+    /// Returns the SINR of the uplink over `prbs` resource blocks, in dB: the loss is that of the downlink, without
+    /// fast fading; other cells' users do not disturb.
+    pub(super) fn uplink_sinr_db(&self, now: Instant, config: &RanConfig, prbs: u32) -> f64 {
+        match self.path_loss_db(now) {
+            None => config.radio.uplink.sinr.get(),
+            Some(loss) => self.power_control.sinr_db(loss, prbs),
+        }
+    }
+
+    /// Returns the latest power headroom report that the base station has: first that with which the connection begins.
+    /// Whoever sends without a grant sends no reports, and finds its allocation itself.
+    fn known_headroom(&mut self, (tti, path_loss_db): (u64, f64), config: &RanConfig) -> Headroom {
+        let db = self.power_control.headroom_db(path_loss_db, 1);
+        if config.radio.uplink.access == Access::Configured {
+            return Headroom { db, prbs: 1 };
+        }
+        let reports = self.headroom.get_or_insert_with(|| HeadroomReports {
+            reporter: headroom::Reporter::new(config.headroom_reports(), tti, path_loss_db),
+            known: Headroom::rounded(config.radio.technology, db, 1),
+        });
+        reports.known
+    }
+
+    /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station knows.
+    pub(super) fn widest_allocation(
+        &mut self,
+        (tti, now): (u64, Instant),
+        config: &RanConfig,
+        free: u32,
+    ) -> u32 {
+        let Some(loss) = self.path_loss_db(now) else {
+            return free;
+        };
+        let report = self.known_headroom((tti, loss), config);
+        let key = (loss, report, free);
+        match self.widest {
+            Some((known, prbs)) if known == key => prbs,
+            _ => {
+                let measured = self.power_control.measured(loss, report);
+                let prbs = measured.widest(config, free);
+                self.widest = Some((key, prbs));
+                prbs
+            }
+        }
+    }
+
+    /// Returns the highest scheme that keeps the error target on `prbs` resource blocks, as far as the base station
+    /// knows; the lowest if there is none.
+    pub(super) fn uplink_scheme(
+        &mut self,
+        (tti, now): (u64, Instant),
+        config: &RanConfig,
+        prbs: u32,
+    ) -> u8 {
+        let sinr_db = match self.path_loss_db(now) {
+            None => config.radio.uplink.sinr.get(),
+            Some(loss) => {
+                let report = self.known_headroom((tti, loss), config);
+                self.power_control.measured(loss, report).sinr_db(prbs)
+            }
+        };
+        config.air.up.adaptation.mcs(sinr_db, prbs).unwrap_or(0)
+    }
+
+    /// Returns the power headroom report that comes with new data granted in this TTI, where one is due and fits into
+    /// `room` bytes, and notes it.
+    pub(super) fn report_headroom(
+        &mut self,
+        (tti, now): (u64, Instant),
+        config: &RanConfig,
+        (prbs, room): (u32, u32),
+    ) -> Option<Headroom> {
+        let loss = self.path_loss_db(now)?;
+        let technology = config.radio.technology;
+        let reports = self.headroom.as_mut()?;
+        if room < headroom::bytes(technology) || !reports.reporter.is_due(tti, loss) {
+            return None;
+        }
+        reports.reporter.report(tti, loss);
+        let db = self.power_control.headroom_db(loss, prbs);
+        Some(Headroom::rounded(technology, db, prbs))
     }
 
     /// Returns the correction of the outer loop, in dB.
@@ -411,7 +504,8 @@ impl UserState {
             _ => 0.0,
         };
         let up = if air.is_uplink(tti) && connected && free.prbs[1] > 0 {
-            self.uplink_bytes(now, air.uplink_allocation(free.prbs[1]), config)
+            let free = air.uplink_allocation(free.prbs[1]);
+            self.uplink_bytes((tti, now), free, config)
         } else {
             0.0
         };
@@ -499,7 +593,8 @@ impl UserState {
         }
     }
 
-    fn uplink_bytes(&mut self, now: Instant, prbs: u32, config: &RanConfig) -> f64 {
+    fn uplink_bytes(&mut self, (tti, now): (u64, Instant), free: u32, config: &RanConfig) -> f64 {
+        let prbs = self.widest_allocation((tti, now), config, free);
         let sinr_db = self.uplink_sinr_db(now, config, prbs);
         let key = (sinr_db.to_bits(), prbs);
         if let Some((known, bytes)) = self.uplink_bytes
@@ -507,8 +602,8 @@ impl UserState {
         {
             return bytes;
         }
-        let formats = &config.air.up;
-        let format = formats.get(formats.adaptation.mcs(sinr_db, prbs).unwrap_or(0), prbs);
+        let mcs = self.uplink_scheme((tti, now), config, prbs);
+        let format = config.air.up.get(mcs, prbs);
         let bytes = f64::from(format.bits / 8) / (1.0 + format.bler(sinr_db));
         self.uplink_bytes = Some((key, bytes));
         bytes

@@ -16,7 +16,7 @@ table! {
         pub n311: u32 = 1,
         /// Time until the link counts as failed, T310; default 1s.
         pub t310: Duration = Duration::from_millis(1_000),
-        /// Time to find and read a suitable cell; default 100ms.
+        /// Time to find and read a suitable cell, from the failure or from when there is one again; default 100ms.
         pub cell_selection: Duration = Duration::from_millis(100),
         /// Time for cell selection before the UE goes idle, T311; default 1s.
         pub t311: Duration = Duration::from_millis(1_000),

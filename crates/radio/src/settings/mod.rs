@@ -35,7 +35,7 @@ pub use rlc::{Rlc, RlcMode, StatusPlacement};
 pub use sinr::{Sinr, SinrLog, SinrPoint, SinrTrace};
 pub use ue::{Position, Reception, Sumo, Ue, Velocity, WayPoint};
 pub use units::{Angle, Frequency, Gain, Length, Power, Speed};
-pub use uplink::{Access, GrantProtocol, Prescheduling, Timer, Uplink};
+pub use uplink::{Access, GrantProtocol, HeadroomReports, Prescheduling, Timer, Uplink};
 
 table! {
     /// A cellular access link instead of path.down, path.up and their queues: cells on one carrier, and UEs

@@ -43,8 +43,16 @@ table! {
         /// SINR of UEs whose downlink is given as SINR, over the resource blocks that they send on; default
         /// 15dB.
         pub sinr: Decibel = Decibel::new(15.0),
-        /// Power of UEs that have a position; default 23dBm (class 3, TS 36.101 table 6.2.2-1).
+        /// Highest power of UEs that have a position; default 23dBm (class 3, TS 36.101 table 6.2.2-1).
         pub power: Power = Power::from_dbm(23.0),
+        /// Power that such a UE is to be received with on 180 kHz, if alpha is 1: P0 of the open-loop power control
+        /// (TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1); default -80dBm.
+        pub p0: Power = Power::from_dbm(-80.0),
+        /// Share of the path loss in dB that a UE makes up for by power: 0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 or 1;
+        /// default 1.
+        pub alpha: f64 = 1.0,
+        /// Reports of the power that UEs with a position have left, by which grants are sized.
+        pub headroom: HeadroomReports,
     }
 }
 
@@ -59,6 +67,19 @@ table! {
         pub duration: Duration = Duration::from_millis(100),
         /// Size of each, at most; default 128B.
         pub grant: Bytes = Bytes::new(128),
+    }
+}
+
+table! {
+    /// Power headroom reports (TS 36.321 clause 5.4.6, TS 38.321 clause 5.4.6). The connection begins with one.
+    pub struct HeadroomReports {
+        /// periodicPHR-Timer: a time that TS 36.331 has, or "infinity"; default 50ms.
+        pub periodic: Timer = Timer::After(Duration::from_millis(50)),
+        /// prohibitPHR-Timer: shortest time between two reports that a change calls for; default 0ms.
+        pub prohibit: Duration,
+        /// Change of the path loss since the last report that calls for another one, dl-PathlossChange: 1dB, 3dB or
+        /// 6dB; default 3dB.
+        pub path_loss_change: Decibel = Decibel::new(3.0),
     }
 }
 

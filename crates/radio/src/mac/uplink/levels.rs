@@ -1,7 +1,9 @@
-//! Buffer size levels (TS 36.321 clause 6.1.3.1).
+//! Buffer size levels (TS 36.321 clause 6.1.3.1, TS 38.321 clause 6.1.3.1).
+
+use crate::settings::Technology;
 
 /// Upper edges of the levels 0 to 62 in bytes, Table 6.1.3.1-1. Level 63 is everything above.
-pub(crate) const LEVELS: [u64; 63] = [
+const LEVELS: [u64; 63] = [
     0, 10, 12, 14, 17, 19, 22, 26, 31, 36, 42, 49, 57, 67, 78, 91, 107, 125, 146, 171, 200, 234,
     274, 321, 376, 440, 515, 603, 706, 826, 967, 1_132, 1_326, 1_552, 1_817, 2_127, 2_490, 2_915,
     3_413, 3_995, 4_677, 5_476, 6_411, 7_505, 8_787, 10_287, 12_043, 14_099, 16_507, 19_325,
@@ -9,15 +11,26 @@ pub(crate) const LEVELS: [u64; 63] = [
     128_125, 150_000,
 ];
 
-/// Returns the level that reports `bytes`.
-pub fn level(bytes: u64) -> u8 {
-    LEVELS.partition_point(|&edge| edge < bytes) as u8
-}
+/// Upper edges of the levels 0 to 30 of NR's short report in bytes, TS 38.321 table 6.1.3.1-1. Level 31 is everything
+/// above.
+const NR_LEVELS: [u64; 31] = [
+    0, 10, 14, 20, 28, 38, 53, 74, 102, 142, 198, 276, 384, 535, 745, 1_038, 1_446, 2_014, 2_806,
+    3_909, 5_446, 7_587, 10_570, 14_726, 20_516, 28_581, 39_818, 55_474, 77_284, 107_669, 150_000,
+];
 
-/// Returns the bytes that the eNB takes a level to mean: its upper edge, or 150000 bytes for the open last one.
-pub(crate) fn upper_edge(level: u8) -> u64 {
-    let last = LEVELS.len() - 1;
-    LEVELS[usize::from(level).min(last)]
+/// Highest edge of NR's long report, in bytes (TS 38.321 table 6.1.3.1-2).
+const NR_HIGHEST: u64 = 81_338_368;
+
+/// Returns the bytes that the base station takes a report of `bytes` to mean: the upper edge of its level. For LTE's
+/// last one, which is open, these are 150000 bytes. At the rates of NR that is less than comes until the next report, so
+/// that a base station goes on granting until a report says otherwise.
+pub(crate) fn reported(technology: Technology, bytes: u64) -> u64 {
+    let (edges, open): (&[u64], u64) = match technology {
+        Technology::Lte => (&LEVELS, LEVELS[LEVELS.len() - 1]),
+        Technology::Nr => (&NR_LEVELS, NR_HIGHEST),
+    };
+    let level = edges.partition_point(|&edge| edge < bytes);
+    edges.get(level).copied().unwrap_or(open)
 }
 
 #[cfg(test)]
@@ -28,12 +41,29 @@ mod tests {
     /// 128125 < BS <= 150000, 63 is BS > 150000.
     #[test]
     fn levels_are_those_of_the_table() {
-        let found = [0, 1, 10, 11, 1_500, 150_000, 150_001].map(level);
-        assert_eq!(found, [0, 1, 1, 2, 33, 62, 63]);
+        let lte = |bytes| reported(Technology::Lte, bytes);
         assert_eq!(
-            [0, 33, 62, 63].map(upper_edge),
-            [0, 1_552, 150_000, 150_000]
+            [0, 1, 10, 11, 1_327, 1_552, 150_000, 150_001].map(lte),
+            [0, 10, 10, 12, 1_552, 1_552, 150_000, 150_000]
         );
+    }
+
+    /// TS 38.321 table 6.1.3.1-1, which is as geometric: index 16 is 1038 < BS <= 1446, 31 is BS > 150000.
+    #[test]
+    fn levels_of_nr_are_those_of_its_table() {
+        let nr = |bytes| reported(Technology::Nr, bytes);
+        assert_eq!(
+            [0, 1, 11, 1_039, 107_670, 150_001].map(nr),
+            [0, 10, 14, 1_446, 150_000, NR_HIGHEST]
+        );
+        let ratio = (150_000.0_f64 / 10.0).powf(1.0 / 29.0);
+        for (index, &edge) in NR_LEVELS.iter().enumerate().skip(1) {
+            let ideal = 10.0 * ratio.powi(index as i32 - 1);
+            assert!(
+                (edge as f64 - ideal).abs() <= 1.0 + 1e-3 * ideal,
+                "{index}: {edge} {ideal}"
+            );
+        }
     }
 
     /// Same table: edges on which copies of it in other programs disagree.
@@ -46,7 +76,7 @@ mod tests {
             (59, 93_479),
             (61, 128_125),
         ] {
-            assert_eq!(upper_edge(index), edge, "index {index}");
+            assert_eq!(LEVELS[index], edge, "index {index}");
         }
     }
 

@@ -15,13 +15,13 @@ mod standard;
 mod thesis;
 
 pub use ledger::Ledger;
-pub use levels::level;
-use levels::upper_edge;
+use levels::reported;
 pub use request::{RequestConfig, Requester};
 pub use standard::Standard;
 pub use thesis::Thesis;
 
 pub use crate::settings::GrantProtocol;
+use crate::settings::Technology;
 
 /// Subframes from a grant to the transmission it allows (FDD, TS 36.213 clause 8).
 pub const GRANT_TO_TRANSMISSION: u64 = 4;
@@ -140,13 +140,16 @@ impl Ue {
     /// Returns a UE with an empty buffer.
     pub fn new(
         protocol: GrantProtocol,
+        technology: Technology,
         enhanced: bool,
         timers: Timers,
         request: RequestConfig,
     ) -> Self {
         match protocol {
             GrantProtocol::Thesis => Self::Thesis(Thesis::new(timers, enhanced)),
-            GrantProtocol::Standard => Self::Standard(Standard::new(timers, enhanced, request)),
+            GrantProtocol::Standard => {
+                Self::Standard(Standard::new(technology, timers, enhanced, request))
+            }
         }
     }
 

@@ -2,13 +2,15 @@
 
 use super::{
     Expiry, GRANT_TO_TRANSMISSION, NEVER, Reason, Report, RequestConfig, Requester, Signal, Timers,
-    Transmission, level, upper_edge,
+    Transmission, reported,
 };
 use crate::mac::subheader;
+use crate::settings::Technology;
 
 /// UE with one logical channel group, which reports by levels.
 #[derive(Clone, Debug)]
 pub struct Standard {
+    technology: Technology,
     timers: Timers,
     enhanced: bool,
     requester: Requester,
@@ -25,8 +27,14 @@ pub struct Standard {
 
 impl Standard {
     /// Returns a UE with an empty buffer.
-    pub fn new(timers: Timers, enhanced: bool, request: RequestConfig) -> Self {
+    pub fn new(
+        technology: Technology,
+        timers: Timers,
+        enhanced: bool,
+        request: RequestConfig,
+    ) -> Self {
         Self {
+            technology,
             timers,
             enhanced,
             requester: Requester::new(request),
@@ -74,7 +82,7 @@ impl Standard {
     fn report(&mut self, at: u64, reason: Reason) -> Report {
         self.cancel();
         self.expiry = Expiry::started(self.timers, at);
-        self.reported = upper_edge(level(self.buffered));
+        self.reported = reported(self.technology, self.buffered);
         self.granted = 0;
         Report {
             bytes: self.reported,

@@ -1,9 +1,9 @@
 //! Requests, reports and grants.
 
-use config::{Wrong, changed, count, one_of, only_for, within};
-use units::Bytes;
+use config::{At, Wrong, changed, count, one_of, only_for, within, wrong};
+use units::{Bytes, Decibel, Power, Quantity};
 
-use super::super::{Access, Radio, Technology, Timer, Uplink};
+use super::super::{Access, HeadroomReports, Radio, Technology, Timer, Uplink};
 use super::{decibels, milliseconds, power, ttis};
 use crate::mac::uplink::{NR_PERIODIC, NR_RETRANSMISSION, PERIODIC, RETRANSMISSION};
 
@@ -13,10 +13,25 @@ const SR_PERIODS: [u64; 7] = [1, 2, 5, 10, 20, 40, 80];
 /// Values of dsr-TransMax (TS 36.331 clause 6.3.2).
 const SR_TRANSMISSIONS: [u32; 5] = [4, 8, 16, 32, 64];
 
+/// Values of alpha (TS 36.331 clause 6.3.2, UplinkPowerControlCommon; TS 38.331 clause 6.3.2, Alpha).
+const ALPHA: [f64; 8] = [0.0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+
+/// Values of periodicPHR-Timer, apart from infinity, in ms (TS 36.331 clause 6.3.2, MAC-MainConfig; NR has the same).
+const HEADROOM_PERIODIC: [u64; 7] = [10, 20, 50, 100, 200, 500, 1_000];
+
+/// Values of prohibitPHR-Timer in ms (same clause).
+const HEADROOM_PROHIBIT: [u64; 8] = [0, 10, 20, 50, 100, 200, 500, 1_000];
+
+/// Values of dl-PathlossChange, apart from infinity, in dB (same clause).
+const PATH_LOSS_CHANGES: [f64; 3] = [1.0, 3.0, 6.0];
+
 pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
     let uplink = &radio.uplink;
     decibels("sinr", uplink.sinr, -100.0, 100.0)?;
     power("power", uplink.power)?;
+    let p0 = [-202.0, 24.0].map(Power::from_dbm);
+    within("p0", uplink.p0, p0[0], p0[1])?;
+    one_of("alpha", uplink.alpha, &ALPHA)?;
     match uplink.access {
         Access::Granted => granted(radio, uplink),
         Access::Configured => configured(uplink),
@@ -50,12 +65,30 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), Wrong> {
         ttis("prescheduling.duration", some.duration, tti, 0)?;
         within("prescheduling.grant", some.grant, least, most)?;
     }
+    headroom(&uplink.headroom).at("headroom")?;
     ttis("random_access", uplink.random_access, tti, 1)
+}
+
+fn headroom(reports: &HeadroomReports) -> Result<(), Wrong> {
+    if let Timer::After(time) = reports.periodic {
+        one_of("periodic", time, &milliseconds(&HEADROOM_PERIODIC))?;
+    }
+    one_of(
+        "prohibit",
+        reports.prohibit,
+        &milliseconds(&HEADROOM_PROHIBIT),
+    )?;
+    let change = reports.path_loss_change;
+    if PATH_LOSS_CHANGES.contains(&change.get()) {
+        return Ok(());
+    }
+    let allowed = PATH_LOSS_CHANGES.map(|db| Decibel::new(db).write());
+    wrong("path_loss_change", change.write(), allowed.join(", "))
 }
 
 /// Checks that grants and reports that are never asked for have no timers.
 fn configured(uplink: &Uplink) -> Result<(), Wrong> {
     let set = changed(uplink).into_iter();
-    set.filter(|(name, _)| !["access", "sinr", "power"].contains(&name.as_str()))
+    set.filter(|(name, _)| !["access", "sinr", "power", "p0", "alpha"].contains(&name.as_str()))
         .try_for_each(|(name, value)| only_for(name, true, value, "access \"granted\""))
 }

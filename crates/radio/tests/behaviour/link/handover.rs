@@ -23,9 +23,6 @@ fn at(milliseconds: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(milliseconds)
 }
 
-/// Signals of cells 1 and 2 over time, in dBm of RSRP; RSRQ is taken from the ratio.
-type Signals = fn(u64) -> [f64; 2];
-
 fn cells(rsrp: [f64; 2]) -> [Measurement; 2] {
     [0, 1].map(|index| Measurement {
         cell: index as u32 + 1,
@@ -35,15 +32,16 @@ fn cells(rsrp: [f64; 2]) -> [Measurement; 2] {
     })
 }
 
-/// Runs a user from cell 1 for `until` milliseconds; a cell is reached above -120 dBm.
-fn run(handover: Handover, signals: Signals, until: u64) -> Vec<(u64, Action)> {
+/// Runs a user from cell 1 for `until` milliseconds by the signals of cells 1 and 2 over time, in dBm of RSRP; a cell is
+/// reached above -120 dBm.
+fn run(handover: Handover, signals: impl Fn(u64) -> [f64; 2], until: u64) -> Vec<(u64, Action)> {
     run_with(Some(handover), LinkFailure::default(), signals, until)
 }
 
 fn run_with(
     handover: Option<Handover>,
     link_failure: LinkFailure,
-    signals: Signals,
+    signals: impl Fn(u64) -> [f64; 2],
     until: u64,
 ) -> Vec<(u64, Action)> {
     let mut mobility = Mobility::new(handover, link_failure, 1);
@@ -167,10 +165,44 @@ fn a_gap_in_coverage_ends_in_a_new_connection() {
     // Of 20 samples at 20 or -20 dB, 15 bad ones bring the mean below -8 dB: 140 ms, then T310.
     assert_eq!(actions[0].0, 1_000 + 140 + 1_000);
     assert_eq!(actions[1].1, recovered);
-    // Idle users look every 10 ms; connecting takes 100 ms.
-    assert!((6_100..6_120).contains(&actions[1].0), "{actions:?}");
+    // Idle users look every 10 ms; reading the cell takes 100 ms, connecting 100 ms.
+    assert!((6_200..6_220).contains(&actions[1].0), "{actions:?}");
     assert_eq!(actions[2].1, Action::PathSwitch(2));
     assert_eq!(actions.len(), 3);
+}
+
+/// Clause 5.3.7: cell selection begins when there is a cell, before T311 and after it, and anew if the cell vanishes
+/// before it has been read.
+#[test]
+fn cell_selection_takes_its_time_from_when_there_is_a_cell() {
+    let failure = LinkFailure {
+        cell_selection: Duration::from_millis(1_000),
+        t311: Duration::from_millis(2_000),
+        ..LinkFailure::default()
+    };
+    let recovered = |back: u64, blink: std::ops::Range<u64>| {
+        let signals = move |now: u64| {
+            let gap = (1_000..back).contains(&now) || blink.contains(&now);
+            [if gap { -130.0 } else { -90.0 }, -130.0]
+        };
+        let actions = run_with(None, failure.clone(), signals, 9_000);
+        assert_eq!(actions[0], (2_140, Action::Failure(Cause::Physical)));
+        (actions[1].0 - back, actions[1].1)
+    };
+    let action = |context| Action::Recovered {
+        source: 1,
+        cell: 1,
+        context,
+    };
+    let within = |(after, found): (u64, Action), from: u64, context| {
+        assert_eq!(found, action(context));
+        assert!((from..from + 20).contains(&after), "{after} ms");
+    };
+    // Re-establishment takes 50 ms, a connection from idle 100 ms.
+    within(recovered(3_105, 0..0), 1_050, true);
+    within(recovered(5_005, 0..0), 1_100, false);
+    within(recovered(3_505, 0..0), 1_100, false);
+    within(recovered(5_005, 5_900..6_200), 1_195 + 1_100, false);
 }
 
 /// Clause 5.3.7: re-establishment succeeds in a cell that has the context, else it is rejected.

@@ -3,6 +3,7 @@
 use radio::mac::uplink::{
     GrantProtocol, Reason, Report, RequestConfig, Signal, Timers, Transmission, Ue,
 };
+use radio::settings::Technology;
 use std::fmt::Write as _;
 
 /// Event at a UE.
@@ -60,7 +61,7 @@ fn ue(protocol: GrantProtocol, enhanced: bool, periodic: u64) -> Ue {
         prohibit: 0,
         max_transmissions: 64,
     };
-    Ue::new(protocol, enhanced, timers, request)
+    Ue::new(protocol, Technology::Lte, enhanced, timers, request)
 }
 
 /// Figure 6: data after the report stays unknown until retxBSR-Timer expires.

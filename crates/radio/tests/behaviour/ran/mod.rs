@@ -1,5 +1,6 @@
 //! Radio access network: cells, users and bearers.
 
+mod carriers;
 mod cells;
 mod control_share;
 mod discard;

@@ -8,6 +8,7 @@ use radio::mac::uplink::{
     GRANT_TO_TRANSMISSION, GrantProtocol, Ledger, RequestConfig, Signal, Timers, Ue,
 };
 use radio::phy::lte::{Bandwidth, Overhead};
+use radio::settings::Technology;
 
 use super::session::Packet;
 
@@ -182,7 +183,13 @@ impl User {
             ..load.request
         };
         Self {
-            ue: Ue::new(load.protocol, load.enhanced, load.timers, request),
+            ue: Ue::new(
+                load.protocol,
+                Technology::Lte,
+                load.enhanced,
+                load.timers,
+                request,
+            ),
             ledger: Ledger::default(),
             uplink: VecDeque::new(),
             downlink: VecDeque::new(),

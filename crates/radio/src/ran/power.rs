@@ -1,0 +1,145 @@
+//! Power of the uplink: what a UE with a position sends with, and the resource blocks that its power carries.
+
+use super::RanConfig;
+use crate::channel::thermal_noise_dbm;
+use crate::mac::headroom::Headroom;
+use units::Decibel;
+
+/// Resource blocks of the sounding reference signal by which a base station measures a UE: the fewest that there are
+/// (TS 36.211 clause 5.5.3.2, TS 38.211 clause 6.4.1.4.3).
+const SOUNDING_PRBS: u32 = 4;
+
+/// Bytes of a block that carry no data: subheaders of MAC, and the header of RLC.
+const HEADERS: f64 = 5.0;
+
+/// Open-loop power control of a carrier: TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1. Levels are over the
+/// allocation, in dBm.
+#[derive(Debug)]
+pub(super) struct PowerControl {
+    limit_dbm: f64,
+    p0_dbm: f64,
+    alpha: f64,
+    /// Power over that of one block of 180 kHz, dB, by the number of resource blocks.
+    width_db: Vec<f64>,
+    /// Noise at the base station, by the number of resource blocks.
+    noise_dbm: Vec<f64>,
+}
+
+impl PowerControl {
+    pub(super) fn new(config: &RanConfig) -> Self {
+        let uplink = &config.radio.uplink;
+        let hz = |prbs: u32| f64::from(prbs) * config.air.grid.prb_hz();
+        let figure = config.radio.propagation.enb_noise_figure;
+        let widths = 0..=config.air.prbs();
+        Self {
+            limit_dbm: uplink.power.dbm(),
+            p0_dbm: uplink.p0.dbm(),
+            alpha: uplink.alpha,
+            width_db: widths
+                .clone()
+                .map(|prbs| 10.0 * (hz(prbs) / 180e3).log10())
+                .collect(),
+            noise_dbm: widths
+                .map(|prbs| thermal_noise_dbm(hz(prbs), figure))
+                .collect(),
+        }
+    }
+
+    /// Returns the power that a UE would send with, had it no limit.
+    fn wanted_dbm(&self, path_loss_db: f64, prbs: u32) -> f64 {
+        self.p0_dbm + self.alpha * path_loss_db + self.width_db[prbs as usize]
+    }
+
+    /// Returns what is left of its power, in dB.
+    pub(super) fn headroom_db(&self, path_loss_db: f64, prbs: u32) -> f64 {
+        self.limit_dbm - self.wanted_dbm(path_loss_db, prbs)
+    }
+
+    /// Returns the SINR at the base station, in dB.
+    pub(super) fn sinr_db(&self, path_loss_db: f64, prbs: u32) -> f64 {
+        let sent_dbm = self.wanted_dbm(path_loss_db, prbs).min(self.limit_dbm);
+        sent_dbm - path_loss_db - self.noise_dbm[prbs as usize]
+    }
+
+    /// Returns the view that a base station has by a report: what it measures of the sounding reference signal, and
+    /// how far the power lasts.
+    pub(super) fn measured(&self, path_loss_db: f64, report: Headroom) -> Measured<'_> {
+        let sounding = SOUNDING_PRBS.min(self.width_db.len() as u32 - 1);
+        let mut measured = Measured {
+            control: self,
+            report,
+            unlimited_db: 0.0,
+        };
+        let limited_db = measured.limited_db(sounding);
+        measured.unlimited_db = self.sinr_db(path_loss_db, sounding) + limited_db;
+        measured
+    }
+}
+
+/// Uplink of one UE as its base station knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measured<'a> {
+    control: &'a PowerControl,
+    report: Headroom,
+    /// SINR as long as the power lasts, dB.
+    unlimited_db: f64,
+}
+
+impl Measured<'_> {
+    /// Returns by how much the power falls short on so many blocks, in dB.
+    fn limited_db(&self, prbs: u32) -> f64 {
+        let width_db = |prbs: u32| self.control.width_db[prbs as usize];
+        (width_db(prbs) - width_db(self.report.prbs) - self.report.db).max(0.0)
+    }
+
+    /// Returns the SINR to be expected on so many blocks, in dB.
+    pub(super) fn sinr_db(&self, prbs: u32) -> f64 {
+        self.unlimited_db - self.limited_db(prbs)
+    }
+
+    /// Returns the number of blocks, `free` at most, on which the UE carries the most: all of them while its power
+    /// lasts, and few where all would be too weak for any scheme.
+    pub(super) fn widest(&self, config: &RanConfig, free: u32) -> u32 {
+        if self.limited_db(free) <= 0.0 {
+            return free;
+        }
+        let at_target = self.best(config, free, |prbs| self.payload_at_target(config, prbs));
+        let (bytes, prbs) = at_target.unwrap_or((0.0, 1));
+        if bytes >= HEADERS {
+            return prbs;
+        }
+        // Blocks that keep the error target are little more than headers: larger ones are sent several times.
+        self.best(config, free, |prbs| self.payload_repeated(config, prbs))
+            .map_or(prbs, |(_, prbs)| prbs)
+    }
+
+    /// Returns the highest payload of an allocation, and its number of blocks.
+    fn best(
+        &self,
+        config: &RanConfig,
+        free: u32,
+        payload: impl Fn(u32) -> Option<f64>,
+    ) -> Option<(f64, u32)> {
+        (1..=free)
+            .filter(|prbs| config.air.uplink_allocation(*prbs) == *prbs)
+            .filter_map(|prbs| Some((payload(prbs)?, prbs)))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Returns the bytes of data in a block of the highest scheme that keeps the error target, less what is lost.
+    fn payload_at_target(&self, config: &RanConfig, prbs: u32) -> Option<f64> {
+        let (sinr_db, formats) = (self.sinr_db(prbs), &config.air.up);
+        let format = formats.get(formats.adaptation.mcs(sinr_db, prbs)?, prbs);
+        Some((f64::from(format.bits / 8) - HEADERS) * (1.0 - format.bler(sinr_db)))
+    }
+
+    /// Returns the bytes of data for each transmission of a block of the lowest scheme, which is sent as often as it
+    /// takes until the sum of their energy keeps the error target.
+    fn payload_repeated(&self, config: &RanConfig, prbs: u32) -> Option<f64> {
+        let formats = &config.air.up;
+        let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
+        let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
+        let is_possible = times <= f64::from(config.harq().max_transmissions);
+        is_possible.then(|| (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times)
+    }
+}
