@@ -16,8 +16,8 @@ PROFILED := $(CURDIR)/target/profile/$(firstword $(shell cksum $(PROFILE))).prof
 RELEASE := RUSTFLAGS="-Cprofile-use=$(PROFILED) -Cllvm-args=-no-pgo-warn-mismatch $(RUSTFLAGS)"
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
-.PHONY: help demo setup test test-all test-kernel test-wheel counts profile fuzz lint format coverage mutants bench wheel \
-	man docs lock clean
+.PHONY: help demo setup test test-all test-kernel test-wheel counts profile fuzz carriers lint format coverage mutants \
+	bench wheel man docs lock clean
 
 ## This list
 help:
@@ -64,6 +64,13 @@ SECONDS ?= 300
 fuzz:
 	CELLTCP_FUZZ_SECONDS=$(SECONDS) CELLTCP_FUZZ_SEED=$$(date +%s) cargo test --locked --package celltcp-fuzz \
 		--test parsers -- --nocapture
+
+CASES ?= 500
+SEED ?= 1
+## Carriers of LTE and NR drawn at random, CASES of them, each held against Shannon's bound and 3GPP's tables
+carriers:
+	CELLTCP_CARRIERS=$(CASES) CELLTCP_CARRIERS_SEED=$(SEED) cargo test --locked --quiet --package celltcp-radio \
+		--test behaviour carriers -- --nocapture
 
 ## Format, clippy, ruff, layers of modules, types
 lint: setup

@@ -94,6 +94,13 @@ impl LinkAdaptation {
         self
     }
 
+    /// Makes each CQI the one that is reported for other intervals of the same carrier, whose own blocks may need another
+    /// SINR for a scheme.
+    pub(crate) fn with_cqis_of(mut self, reported: &Self) -> Self {
+        self.cqis.clone_from(&reported.cqis);
+        self
+    }
+
     /// Returns the CQI that a receiver reports: the highest value whose reference block it would receive within the
     /// error target, or 0 if there is none (TS 36.213 7.2.3, TS 38.214 5.2.2.1).
     ///

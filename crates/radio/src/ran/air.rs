@@ -243,6 +243,14 @@ impl AirInterface {
                 nr::format(table, mcs, prbs, allocation).expect("a scheme within the table")
             })
         };
+        let down = formats(carrier.table, data_symbols, layers);
+        let down_special = special
+            .filter(|symbols| *symbols > control_symbols + 1)
+            .map(|symbols| {
+                let mut special = formats(carrier.table, symbols - control_symbols, layers);
+                special.adaptation = special.adaptation.with_cqis_of(&down.adaptation);
+                special
+            });
         let group: u32 = match carrier.prbs {
             // Nominal size of a resource block group, configuration 1: TS 38.214 table 5.1.2.2.1-1.
             ..=36 => 2,
@@ -260,10 +268,8 @@ impl AirInterface {
             group_prbs: Scheduler::groups(carrier.prbs as u16, group as u16),
             subband_prbs: group,
             pattern,
-            down: formats(carrier.table, data_symbols, layers),
-            down_special: special
-                .filter(|symbols| *symbols > control_symbols + 1)
-                .map(|symbols| formats(carrier.table, symbols - control_symbols, layers)),
+            down,
+            down_special,
             up: formats(nr::McsTable::Qam64, FULL_SLOT, 1),
             any_uplink_allocation: true,
             layers,

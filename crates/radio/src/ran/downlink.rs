@@ -53,7 +53,10 @@ pub(super) fn schedule(
             // Nobody asks for the rate of a user without data.
             if demand.available {
                 let rate = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
-                match (user.scheme_with(tti, whole, config, offset_db), subbands) {
+                match (
+                    user.scheme_with(tti, (formats, whole), config, offset_db),
+                    subbands,
+                ) {
                     (Some((_, mcs)), None) => cell.rates.push(rate(mcs)),
                     (Some(_), Some(_)) => {
                         user.push_subband_rates(tti, formats, config, &mut cell.rates);
@@ -198,7 +201,7 @@ fn fill(
     config: &RanConfig,
 ) -> Option<usize> {
     let process = user.down.idle()?;
-    let (_, mut mcs) = user.scheme(tti, prbs, config)?;
+    let (_, mut mcs) = user.scheme(tti, (formats, prbs), config)?;
     if let Some(rate) = rate {
         mcs = formats.scheme_of_rate(rate, config.air.prbs())?;
     }

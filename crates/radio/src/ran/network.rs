@@ -317,7 +317,9 @@ impl Ran {
     fn write_down(&mut self, tti: u64, index: usize, capacity: [u32; 2], outcome: &mut Outcome) {
         let whole = self.config.air.prbs();
         let user = &mut self.users[index];
-        let (cqi, mcs) = user.scheme(tti, whole, &self.config).unwrap_or((0, 0));
+        let (cqi, mcs) = user
+            .scheme(tti, (&self.config.air.down, whole), &self.config)
+            .unwrap_or((0, 0));
         let serves = self.config.air.downlink(tti).is_some() && user.mobility.is_connected();
         for direction in [Direction::Down, Direction::Up] {
             let mut blocks = self

@@ -12,6 +12,9 @@ const SOUNDING_PRBS: u32 = 4;
 /// Bytes of a block that carry no data: subheaders of MAC, and the header of RLC.
 const HEADERS: f64 = 5.0;
 
+/// Gain for which blocks are used whose first transmission fails: repetitions cost a round trip of HARQ each.
+const REPETITION_GAIN: f64 = 1.25;
+
 /// Open-loop power control of a carrier: TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1. Levels are over the
 /// allocation, in dBm.
 #[derive(Debug)]
@@ -98,48 +101,45 @@ impl Measured<'_> {
     }
 
     /// Returns the number of blocks, `free` at most, on which the UE carries the most: all of them while its power
-    /// lasts, and few where all would be too weak for any scheme.
+    /// lasts, and few where all would be too weak for any scheme. Where blocks that keep the error target are little more
+    /// than headers, larger ones are sent several times.
     pub(super) fn widest(&self, config: &RanConfig, free: u32) -> u32 {
         if self.limited_db(free) <= 0.0 {
             return free;
         }
-        let at_target = self.best(config, free, |prbs| self.payload_at_target(config, prbs));
-        let (bytes, prbs) = at_target.unwrap_or((0.0, 1));
-        if bytes >= HEADERS {
-            return prbs;
+        let best = |payload: fn(&Self, &RanConfig, u32) -> f64| {
+            (1..=free)
+                .filter(|prbs| config.air.uplink_allocation(*prbs) == *prbs)
+                .map(|prbs| (payload(self, config, prbs), prbs))
+                .max_by(|a, b| a.0.total_cmp(&b.0))
+                .unwrap_or((0.0, 1))
+        };
+        let (at_target, repeated) = (best(Self::payload_at_target), best(Self::payload_repeated));
+        if repeated.0 > REPETITION_GAIN * at_target.0.max(0.0) {
+            repeated.1
+        } else {
+            at_target.1
         }
-        // Blocks that keep the error target are little more than headers: larger ones are sent several times.
-        self.best(config, free, |prbs| self.payload_repeated(config, prbs))
-            .map_or(prbs, |(_, prbs)| prbs)
-    }
-
-    /// Returns the highest payload of an allocation, and its number of blocks.
-    fn best(
-        &self,
-        config: &RanConfig,
-        free: u32,
-        payload: impl Fn(u32) -> Option<f64>,
-    ) -> Option<(f64, u32)> {
-        (1..=free)
-            .filter(|prbs| config.air.uplink_allocation(*prbs) == *prbs)
-            .filter_map(|prbs| Some((payload(prbs)?, prbs)))
-            .max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// Returns the bytes of data in a block of the highest scheme that keeps the error target, less what is lost.
-    fn payload_at_target(&self, config: &RanConfig, prbs: u32) -> Option<f64> {
+    fn payload_at_target(&self, config: &RanConfig, prbs: u32) -> f64 {
         let (sinr_db, formats) = (self.sinr_db(prbs), &config.air.up);
-        let format = formats.get(formats.adaptation.mcs(sinr_db, prbs)?, prbs);
-        Some((f64::from(format.bits / 8) - HEADERS) * (1.0 - format.bler(sinr_db)))
+        formats.adaptation.mcs(sinr_db, prbs).map_or(0.0, |mcs| {
+            let format = formats.get(mcs, prbs);
+            (f64::from(format.bits / 8) - HEADERS) * (1.0 - format.bler(sinr_db))
+        })
     }
 
-    /// Returns the bytes of data for each transmission of a block of the lowest scheme, which is sent as often as it
-    /// takes until the sum of their energy keeps the error target.
-    fn payload_repeated(&self, config: &RanConfig, prbs: u32) -> Option<f64> {
+    /// Returns the bytes of data that each transmission adds of a block with the lowest scheme, sent as often as it takes
+    /// until the sum of the energy keeps the error target.
+    fn payload_repeated(&self, config: &RanConfig, prbs: u32) -> f64 {
         let formats = &config.air.up;
         let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
         let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
-        let is_possible = times <= f64::from(config.harq().max_transmissions);
-        is_possible.then(|| (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times)
+        if times > f64::from(config.harq().max_transmissions) {
+            return 0.0;
+        }
+        (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times
     }
 }

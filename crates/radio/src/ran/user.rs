@@ -466,22 +466,28 @@ impl UserState {
         self.outer_loop.map_or(0.0, |outer| outer.offset_db())
     }
 
-    /// Returns the scheme for `prbs` resource blocks by the latest report on the whole carrier.
-    pub(super) fn scheme(&mut self, tti: u64, prbs: u32, config: &RanConfig) -> Option<(u8, u8)> {
-        self.scheme_with(tti, prbs, config, self.offset_db())
+    /// Returns the CQI of the latest report on the whole carrier, and the scheme by it for `prbs` resource blocks of an
+    /// interval with `formats`.
+    pub(super) fn scheme(
+        &mut self,
+        tti: u64,
+        (formats, prbs): (&Formats, u32),
+        config: &RanConfig,
+    ) -> Option<(u8, u8)> {
+        self.scheme_with(tti, (formats, prbs), config, self.offset_db())
     }
 
     /// Returns the scheme as [`Self::scheme`] does, with another correction.
     pub(super) fn scheme_with(
         &mut self,
         tti: u64,
-        prbs: u32,
+        (formats, prbs): (&Formats, u32),
         config: &RanConfig,
         offset: f64,
     ) -> Option<(u8, u8)> {
         let cqi = self.reporter.latest(tti)?.wideband;
-        let adaptation = &config.air.down.adaptation;
-        let mcs = adaptation.mcs_of_cqi(cqi, prbs, offset - config.radio.downlink.margin.get())?;
+        let offset = offset - config.radio.downlink.margin.get();
+        let mcs = formats.adaptation.mcs_of_cqi(cqi, prbs, offset)?;
         Some((cqi, mcs))
     }
 
@@ -524,7 +530,7 @@ impl UserState {
         if let Some(rule) = config.subbands() {
             return self.subband_bytes(tti, formats, free, (config, rule));
         }
-        let Some((_, mcs)) = self.scheme(tti, free.prbs[0], config) else {
+        let Some((_, mcs)) = self.scheme(tti, (formats, free.prbs[0]), config) else {
             return 0.0;
         };
         let bits = formats.get(mcs, free.prbs[0]).bits;
@@ -586,7 +592,7 @@ impl UserState {
         let mut first = 0;
         for &prbs in &air.group_prbs {
             let cqi = report.subband((first / air.subband_prbs) as usize);
-            let mcs = air.down.adaptation.mcs_of_cqi(cqi, whole, offset);
+            let mcs = formats.adaptation.mcs_of_cqi(cqi, whole, offset);
             let rate = |mcs| formats.get(mcs, whole).bits as f32 / whole as f32;
             rates.push(mcs.map_or(0.0, rate));
             first += u32::from(prbs);
