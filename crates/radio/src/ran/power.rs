@@ -12,6 +12,9 @@ const SOUNDING_PRBS: u32 = 4;
 /// Bytes of a block that carry no data: subheaders of MAC, and the header of RLC.
 const HEADERS: f64 = 5.0;
 
+/// Bytes of data from which on headers and checksums are small beside them, so that repetitions gain nothing.
+const LARGE_BLOCK: f64 = 100.0;
+
 /// Gain for which blocks are used whose first transmission fails: repetitions cost a round trip of HARQ each.
 const REPETITION_GAIN: f64 = 1.25;
 
@@ -107,39 +110,58 @@ impl Measured<'_> {
         if self.limited_db(free) <= 0.0 {
             return free;
         }
-        let best = |payload: fn(&Self, &RanConfig, u32) -> f64| {
-            (1..=free)
-                .filter(|prbs| config.air.uplink_allocation(*prbs) == *prbs)
-                .map(|prbs| (payload(self, config, prbs), prbs))
-                .max_by(|a, b| a.0.total_cmp(&b.0))
-                .unwrap_or((0.0, 1))
-        };
-        let (at_target, repeated) = (best(Self::payload_at_target), best(Self::payload_repeated));
-        if repeated.0 > REPETITION_GAIN * at_target.0.max(0.0) {
-            repeated.1
+        let (bytes, prbs) = self.best_at_target(config, free);
+        if bytes >= LARGE_BLOCK {
+            return prbs;
+        }
+        let (repeated, more) = self.best_repeated(config, free);
+        if repeated > REPETITION_GAIN * bytes {
+            more
         } else {
-            at_target.1
+            prbs
         }
     }
 
-    /// Returns the bytes of data in a block of the highest scheme that keeps the error target, less what is lost.
-    fn payload_at_target(&self, config: &RanConfig, prbs: u32) -> f64 {
-        let (sinr_db, formats) = (self.sinr_db(prbs), &config.air.up);
-        formats.adaptation.mcs(sinr_db, prbs).map_or(0.0, |mcs| {
-            let format = formats.get(mcs, prbs);
-            (f64::from(format.bits / 8) - HEADERS) * (1.0 - format.bler(sinr_db))
-        })
-    }
-
-    /// Returns the bytes of data that each transmission adds of a block with the lowest scheme, sent as often as it takes
-    /// until the sum of the energy keeps the error target.
-    fn payload_repeated(&self, config: &RanConfig, prbs: u32) -> f64 {
+    /// Returns the most bytes of data in a block whose scheme keeps the error target, and its number of resource blocks.
+    fn best_at_target(&self, config: &RanConfig, free: u32) -> (f64, u32) {
         let formats = &config.air.up;
-        let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
-        let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
-        if times > f64::from(config.harq().max_transmissions) {
-            return 0.0;
+        let (mut best, mut schemes) = ((0.0, 1), formats.schemes());
+        for prbs in allocations(config, free) {
+            let sinr_db = self.sinr_db(prbs);
+            // The power for each block falls with their number, and the scheme with it.
+            while schemes > 0 && formats.adaptation.needs_db(schemes - 1, prbs) > sinr_db {
+                schemes -= 1;
+            }
+            let Some(mcs) = schemes.checked_sub(1) else {
+                break;
+            };
+            let bytes = f64::from(formats.get(mcs, prbs).bits / 8) - HEADERS;
+            if bytes > best.0 {
+                best = (bytes, prbs);
+            }
         }
-        (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times
+        best
     }
+
+    /// Returns the most bytes of data that each transmission adds of a block with the lowest scheme, sent as often as it
+    /// takes until the sum of the energy keeps the error target, and its number of resource blocks.
+    fn best_repeated(&self, config: &RanConfig, free: u32) -> (f64, u32) {
+        let formats = &config.air.up;
+        let most = f64::from(config.harq().max_transmissions);
+        let mut best = (0.0, 1);
+        for prbs in allocations(config, free) {
+            let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
+            let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
+            let bytes = (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times;
+            if times <= most && bytes > best.0 {
+                best = (bytes, prbs);
+            }
+        }
+        best
+    }
+}
+
+/// Returns the numbers of resource blocks that a UE can be given, up to `free`.
+fn allocations(config: &RanConfig, free: u32) -> impl Iterator<Item = u32> + '_ {
+    (1..=free).filter(|prbs| config.air.uplink_allocation(*prbs) == *prbs)
 }
