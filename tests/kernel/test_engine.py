@@ -187,6 +187,11 @@ def test_an_abandoned_segment_is_answered_by_resets(linux: Engine) -> None:
         ("{ kind = 'page', object = '8kB', count = 3, gap = '500ms' }", ("page_load_s",)),
         ("{ kind = 'page', object = '8kB', count = 3, multiplexed = true }", ("page_load_s",)),
         ("{ kind = 'frames' }", ("frames", "late_share", "frame_delay_ms")),
+        ("{ kind = 'frames', size = '200B' }", ("frames", "late_share", "frame_delay_ms")),
+        (
+            "{ kind = 'request-response', response = '1200B', writes = 2, count = 9 }",
+            ("response_s",),
+        ),
     ],
 )
 def test_pages_and_frames_take_as_long_as_on_the_native_engine(

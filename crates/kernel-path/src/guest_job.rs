@@ -42,7 +42,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
     })
 }
 
-fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: bool) -> io::Result<GuestFlow> {
+fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io::Result<GuestFlow> {
     let switches = flow.switch.iter().map(|switch| GuestSwitch {
         at_ns: switch.at.as_nanos(),
         to: guest_cca(&switch.to),
@@ -56,7 +56,7 @@ fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: bool) -> io::Result<
         start_ns: (flow.start + start_jitter).as_nanos(),
         count: flow.count,
         workload: serde_json::to_string(&flow.workload)?,
-        nodelay: flow.nodelay.unwrap_or(nodelay),
+        nodelay: flow.sends_at_once(nodelay),
         cca: guest_cca(&flow.cca),
         switches: switches.collect(),
     })
@@ -67,5 +67,38 @@ fn guest_cca(choice: &CcaChoice) -> GuestCca {
         name: choice.name.to_owned(),
         settings: choice.settings(),
         label: choice.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns whether the guest is to set `TCP_NODELAY` for a workload, with fields of the flow.
+    fn nodelay(workload: &str, more: &str, all: Option<bool>) -> bool {
+        let kind = format!("{{ {more} workload = {{ {workload} }} }}");
+        let text = format!("path.down.rate = '10Mbit/s'\nflows = [{kind}]");
+        let scenario = Scenario::from_toml(&text, "one", &[]).unwrap();
+        guest_flow(&scenario.flows[0], Duration::ZERO, all)
+            .unwrap()
+            .nodelay
+    }
+
+    #[test]
+    fn sockets_of_the_guest_have_nodelay_where_the_application_sets_it() {
+        for at_once in [
+            "kind = 'frames'",
+            "kind = 'request-response'",
+            "kind = 'page', multiplexed = true",
+        ] {
+            assert!(nodelay(at_once, "", None), "{at_once}");
+            assert!(!nodelay(at_once, "nodelay = false,", None), "{at_once}");
+            assert!(!nodelay(at_once, "", Some(false)), "{at_once}");
+        }
+        for held in ["kind = 'bulk'", "kind = 'page'", "kind = 'on-off'"] {
+            assert!(!nodelay(held, "", None), "{held}");
+            assert!(nodelay(held, "nodelay = true,", Some(false)), "{held}");
+            assert!(nodelay(held, "", Some(true)), "{held}");
+        }
     }
 }

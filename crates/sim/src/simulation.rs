@@ -344,9 +344,7 @@ impl Simulation {
         } else {
             NetworkCard::Immediate
         };
-        if let Some(nodelay) = flow.nodelay {
-            config.nagle = !nodelay;
-        }
+        config.nagle = !flow.sends_at_once(config.settings.nodelay);
         if let Some(wanted) = selected.as_ref().and_then(|chosen| chosen.initial_window) {
             let initial_window = &mut config.settings.initial_window;
             *initial_window = wanted.max(*initial_window);

@@ -87,7 +87,7 @@ impl TcpConfig {
             far_ack_kind: None,
             loss_notices: false,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
-            nagle: !settings.nodelay,
+            nagle: settings.nodelay != Some(true),
             sack: settings.sack,
             min_burst_segments: None,
             burst_window_divisor: 3,

@@ -97,6 +97,11 @@ impl Settings for Frames {
         1.0 / per_nanosecond
     }
 
+    fn sets_nodelay(&self) -> bool {
+        // Calls over TCP set it, as WebRTC does for TURN and ICE over TCP.
+        true
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Camera::new(self, draws))
     }

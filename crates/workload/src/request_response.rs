@@ -63,6 +63,11 @@ impl Settings for RequestResponse {
         rtt + self.think.mean() + self.gap.mean()
     }
 
+    fn sets_nodelay(&self) -> bool {
+        // Servers and clients of remote procedures set it, such as gRPC, Redis and Go's standard library.
+        true
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Requests::new(self.clone(), draws))
     }

@@ -29,6 +29,11 @@ pub(crate) trait Settings {
     /// waits for an answer; infinite if it only sends as much as it can.
     fn round(&self, rtt: f64) -> f64;
 
+    /// Returns whether such applications set `TCP_NODELAY` on their sockets.
+    fn sets_nodelay(&self) -> bool {
+        false
+    }
+
     /// Returns the application of a flow, which takes its random numbers from `draws`.
     fn application(&self, draws: Stream) -> Box<dyn Application>;
 }
@@ -131,6 +136,12 @@ impl Workload {
     /// there is only one. It ignores how long transfers take, so it is one from below.
     pub fn round(&self, rtt: Duration) -> f64 {
         self.settings().round(rtt.to_base())
+    }
+
+    /// Returns whether such applications set `TCP_NODELAY` on their sockets, because an answer or a frame is late if its
+    /// last segment waits.
+    pub fn sets_nodelay(&self) -> bool {
+        self.settings().sets_nodelay()
     }
 
     /// Returns the application.

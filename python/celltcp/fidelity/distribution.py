@@ -34,6 +34,12 @@ def _tcp(name: str, usual: object) -> Callable[[_Path], bool]:
     return lambda scenario: scenario["tcp"].get(name, usual) != usual
 
 
+def _nodelay(scenario: _Path) -> object:
+    """Returns what a scenario says of TCP_NODELAY for its first flow; None if it says nothing."""
+    own = scenario["flows"][0].get("nodelay")
+    return scenario["tcp"].get("nodelay") if own is None else own
+
+
 #: Traits: features of a case beyond the simplest path, each with its test on a scenario.
 TRAITS: dict[str, Callable[[_Path], bool]] = {
     "NR": lambda scenario: (scenario.get("radio") or {}).get("technology") == "nr",
@@ -58,9 +64,8 @@ TRAITS: dict[str, Callable[[_Path], bool]] = {
     "blackout": _path(lambda path: any("blackouts" in hop for hop in path["wired"])),
     "segment size": _tcp("mss", None),
     "no SACK": _tcp("sack", True),
-    "no delay": lambda scenario: (
-        "nodelay" in scenario["tcp"] or scenario["flows"][0].get("nodelay") is not None
-    ),
+    "no delay": lambda scenario: _nodelay(scenario) is True,
+    "Nagle's algorithm": lambda scenario: _nodelay(scenario) is False,
     "bound of unsent data": _tcp("notsent_lowat", None),
     "keep-alive": _tcp("keepalive", None),
     "user timeout": _tcp("user_timeout", None),

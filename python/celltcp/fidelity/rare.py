@@ -87,8 +87,9 @@ def _bursts(draw: Random) -> list[str]:
             f'kind = "request-response", response = "{size}kB", writes = {parts}, gap = "100ms"',
         )
     )
-    at_once = ["flows.0.nodelay=true"] if draw.random() < 0.3 else []
-    return [f"flows.0.workload={{ {workload} }}", *at_once]
+    # Both applications set TCP_NODELAY by default; Nagle's algorithm is what is rare.
+    held = [] if draw.random() < 0.3 else ["flows.0.nodelay=false"]
+    return [f"flows.0.workload={{ {workload} }}", *held]
 
 
 def _sockets(draw: Random) -> list[str]:

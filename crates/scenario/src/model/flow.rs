@@ -33,3 +33,12 @@ table! {
         pub workload: Workload,
     }
 }
+
+impl Flow {
+    /// Returns whether its sockets send short segments at once, where `all` is what the scenario says of all sockets. What
+    /// is set wins, first that of the flow; otherwise the application decides.
+    pub fn sends_at_once(&self, all: Option<bool>) -> bool {
+        let set = self.nodelay.or(all);
+        set.unwrap_or_else(|| self.workload.sets_nodelay())
+    }
+}

@@ -18,31 +18,59 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// RFC 896: of an answer in two writes, the second waits for the acknowledgement of the first, a round trip later.
-/// `TCP_NODELAY`, for the flow or for all, spares that.
-#[test]
-fn nagle_costs_a_round_trip_and_nodelay_spares_it() {
-    let response = |more: &str, all: &str| {
-        let flow = format!(
-            "flows=[{{ {more} workload = {{ kind = 'request-response', response = '1200B', writes = 2, think = '0s', \
-             gap = '200ms' }} }}]"
-        );
-        let changes = ["duration=15s", "path.rtt=80ms", all, &flow];
-        median(figures(
-            &run(&scenario("steady-20-18", &changes), 1),
-            "response_s",
-        ))
+/// Median figure of a flow on a path with a round trip of 100 ms; `more` are fields of the flow, `all` of all sockets.
+fn waits(workload: &str, figure: &str, more: &str, all: &str) -> f64 {
+    let flow = format!("flows=[{{ {more} workload = {{ {workload} }} }}]");
+    let changes = ["duration=15s", "path.rtt=100ms", &flow, all];
+    let changes = if all.is_empty() {
+        &changes[..3]
+    } else {
+        &changes
     };
-    let held = response("", "tcp.nodelay=false");
-    assert!((0.160..0.166).contains(&held), "{held}");
-    for spared in [
-        response("nodelay = true,", "tcp.nodelay=false"),
-        response("", "tcp.nodelay=true"),
+    median(figures(&run(&scenario("steady-20-18", changes), 1), figure))
+}
+
+/// RFC 896: a short segment waits for the acknowledgement of the one before, a round trip later. Applications for which
+/// that matters set `TCP_NODELAY`. What the scenario says of the flow wins over what it says of all, and that over the
+/// application.
+#[test]
+fn the_application_decides_on_nagle_unless_the_scenario_does() {
+    for (workload, figure, at_once, held) in [
+        (
+            "kind = 'frames', size = '200B'",
+            "frame_delay_ms",
+            49.0..53.0,
+            105.0..125.0,
+        ),
+        (
+            "kind = 'request-response', response = '1200B', writes = 2, think = '0s', gap = '200ms'",
+            "response_s",
+            0.100..0.106,
+            0.200..0.206,
+        ),
+        // Requests wait for the first one, and the last response for the ones before.
+        (
+            "kind = 'page', multiplexed = true, document = '1kB', object = '500B', objects = 6, depth = 1, gap = '100ms'",
+            "page_load_s",
+            0.330..0.335,
+            0.46..0.48,
+        ),
     ] {
-        assert!((0.080..0.086).contains(&spared), "{spared}");
+        for (more, all, expected) in [
+            ("", "", &at_once),
+            ("", "tcp.nodelay=true", &at_once),
+            ("nodelay = true,", "tcp.nodelay=false", &at_once),
+            ("", "tcp.nodelay=false", &held),
+            ("nodelay = false,", "", &held),
+            ("nodelay = false,", "tcp.nodelay=true", &held),
+        ] {
+            let found = waits(workload, figure, more, all);
+            assert!(
+                expected.contains(&found),
+                "{workload} {more} {all}: {found}"
+            );
+        }
     }
-    let held = response("nodelay = false,", "tcp.nodelay=true");
-    assert!((0.160..0.166).contains(&held), "{held}");
 }
 
 /// Linux's BBR recognises a policer and sends at its rate (`lt_use_bw`); without that it would lose a share of what it

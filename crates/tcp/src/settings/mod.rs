@@ -47,9 +47,10 @@ table! {
         /// Shortest wait of a delayed ACK, 1ms to 200ms (`TCP_DELACK_MIN`); unset: 40ms.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub delayed_ack_timeout: Option<Duration>,
-        /// Whether all sockets send short segments at once, without Nagle's algorithm (`TCP_NODELAY`); default false.
-        #[serde(skip_serializing_if = "core::ops::Not::not")]
-        pub nodelay: bool,
+        /// Whether all sockets send short segments at once, without Nagle's algorithm (`TCP_NODELAY`); unset: as such
+        /// applications do, which is true for frames, request and response, and multiplexed pages.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub nodelay: Option<bool>,
         /// Selective acknowledgements; default true (RFC 2018).
         #[serde(skip_serializing_if = "is_on")]
         pub sack: bool = true,

@@ -81,6 +81,11 @@ impl Settings for Page {
         page / f64::from(self.objects + 1)
     }
 
+    fn sets_nodelay(&self) -> bool {
+        // Clients and servers of HTTP/2 set it, because many streams share the connection.
+        self.multiplexed
+    }
+
     fn application(&self, draws: Stream) -> Box<dyn Application> {
         Box::new(Browser::new(self.clone(), draws))
     }
