@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, Scenario
 from celltcp.attachments import Attachment
 from celltcp.campaign import Progress, run_campaigns
+from celltcp.changes import Changes, override_texts
 from celltcp.comparison import Comparison
 from celltcp.labels import counted
-from celltcp.scenarios import override_texts
 from celltcp.settings import DEFAULT_CCAS, RunSettings
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def sweep(
     engine: str = "native",
     kernel: str | None = None,
     uplink: str | Path | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,

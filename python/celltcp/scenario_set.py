@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, Scenario, __version__
 from celltcp.campaign import Progress, run_campaigns
+from celltcp.changes import Changes
 from celltcp.comparison import METRICS, Comparison
 from celltcp.results import require_own
 from celltcp.results.folder import part_of_file_name
@@ -114,7 +115,7 @@ def compare_all(
     cluster: str | None = None,
     engine: str = "native",
     kernel: str | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,

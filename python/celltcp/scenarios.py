@@ -7,11 +7,12 @@ import functools
 import itertools
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
+from celltcp.changes import Changes, override_texts
 from celltcp.library_files import LIBRARY, read_scenario
 
 #: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
@@ -59,7 +60,7 @@ def load_scenario(
     *,
     uplink: str | Path | None = None,
     duration: str | None = None,
-    changes: Mapping[str, object] | Sequence[str] = (),
+    changes: Changes = (),
     column: str | None = None,
     unit: str | None = None,
     direction: str | None = None,
@@ -169,13 +170,6 @@ def _reading(what: str | Path | Scenario, told: Mapping[str, str | None]) -> lis
     return [f"path.down.{name}={json.dumps(value)}" for name, value in given.items()]
 
 
-def override_texts(changes: Mapping[str, object] | Sequence[str]) -> list[str]:
-    """Changes as the `field=value` texts that the scenario reader takes."""
-    if isinstance(changes, Mapping):
-        return [f"{field}={_toml(value)}" for field, value in changes.items()]
-    return list(changes)
-
-
 def unknown(name: str) -> str:
     """Returns the error for a name that is no scenario."""
     near = difflib.get_close_matches(name, scenario_names(), 1)
@@ -188,12 +182,6 @@ def unknown(name: str) -> str:
 
 def _built_in(name: str) -> Path:
     return LIBRARY / f"{name}.toml"
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
 
 
 def _must_exist(name: str) -> None:

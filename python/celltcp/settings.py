@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -11,11 +11,9 @@ from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign import Campaign, Cluster, Workers
 from celltcp.ccas import OWN, through
 from celltcp.ccas import chosen as chosen_ccas
+from celltcp.changes import Changes, override_texts
 from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario, override_texts
-
-#: Scenario fields to override, as a mapping or as `"field=value"` texts.
-Changes = Mapping[str, object] | Sequence[str]
+from celltcp.scenarios import load_scenario
 
 #: Largest seed: every whole number up to it is one of JSON, too.
 MAX_SEED = 2**53 - 2**20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from celltcp.attachments import Attachment
 from celltcp.campaign import Job, Progress, jobs_for
 from celltcp.ccas import OWN
 from celltcp.ccas import chosen as chosen_ccas
+from celltcp.changes import Changes
 from celltcp.replacing import check_output
 from celltcp.results import (
     OPTIONAL,
@@ -142,7 +143,7 @@ def run(
     engine: str = "native",
     kernel: str | None = None,
     uplink: str | Path | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     samples: str = "every-ack",
     out: str | Path | None = None,
     overwrite: bool = False,

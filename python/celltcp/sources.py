@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.scenarios import TRACE_ENDINGS, all_variants, load_scenario, override_texts, scenario_names
+from celltcp.changes import Changes, override_texts
+from celltcp.scenarios import TRACE_ENDINGS, all_variants, load_scenario, scenario_names
 
 #: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
 #: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
@@ -47,9 +48,7 @@ class Sources:
     left_out: tuple[str, ...]
 
 
-def sources_of(
-    given: str | Sequence[str], changes: Mapping[str, object] | Sequence[str] = ()
-) -> Sources:
+def sources_of(given: str | Sequence[str], changes: Changes = ()) -> Sources:
     """Returns the scenarios that a list names, each once.
 
     Args:

@@ -14,13 +14,13 @@ import pandas as pd
 from celltcp._core import CelltcpError, Scenario, __version__
 from celltcp.attachments import Attachment
 from celltcp.campaign import Progress, run_campaigns
+from celltcp.changes import Changes, override_texts
 from celltcp.comparison import Comparison
 from celltcp.comparison.figures import VIDEO
 from celltcp.requirements import QOE
 from celltcp.results.folder import part_of_file_name
 from celltcp.results.frames import json_rows
 from celltcp.scenario_set import LoadedSet, load_all
-from celltcp.scenarios import override_texts
 from celltcp.settings import DEFAULT_CCAS, RunSettings
 from celltcp.statistics import Verdict, estimate, paired_difference
 
@@ -142,7 +142,7 @@ def watch(
     ladder: str = "bbb",
     engine: str = "native",
     kernel: str | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,

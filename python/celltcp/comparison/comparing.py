@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from celltcp._core import Scenario
 from celltcp.campaign import Progress, run_campaigns
+from celltcp.changes import Changes
 from celltcp.comparison.outcome import Comparison
 from celltcp.results import require_own
 from celltcp.settings import DEFAULT_CCAS, RunSettings
@@ -25,7 +26,7 @@ def compare(
     engine: str = "native",
     kernel: str | None = None,
     uplink: str | Path | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,
     radio_log: bool = False,

@@ -12,6 +12,7 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
 from celltcp.campaign import OnlyPlanned, Progress, outline, part_of
+from celltcp.changes import Changes
 from celltcp.engines import ENGINES, engine
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows
@@ -87,7 +88,7 @@ def check_engines(
     seed: int = 1,
     jobs: int | None = None,
     kernel: str | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,

@@ -13,6 +13,7 @@ import pandas as pd
 from celltcp._core import CelltcpError, __version__
 from celltcp.attachments import Attachment
 from celltcp.campaign import OnlyPlanned, Progress, outline
+from celltcp.changes import Changes
 from celltcp.requirements import REQUIREMENTS
 from celltcp.results.frames import json_rows, json_value
 from celltcp.selection.baselines import baselines_of
@@ -180,7 +181,7 @@ def evaluate(
     cluster: str | None = None,
     engine: str = "native",
     kernel: str | None = None,
-    set: Mapping[str, object] | Sequence[str] = (),  # noqa: A002 - as on the command line
+    set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from celltcp._core import CelltcpError, Scenario, in_unit
+from celltcp.changes import override_texts
 from celltcp.lineups import lineup_of
-from celltcp.scenarios import load_scenario, override_texts, unknown
+from celltcp.scenarios import load_scenario, unknown
 from celltcp.selection.training.families import FAMILIES, networks
 from celltcp.sources import sources_of
 
