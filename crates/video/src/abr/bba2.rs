@@ -2,8 +2,10 @@
 //! to Rate Adaptation" (2014), sections 5 and 6.
 //!
 //! The reservoir is what the lowest rate needs on a link that carries just its mean. The paper's bounds of it, 8 s and
-//! 140 s, belong to a buffer of 240 s; other buffers are divided in proportion, as those of BBA-0. The protection against outages, which
-//! moves the map to the right in the course of a session, is not built.
+//! 140 s, belong to a buffer of 240 s and segments of 4 s. Other buffers are divided in proportion, as those of BBA-0,
+//! but the reservoir has the two segments of the paper where the upper bound leaves room for them. With less than one,
+//! each segment would end a stall above the reservoir, and the lowest rate would never be chosen. The protection
+//! against outages, which moves the map to the right in the course of a session, is not built.
 
 use units::Duration;
 
@@ -12,6 +14,8 @@ use super::{Abr, Choice, Fetched, View};
 
 /// Bounds of the reservoir, as parts of the buffer.
 const RESERVOIR: (f64, f64) = (8.0 / 240.0, 140.0 / 240.0);
+/// Least reservoir, segments.
+const LEAST: f64 = 2.0;
 /// Video that the reservoir looks ahead, in buffers.
 const AHEAD: u64 = 2;
 /// Growth of the buffer by a segment, in its durations, that raises the quality at the start: with an empty buffer, and
@@ -48,8 +52,10 @@ impl Map {
         let ahead = view.segment..view.segments.min(view.segment + count);
         let needs = |segment| manifest.size(segment, 0).get() as f64 / rate - duration;
         let reservoir: f64 = ahead.map(needs).sum();
+        let most = RESERVOIR.1 * max;
+        let least = (RESERVOIR.0 * max).max(LEAST * duration).min(most);
         Self {
-            reservoir: reservoir.clamp(RESERVOIR.0 * max, RESERVOIR.1 * max),
+            reservoir: reservoir.clamp(least, most),
             upper: UPPER * max,
             low: manifest.mean_size(0),
             high: manifest.mean_size(manifest.top()),
@@ -151,5 +157,15 @@ mod tests {
             [140.0, 8.0, 8.0]
         );
         assert!((reservoir(20) - 80.0).abs() < 1e-6);
+    }
+
+    /// A buffer of 30 s has an eighth of the paper's reservoir, 1 s, which is less than a segment.
+    #[test]
+    fn the_reservoir_has_two_segments_where_there_is_room() {
+        let manifest = samples::manifest(3, &[500, 4_000]);
+        let reservoir = |max| Map::new(&samples::view(&manifest, 0.0, max, 0)).reservoir;
+        assert_eq!([reservoir(240.0), reservoir(30.0)], [8.0, 6.0]);
+        // Of a live stream 6 s behind, the map ends at 3 s.
+        assert!((reservoir(6.0) - 140.0 / 216.0 * 3.0).abs() < 1e-6);
     }
 }

@@ -71,7 +71,8 @@ struct Plan {
     /// Rates of the qualities, Mbit/s.
     rates: Vec<f64>,
     segment: f64,
-    max_buffer: f64,
+    /// Most video in the buffer at a request, s: it is made with room for a segment, or once a live stream has one.
+    room: f64,
     last: usize,
     /// Best value so far and its first quality.
     value: f64,
@@ -90,7 +91,7 @@ impl Plan {
                 .collect(),
             rates: qualities.map(|one| manifest.rate(one) / 1e6).collect(),
             segment: view.segment_s(),
-            max_buffer: view.max_buffer.as_secs_f64(),
+            room: (view.max_buffer.as_secs_f64() - view.segment_s()).max(0.0),
             last,
             value: f64::NEG_INFINITY,
             first: 0,
@@ -122,7 +123,7 @@ impl Plan {
     fn step(&self, step: usize, quality: usize, value: f64, level: f64, last: usize) -> (f64, f64) {
         let time = self.times[step][quality];
         let stalled = (time - level).max(0.0);
-        let level = ((level - time).max(0.0) + self.segment).min(self.max_buffer);
+        let level = ((level - time).max(0.0) + self.segment).min(self.room);
         let rate = self.rates[quality];
         let changed = (rate - self.rates[last]).abs();
         let penalty = self.rates[self.rates.len() - 1];
@@ -222,5 +223,15 @@ mod tests {
         rule.downloaded(&view, &samples::fetched(&view, 0, 1.0));
         // The harmonic mean of 2 and 1 is 4/3; the error was (2 - 1) / 1.
         assert!((rule.predict().unwrap() - 2e6 / 3.0).abs() < 1.0);
+    }
+
+    /// Live, 6 s behind, a request is made with 2 s in the buffer, and so is the next one, however fast the segment
+    /// arrives. To save time for a higher rate later would be in vain: the highest rate that arrives in 2 s is chosen.
+    #[test]
+    fn a_plan_does_not_count_on_video_that_is_not_there_yet() {
+        let rates = [363, 503, 688, 878, 1_178, 1_878, 2_478, 3_128, 4_428, 5_928];
+        let manifest = samples::manifest(4, &rates);
+        let view = samples::view(&manifest, 2.0, 6.0, 0);
+        assert_eq!(Plan::new(&view, 2.8e6, 0).best(2.0), 4);
     }
 }
