@@ -166,6 +166,25 @@ WRONG: list[tuple[str, str | bytes, str]] = [
         "short.json:2: segment_duration_ms: 0 is out of range; allowed: 0.001 to 3600000",
     ),
     (
+        "a length in seconds",
+        lines({"segment_duration_ms": 4}),
+        "the bitrates look like Mbit/s, or the duration like seconds",
+    ),
+    (
+        "sizes in bytes",
+        lines({"segment_sizes_bits": [[125_000, 1_000_000], [375_000, 1_000_000]]}),
+        "short.json:7: segment_sizes_bits: the sizes of 500kbit/s have a mean of 250000 bits (expected "
+        "2000000 in 4 s), and those of all bitrates are too small by a factor of about 8.0; they look "
+        "like bytes: multiply the sizes by 8",
+    ),
+    (
+        "exchanged columns",
+        lines({"segment_sizes_bits": [[8_000_000, 1_000_000], [8_000_000, 3_000_000]]}),
+        "short.json:7: segment_sizes_bits: the sizes of 2Mbit/s have a mean of 2000000 bits (expected "
+        "8000000), less than those of 500kbit/s, 8000000 bits (expected 2000000); allowed: columns in "
+        "the order of bitrates_kbps",
+    ),
+    (
         "a length as a text",
         lines({"segment_duration_ms": "4s"}),
         'short.json:2: segment_duration_ms: invalid type: string "4s", expected a number',
@@ -250,6 +269,32 @@ def test_the_command_plays_a_film(celltcp: Celltcp, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(out.read_text())["rows"]
     assert 0.5 <= row["bitrate_mbps"] <= 2
+
+
+def test_what_a_film_leaves_open_and_what_is_unlikely_are_warnings(
+    celltcp: Celltcp, tmp_path: Path
+) -> None:
+    """A film that says all has none."""
+    assumed = (
+        "films/short.json: there are no resolutions, by which qoe (P.1203) scores: it takes 1920x1080"
+    )
+    unlikely = (
+        "more than half off that of bitrates_kbps, by which qualities are chosen: 2Mbit/s has 750kbit/s"
+    )
+    sizes = [[1_000_000, 3_000_000], [3_000_000, 3_000_000]]
+    file = place(tmp_path, lines({"resolutions": None, "segment_sizes_bits": sizes}))
+    single = ct.run(file, "cubic", duration="2s", samples="off")
+    assert [any(part in each for each in single.warnings) for part in (assumed, unlikely)] == [
+        True,
+        True,
+    ]
+    done = celltcp(
+        "compare", str(file), "--cca", "cubic", "--runs", "1", "--duration", "2s", "--json", "-"
+    )
+    told = json.loads(done.stdout)["warnings"]
+    assert sum(assumed in each for each in told) == sum(unlikely in each for each in told) == 1
+    (tmp_path / "films" / "short.json").write_text(lines({}))
+    assert not any("short.json" in each for each in ct.run(file, "cubic", duration="2s").warnings)
 
 
 def test_the_command_refuses_a_missing_film(celltcp: Celltcp) -> None:

@@ -242,6 +242,12 @@ impl Scenario {
         each.collect()
     }
 
+    /// What is to be known of the files that the workloads name.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes()
+    }
+
     fn __repr__(&self) -> String {
         let inner = &self.inner;
         format!(

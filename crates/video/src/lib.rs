@@ -6,6 +6,7 @@
 
 pub mod abr;
 mod client;
+mod consistency;
 mod ladders;
 mod log;
 mod manifest;

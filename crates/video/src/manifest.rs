@@ -24,6 +24,8 @@ pub struct Manifest {
     sizes: Vec<Vec<u64>>,
     frame_rate: f64,
     audio: Rate,
+    /// What is to be known of the file that it was read from.
+    notes: Vec<String>,
 }
 
 impl Manifest {
@@ -63,6 +65,7 @@ impl Manifest {
             sizes: Vec::new(),
             frame_rate: 24.0,
             audio: Rate::ZERO,
+            notes: Vec::new(),
         })
     }
 
@@ -102,6 +105,17 @@ impl Manifest {
     pub fn with_frame_rate(self, frame_rate: f64) -> Result<Self, Wrong> {
         number("frame_rate", frame_rate, 1.0, 240.0)?;
         Ok(Self { frame_rate, ..self })
+    }
+
+    /// Adds what is to be known of the file that it was read from.
+    #[must_use]
+    pub(crate) fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+
+    /// Returns what is to be known of the file that it was read from: what it leaves open, and what is unlikely.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Returns the duration of a segment.
@@ -153,6 +167,13 @@ impl Manifest {
     pub fn size(&self, segment: usize, quality: usize) -> Bytes {
         let audio = self.audio.bytes_in(self.segment).get();
         Bytes::new((self.video(segment, quality).get() + audio).max(1))
+    }
+
+    /// Returns the mean number of bytes of video of the segments of a quality.
+    pub(crate) fn mean_video(&self, quality: usize) -> f64 {
+        let rows = self.sizes.len().max(1);
+        let bytes: u64 = (0..rows).map(|row| self.video(row, quality).get()).sum();
+        bytes as f64 / rows as f64
     }
 
     /// Returns the mean number of bytes of the segments of a quality, with audio.

@@ -8,6 +8,7 @@ use config::ConfigError;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use units::{Duration, Rate};
 
+use crate::consistency;
 use crate::manifest::{Manifest, Representation};
 
 const KEYS: &[&str] = &[
@@ -123,6 +124,14 @@ impl<'de> Visitor<'de> for Keys {
         let segment = segment.ok_or_else(|| missing(KEYS[0]))?;
         let rates = rates.ok_or_else(|| missing(KEYS[1]))?;
         let sizes = sizes.ok_or_else(|| missing(KEYS[2]))?;
+        let assumed = resolutions.is_none().then(|| {
+            let (width, height) = FULL_HD;
+            let frames = if frame_rate.is_none() { ", at 24 frames per second" } else { "" };
+            format!(
+                "there are no resolutions, by which qoe (P.1203) scores: it takes {width}x{height} for every \
+                 bitrate{frames}"
+            )
+        });
         let resolutions = resolutions.unwrap_or_else(|| vec![FULL_HD; rates.len()]);
         same_count(resolutions.len(), Some(rates.len()))
             .map_err(|error: A::Error| A::Error::custom(format!("resolutions: {error}")))?;
@@ -139,6 +148,9 @@ impl<'de> Visitor<'de> for Keys {
         let manifest = Manifest::constant(segment, representations)
             .and_then(|manifest| manifest.with_sizes(sizes))
             .map_err(A::Error::custom)?;
+        let unlikely = consistency::check(&manifest)
+            .map_err(|wrong| A::Error::custom(format!("segment_sizes_bits: {wrong}")))?;
+        let manifest = manifest.with_notes(assumed.into_iter().chain(unlikely).collect());
         match frame_rate {
             Some(rate) => manifest
                 .with_audio(audio)

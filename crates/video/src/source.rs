@@ -57,6 +57,20 @@ impl LadderSource {
         }
     }
 
+    /// Returns what is to be known of the file, each with its name; nothing of a built-in ladder.
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::File {
+                name,
+                manifest: Some(manifest),
+            } => {
+                let notes = manifest.notes().iter();
+                notes.map(|note| format!("{name}: {note}")).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Reads the file, if there is one. `read` returns the path that errors name and the text.
     ///
     /// # Errors
@@ -152,10 +166,10 @@ mod tests {
         let mut file = source("films/short.json").unwrap();
         assert_eq!(file.file(), Some("films/short.json"));
         assert!(file.manifest().is_none());
-        let text = r#"{"segment_duration_ms": 2000, "bitrates_kbps": [800], "segment_sizes_bits": [[80]]}"#;
+        let text = r#"{"segment_duration_ms": 2000, "bitrates_kbps": [800], "segment_sizes_bits": [[1600080]]}"#;
         file.load(|name| Ok((format!("/here/{name}"), text.to_owned())))
             .unwrap();
-        assert_eq!(file.manifest().unwrap().video(0, 0).get(), 10);
+        assert_eq!(file.manifest().unwrap().video(0, 0).get(), 200_010);
         assert_eq!(
             serde_json::to_string(&file).unwrap(),
             "\"films/short.json\""

@@ -127,6 +127,14 @@ impl Workload {
         }
     }
 
+    /// Returns what is to be known of the file that the settings name, once it has been read.
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Video(video) => video.ladder.notes(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns whether the application draws random numbers.
     pub fn is_random(&self) -> bool {
         self.settings().is_random()

@@ -160,5 +160,6 @@ def all_warnings(results: Results) -> list[str]:
         *unheard(results),
         *short_of_memory(results),
         *repeating(about),
+        *about.get("notes", []),
         *held_back(results),
     ]

@@ -35,6 +35,7 @@ def origin_of(
         "slot_s": scenario.slot_s,
         "duration_s": scenario.duration_s,
         "cca": list(ccas),
+        **({"notes": scenario.notes} if scenario.notes else {}),
         **({"middleboxes": scenario.middleboxes} if scenario.middleboxes else {}),
         "runs": runs,
         "seed": seed,

@@ -21,4 +21,15 @@ impl Scenario {
         }
         Ok(())
     }
+
+    /// Returns what is to be known of the files of workloads that have been read, each once.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for note in self.flows.iter().flat_map(|flow| flow.workload.notes()) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
 }

@@ -4,3 +4,4 @@ mod fluid;
 mod promises;
 mod published;
 mod rungs;
+mod sizes;
