@@ -207,6 +207,22 @@ def test_pages_and_frames_take_as_long_as_on_the_native_engine(
     assert found == pytest.approx(figures(engine()), rel=0.002)
 
 
+@pytest.mark.parametrize(("nodelay", "least", "most"), [(None, 49, 53), (False, 105, 125)])
+def test_short_frames_wait_only_where_nagle_was_asked_for(
+    linux: Engine, nodelay: bool | None, least: float, most: float
+) -> None:
+    changes = {
+        "flows.0.workload": "{ kind = 'frames', size = '200B' }",
+        "path.rtt": "100ms",
+        "duration": "15s",
+        **({} if nodelay is None else {"flows.0.nodelay": nodelay}),
+    }
+    for which in (linux, engine()):
+        events = run(which, "cubic", changes)["events"].to_pylist()
+        (delay,) = (float(each["detail"]) for each in events if each["kind"] == "frame_delay_ms")
+        assert least < delay < most
+
+
 def test_a_server_answers_requests(linux: Engine) -> None:
     requests = (
         '{ kind = "request-response", request = "2kB", response = "50kB", think = "30ms", '
