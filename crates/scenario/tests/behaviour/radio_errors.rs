@@ -187,6 +187,28 @@ fn times_of_the_radio_are_whole_ttis_or_those_of_the_standard() {
             "2: radio.uplink.sr_period: 7ms is out of range; allowed: 1ms, 2ms, 5ms, 10ms, 20ms, 40ms, 80ms",
         ),
         (
+            "[radio.uplink]\np0 = '30dBm'",
+            "2: radio.uplink.p0: 30dBm is out of range; allowed: -202dBm to 24dBm",
+        ),
+        (
+            "[radio.uplink]\nalpha = 0.3",
+            "2: radio.uplink.alpha: 0.3 is out of range; allowed: 0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1",
+        ),
+        (
+            "[radio.uplink.headroom]\nperiodic = '40ms'",
+            "2: radio.uplink.headroom.periodic: 40ms is out of range; allowed: 10ms, 20ms, 50ms, 100ms, 200ms, \
+             500ms, 1s",
+        ),
+        (
+            "[radio.uplink.headroom]\nprohibit = '5ms'",
+            "2: radio.uplink.headroom.prohibit: 5ms is out of range; allowed: 0ms, 10ms, 20ms, 50ms, 100ms, \
+             200ms, 500ms, 1s",
+        ),
+        (
+            "[radio.uplink.headroom]\npath_loss_change = '2dB'",
+            "2: radio.uplink.headroom.path_loss_change: 2dB is out of range; allowed: 1dB, 3dB, 6dB",
+        ),
+        (
             "[radio.uplink]\nperiodic_bsr = 'never'",
             "2: radio.uplink.periodic_bsr: \"never\" is not a timer; allowed: \"infinity\", a time such as \
              \"10ms\"",
@@ -219,6 +241,11 @@ fn what_a_mode_does_not_have_is_refused() {
             "[radio.rlc]\nbuffer = '1bdp'",
             "2: radio.rlc.buffer: 1bdp is out of range; allowed: packets (\"750packets\") or bytes (\"1MB\"), \
              a packet of the MTU, 1500B, at least",
+        ),
+        (
+            "[radio.uplink]\naccess = 'configured'\nheadroom.periodic = '100ms'",
+            "3: radio.uplink.headroom.periodic: 100ms is set, but this is only for access \"granted\"; leave it \
+             out",
         ),
         (
             "[radio.uplink]\naccess = 'configured'\nenhanced = true",

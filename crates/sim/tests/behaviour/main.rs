@@ -2,6 +2,7 @@
 
 mod agent;
 mod application_limited;
+mod cell_edge;
 mod delay_based;
 mod ecn;
 mod fields;

@@ -141,7 +141,8 @@ fn a_video_is_played_at_the_quality_of_the_link_until_the_end_of_the_run() {
             let slow = watch("'600kbit/s'", abr, "60s");
             figure(&slow, "qoe").unwrap()
         });
-        assert!(good > 3.5 && bad < good - 1.0, "{abr}: {good} {bad}");
+        // The start of bba-2 raises the quality by one with each segment, and takes half of this session.
+        assert!(good > 3.2 && bad < good - 1.0, "{abr}: {good} {bad}");
     }
 }
 
