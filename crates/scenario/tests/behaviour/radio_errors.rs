@@ -201,7 +201,7 @@ fn times_of_the_radio_are_whole_ttis_or_those_of_the_standard() {
         ),
         (
             "[radio.uplink.headroom]\nprohibit = '5ms'",
-            "2: radio.uplink.headroom.prohibit: 5ms is out of range; allowed: 0ms, 10ms, 20ms, 50ms, 100ms, \
+            "2: radio.uplink.headroom.prohibit: 5ms is out of range; allowed: 0s, 10ms, 20ms, 50ms, 100ms, \
              200ms, 500ms, 1s",
         ),
         (
@@ -244,8 +244,8 @@ fn what_a_mode_does_not_have_is_refused() {
         ),
         (
             "[radio.uplink]\naccess = 'configured'\nheadroom.periodic = '100ms'",
-            "3: radio.uplink.headroom.periodic: 100ms is set, but this is only for access \"granted\"; leave it \
-             out",
+            "3: radio.uplink.headroom: {\"periodic\":\"100ms\",\"prohibit\":\"0s\",\"path_loss_change\":\"3dB\"} is \
+             set, but this is only for access \"granted\"; leave it out",
         ),
         (
             "[radio.uplink]\naccess = 'configured'\nenhanced = true",
