@@ -27,6 +27,8 @@ pub(super) struct PowerControl {
     alpha: f64,
     /// Power over that of one block of 180 kHz, dB, by the number of resource blocks.
     width_db: Vec<f64>,
+    /// Whether a UE can be given that number of resource blocks.
+    is_allocation: Vec<bool>,
     /// Noise at the base station, by the number of resource blocks.
     noise_dbm: Vec<f64>,
 }
@@ -44,6 +46,10 @@ impl PowerControl {
             width_db: widths
                 .clone()
                 .map(|prbs| 10.0 * (hz(prbs) / 180e3).log10())
+                .collect(),
+            is_allocation: widths
+                .clone()
+                .map(|prbs| config.air.uplink_allocation(prbs) == prbs)
                 .collect(),
             noise_dbm: widths
                 .map(|prbs| thermal_noise_dbm(hz(prbs), figure))
@@ -103,65 +109,60 @@ impl Measured<'_> {
         self.unlimited_db - self.limited_db(prbs)
     }
 
-    /// Returns the number of blocks, `free` at most, on which the UE carries the most: all of them while its power
-    /// lasts, and few where all would be too weak for any scheme. Where blocks that keep the error target are little more
-    /// than headers, larger ones are sent several times.
-    pub(super) fn widest(&self, config: &RanConfig, free: u32) -> u32 {
-        if self.limited_db(free) <= 0.0 {
-            return free;
-        }
-        let (bytes, prbs) = self.best_at_target(config, free);
-        if bytes >= LARGE_BLOCK {
-            return prbs;
-        }
-        let (repeated, more) = self.best_repeated(config, free);
-        if repeated > REPETITION_GAIN * bytes {
-            more
-        } else {
-            prbs
-        }
-    }
-
-    /// Returns the most bytes of data in a block whose scheme keeps the error target, and its number of resource blocks.
-    fn best_at_target(&self, config: &RanConfig, free: u32) -> (f64, u32) {
-        let formats = &config.air.up;
-        let (mut best, mut schemes) = ((0.0, 1), formats.schemes());
-        for prbs in allocations(config, free) {
-            let sinr_db = self.sinr_db(prbs);
-            // The power for each block falls with their number, and the scheme with it.
-            while schemes > 0 && formats.adaptation.needs_db(schemes - 1, prbs) > sinr_db {
-                schemes -= 1;
+    /// Writes for each number of free blocks, from 0 on, the number of them on which the UE carries the most: all while
+    /// its power lasts, and few where all would be too weak for any scheme. Where blocks that keep the error target are
+    /// little more than headers, larger ones are sent several times.
+    pub(super) fn widest(&self, config: &RanConfig, into: &mut Vec<u16>) {
+        into.clear();
+        into.push(0);
+        let mut schemes = config.air.up.schemes();
+        let (mut at_target, mut repeated) = ((0.0, 1), (0.0, 1));
+        for prbs in 1..=config.air.prbs() {
+            let is_limited = self.limited_db(prbs) > 0.0;
+            if self.control.is_allocation[prbs as usize] {
+                let bytes = self.bytes_at_target(config, prbs, &mut schemes);
+                at_target = larger(at_target, (bytes, prbs));
+                if at_target.0 < LARGE_BLOCK && is_limited {
+                    repeated = larger(repeated, (self.bytes_repeated(config, prbs), prbs));
+                }
             }
-            let Some(mcs) = schemes.checked_sub(1) else {
-                break;
+            let best = if !is_limited {
+                prbs
+            } else if repeated.0 > REPETITION_GAIN * at_target.0 {
+                repeated.1
+            } else {
+                at_target.1
             };
-            let bytes = f64::from(formats.get(mcs, prbs).bits / 8) - HEADERS;
-            if bytes > best.0 {
-                best = (bytes, prbs);
-            }
+            into.push(best as u16);
         }
-        best
     }
 
-    /// Returns the most bytes of data that each transmission adds of a block with the lowest scheme, sent as often as it
-    /// takes until the sum of the energy keeps the error target, and its number of resource blocks.
-    fn best_repeated(&self, config: &RanConfig, free: u32) -> (f64, u32) {
-        let formats = &config.air.up;
-        let most = f64::from(config.harq().max_transmissions);
-        let mut best = (0.0, 1);
-        for prbs in allocations(config, free) {
-            let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
-            let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
-            let bytes = (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times;
-            if times <= most && bytes > best.0 {
-                best = (bytes, prbs);
-            }
+    /// Returns the bytes of data in a block whose scheme keeps the error target. With the number of blocks the power for
+    /// each falls, and so does the number of `schemes` that keep it.
+    fn bytes_at_target(&self, config: &RanConfig, prbs: u32, schemes: &mut u8) -> f64 {
+        let (formats, sinr_db) = (&config.air.up, self.sinr_db(prbs));
+        while *schemes > 0 && formats.adaptation.needs_db(*schemes - 1, prbs) > sinr_db {
+            *schemes -= 1;
         }
-        best
+        match schemes.checked_sub(1) {
+            Some(mcs) => f64::from(formats.get(mcs, prbs).bits / 8) - HEADERS,
+            None => 0.0,
+        }
+    }
+
+    /// Returns the bytes of data that each transmission adds of a block with the lowest scheme, sent as often as it takes
+    /// until the sum of the energy keeps the error target; 0 if that is more often than HARQ allows.
+    fn bytes_repeated(&self, config: &RanConfig, prbs: u32) -> f64 {
+        let formats = &config.air.up;
+        let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
+        let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
+        if times > f64::from(config.harq().max_transmissions) {
+            return 0.0;
+        }
+        (f64::from(formats.get(0, prbs).bits / 8) - HEADERS) / times
     }
 }
 
-/// Returns the numbers of resource blocks that a UE can be given, up to `free`.
-fn allocations(config: &RanConfig, free: u32) -> impl Iterator<Item = u32> + '_ {
-    (1..=free).filter(|prbs| config.air.uplink_allocation(*prbs) == *prbs)
+fn larger(a: (f64, u32), b: (f64, u32)) -> (f64, u32) {
+    if b.0 > a.0 { b } else { a }
 }

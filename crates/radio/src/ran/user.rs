@@ -137,8 +137,7 @@ pub(super) struct UserState {
     power_control: Arc<PowerControl>,
     /// Reports of the power that it has left, since it was connected.
     headroom: Option<HeadroomReports>,
-    /// Latest answer: the allocation on which it carries the most at a path loss, by a report, within so many blocks.
-    widest: Option<((f64, Headroom, u32), u32)>,
+    widest: Widest,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
     pub(super) full_bler: Option<(u8, f64)>,
 }
@@ -148,6 +147,14 @@ pub(super) struct UserState {
 struct HeadroomReports {
     reporter: headroom::Reporter,
     known: Headroom,
+}
+
+/// Allocations of the uplink on which a UE carries the most, by the number of free resource blocks.
+#[derive(Clone, Debug, Default)]
+struct Widest {
+    /// Path loss and report that they are for.
+    key: Option<(f64, Headroom)>,
+    prbs: Vec<u16>,
 }
 
 /// Resource blocks of a TTI that nobody else was given.
@@ -268,7 +275,7 @@ impl UserState {
             uplink_bytes: None,
             power_control,
             headroom: None,
-            widest: None,
+            widest: Widest::default(),
             full_bler: None,
         }
     }
@@ -412,16 +419,13 @@ impl UserState {
             return free;
         };
         let report = self.known_headroom((tti, loss), config);
-        let key = (loss, report, free);
-        match self.widest {
-            Some((known, prbs)) if known == key => prbs,
-            _ => {
-                let measured = self.power_control.measured(loss, report);
-                let prbs = measured.widest(config, free);
-                self.widest = Some((key, prbs));
-                prbs
-            }
+        let key = Some((loss, report));
+        if self.widest.key != key {
+            self.widest.key = key;
+            let measured = self.power_control.measured(loss, report);
+            measured.widest(config, &mut self.widest.prbs);
         }
+        u32::from(self.widest.prbs[free as usize])
     }
 
     /// Returns the highest scheme that keeps the error target on `prbs` resource blocks, as far as the base station

@@ -40,11 +40,11 @@ fn a_wider_carrier_is_no_worse_at_the_edge() {
     assert!(wide >= narrow && narrow > 0.3, "{narrow} {wide}");
 }
 
-/// Fractional power control costs the edge rate: 40 dB less of the path loss made up for leaves less power.
+/// At 110 dB, 0.6 of the path loss calls for -14 dBm on each block, far from what the phone has.
 #[test]
 fn alpha_is_the_share_of_the_path_loss_that_power_makes_up_for() {
     let upload = ["flows.0.from=phone", "flows.0.to=server"];
     let with = |alpha: &str| goodput_mbps(10.0, 110.0, &[&upload[..], &[alpha][..]].concat());
-    let (full, fractional) = (with("radio.uplink.alpha=1"), with("radio.uplink.alpha=0.8"));
-    assert!(fractional < 0.9 * full, "{fractional} {full}");
+    let (full, fractional) = (with("radio.uplink.alpha=1"), with("radio.uplink.alpha=0.6"));
+    assert!(fractional < 0.5 * full, "{fractional} {full}");
 }
