@@ -13,6 +13,8 @@ pub(super) struct Lane {
     drop_next: Instant,
     count: u32,
     last_count: u32,
+    /// What [`CodelControl::approach`] has come to.
+    inverse_root: f64,
     dropping: bool,
 }
 
@@ -24,8 +26,16 @@ impl Default for Lane {
             drop_next: Instant::ZERO,
             count: 0,
             last_count: 0,
+            inverse_root: 1.0,
             dropping: false,
         }
+    }
+}
+
+impl Lane {
+    /// Makes drops denser after some that were for want of room (`fq_codel_drop`).
+    pub(super) fn add_drops(&mut self, number: u32) {
+        self.count += number;
     }
 }
 
@@ -36,6 +46,8 @@ pub(super) struct CodelControl {
     /// With fair queueing all queues of the link count, as in Linux (`fq_codel_dequeue`): of many flows each may have less
     /// than a packet, and wait long.
     largest_packet: u64,
+    /// Square of the ratio of a root to its aim, below which a step is Newton's.
+    most_by_step: f64,
 }
 
 impl CodelControl {
@@ -44,13 +56,35 @@ impl CodelControl {
         Self {
             config,
             largest_packet: u64::from(mtu),
+            most_by_step: 1.0,
         }
     }
 
+    /// Has first drops come at the times of Linux and not of RFC 8289: the second one after half an interval.
+    pub(super) fn with_first_drops_of_linux(self) -> Self {
+        Self {
+            most_by_step: 3.0,
+            ..self
+        }
+    }
+
+    /// Comes to 1/√count. From below, as where the count has become smaller, it does so by a step of Newton's method
+    /// for each drop (`codel_Newton_step`): drops that begin again are denser than their law for a while. From so far
+    /// above that the method does not converge, Linux' integers wrap around.
+    fn approach(&self, lane: &mut Lane) {
+        let (root, count) = (lane.inverse_root, f64::from(lane.count));
+        let share = count * root * root;
+        lane.inverse_root = if share < self.most_by_step {
+            root * (1.5 - 0.5 * share)
+        } else {
+            1.0 / libm::sqrt(count)
+        };
+    }
+
     /// Returns the time of the next drop. Drops come closer with the square root of their number (RFC 8289 §5.6).
-    fn control_law(&self, from: Instant, count: u32) -> Instant {
+    fn control_law(&self, from: Instant, lane: &Lane) -> Instant {
         let interval = self.config.interval.as_nanos() as f64;
-        from + Duration::from_nanos((interval / libm::sqrt(f64::from(count))) as u64)
+        from + Duration::from_nanos((interval * lane.inverse_root) as u64)
     }
 
     /// Returns the head of the queue, and whether its delay has been above target for an interval (RFC 8289 §5.6).
@@ -86,25 +120,22 @@ impl CodelControl {
     ) -> Option<Handle> {
         let mut found = self.head(lane, beside, scene);
         if lane.dropping {
-            while let Some((handle, too_long)) = found {
-                if !too_long {
-                    lane.dropping = false;
-                }
-                if !lane.dropping || scene.now < lane.drop_next {
-                    break;
-                }
+            while let Some((handle, true)) = found
+                && scene.now >= lane.drop_next
+            {
                 lane.count += 1;
-                let marked = self.config.ecn && scene.mark(handle);
-                if !marked {
-                    scene.discard(handle, DropReason::Aqm);
-                    found = self.head(lane, beside, scene);
-                }
-                lane.drop_next = self.control_law(lane.drop_next, lane.count);
-                if marked {
+                self.approach(lane);
+                if self.config.ecn && scene.mark(handle) {
+                    lane.drop_next = self.control_law(lane.drop_next, lane);
                     break;
+                }
+                scene.discard(handle, DropReason::Aqm);
+                found = self.head(lane, beside, scene);
+                if let Some((_, true)) = found {
+                    lane.drop_next = self.control_law(lane.drop_next, lane);
                 }
             }
-            lane.dropping &= found.is_some();
+            lane.dropping = matches!(found, Some((_, true)));
         } else if let Some((handle, true)) = found {
             if !(self.config.ecn && scene.mark(handle)) {
                 scene.discard(handle, DropReason::Aqm);
@@ -114,8 +145,14 @@ impl CodelControl {
             // Where dropping began again soon, the rate that worked before is a better start.
             let delta = lane.count.saturating_sub(lane.last_count);
             let recently = scene.now.saturating_since(lane.drop_next) < self.config.interval * 16;
-            lane.count = if delta > 1 && recently { delta } else { 1 };
-            lane.drop_next = self.control_law(scene.now, lane.count);
+            if delta > 1 && recently {
+                lane.count = delta;
+                self.approach(lane);
+            } else {
+                lane.count = 1;
+                lane.inverse_root = 1.0;
+            }
+            lane.drop_next = self.control_law(scene.now, lane);
             lane.last_count = lane.count;
         }
         found.map(|(handle, _)| handle)

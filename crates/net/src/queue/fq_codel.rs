@@ -10,7 +10,7 @@ use crate::store::{Handle, Store};
 use crate::{Backlog, Codel, DropReason, FqCodel, Observer, Packet};
 
 /// Packets that one overflow drops at most (RFC 8290 §4.1).
-const BATCH: u64 = 64;
+const BATCH: u32 = 64;
 
 struct SubQueue {
     lane: Lane,
@@ -46,7 +46,8 @@ impl FlowQueues {
                     ecn: config.ecn,
                 },
                 mtu,
-            ),
+            )
+            .with_first_drops_of_linux(),
             quantum: config.quantum.get() as i64,
             key,
             queues: (0..config.flows).map(|_| queue()).collect(),
@@ -99,7 +100,7 @@ impl FlowQueues {
                 return Some(handle);
             }
             list.pop_front();
-            if is_new {
+            if is_new && !self.old.is_empty() {
                 // One more turn among the old: otherwise a queue could stay new by being empty.
                 self.old.push_back(index);
             } else {
@@ -114,16 +115,19 @@ impl FlowQueues {
         let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {
             return;
         };
-        let list = &mut longest.lane.list;
-        let count = (list.backlog().packets / 2).clamp(1, BATCH);
-        for _ in 0..count {
-            let Some(handle) = list.pop(scene.store) else {
-                return;
+        let half = bytes(longest) / 2;
+        let (mut count, mut dropped) = (0, 0);
+        while count == 0 || (count < BATCH && dropped < half) {
+            let Some(handle) = longest.lane.list.pop(scene.store) else {
+                break;
             };
-            self.backlog.bytes -= u64::from(scene.store.packet(handle).size);
+            let size = u64::from(scene.store.packet(handle).size);
+            (count, dropped) = (count + 1, dropped + size);
+            self.backlog.bytes -= size;
             self.backlog.packets -= 1;
             scene.discard(handle, DropReason::Overflow);
         }
+        longest.lane.add_drops(count);
     }
 }
 
