@@ -44,6 +44,6 @@ pub use node::{Actions, Contents, LinkChange, Node, Passage, Watch};
 pub use observer::{Backlog, DropReason, Observer};
 pub use packet::{CREATED_FROM, HostId, Kind, LinkId, Packet};
 pub use policer::Policer;
-pub use queue::{Codel, FqCodel, Pie, Queue, Threshold};
+pub use queue::{Codel, Estimator, FqCodel, Pie, Queue, Threshold};
 pub use topology::{Limit, LinkConfig, QueueConfig, Topology};
 pub use validate::TopologyError;

@@ -2,7 +2,7 @@
 
 use config::{Wrong, number, or_word, positive, table, within, word_or_table};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 /// Shortest time between updates of PIE, a thousandth of the one in Linux.
@@ -114,5 +114,18 @@ table! {
         pub beta: f64 = 1.25,
         /// Mark ECN-capable packets rather than drop them; default false.
         pub ecn: bool,
+        /// How the delay is known: "timestamps" or "departure-rate"; default "timestamps", as in Linux.
+        pub estimator: Estimator,
     }
+}
+
+/// How PIE knows the delay of its queue (RFC 8033 sections 4.3 and 5.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// What the last packet that left has waited.
+    #[default]
+    Timestamps,
+    /// What waits, over the rate at which packets have left; Linux does so with its option `dq_rate_estimator`.
+    DepartureRate,
 }

@@ -12,7 +12,7 @@ use units::random::{Purpose, Stream};
 use crate::store::{Handle, List, Store};
 use crate::{Backlog, DropReason, Limit, LinkId, Observer, QueueConfig};
 use codel::{CodelControl, Lane};
-pub use discipline::{Codel, FqCodel, Pie, Queue, Threshold};
+pub use discipline::{Codel, Estimator, FqCodel, Pie, Queue, Threshold};
 use fq_codel::FlowQueues;
 use pie::PieControl;
 
@@ -71,7 +71,7 @@ impl LinkQueue {
             }
             Queue::Pie(config) => {
                 let draws = Stream::new(seed, Purpose::QueueDrop, link.0);
-                Discipline::Pie(PieControl::new(config.clone(), draws), List::EMPTY)
+                Discipline::Pie(PieControl::new(config.clone(), mtu, draws), List::EMPTY)
             }
         };
         Self {
@@ -122,6 +122,9 @@ impl LinkQueue {
             }
         }
         if !self.limit.allows(self.backlog(), size) {
+            if let Discipline::Pie(pie, _) = &mut self.discipline {
+                pie.overflow();
+            }
             return scene.discard(handle, DropReason::Overflow);
         }
         let now = scene.now;
@@ -163,8 +166,12 @@ impl LinkQueue {
             Discipline::Codel(codel, lane) => codel.take(lane, 0, scene),
             Discipline::FqCodel(queues) => queues.take(scene),
             Discipline::Pie(pie, list) => {
-                pie.update(list, scene.now, scene.store);
-                list.pop(scene.store)
+                pie.update(list, scene.now);
+                let handle = list.pop(scene.store)?;
+                let size = u64::from(scene.store.packet(handle).size);
+                let wait = scene.now.saturating_since(scene.store.since(handle));
+                pie.depart(scene.now, (size, wait), list);
+                Some(handle)
             }
         }
     }

@@ -1,14 +1,14 @@
-//! Proportional integral controller enhanced (RFC 8033).
+//! Proportional integral controller enhanced (RFC 8033), as in Linux (`net/sched/sch_pie.c`).
+
+mod departures;
 
 use units::random::Stream;
 use units::{Duration, Instant};
 
 use super::Scene;
-use crate::store::{Handle, List, Store};
-use crate::{Observer, Pie};
-
-/// Mean packet size, of which two may always wait (RFC 8033 §4.1).
-const MEAN_PACKET: u64 = 1_500;
+use crate::store::{Handle, List};
+use crate::{Estimator, Observer, Pie};
+use departures::Departures;
 
 /// Drop probability up to which ECN-capable packets are marked (RFC 8033 §5.1).
 const MARK_UP_TO: f64 = 0.1;
@@ -16,89 +16,157 @@ const MARK_UP_TO: f64 = 0.1;
 /// Drop probability below which a queue with little delay drops nothing (RFC 8033 §4.1).
 const SAFE_BELOW: f64 = 0.2;
 
+/// Sums of drop probabilities since the last drop, below which nothing is dropped, and from which on the next one is
+/// for certain (RFC 8033 §5.4). They part drops that follow each other by chance.
+const CERTAIN: (f64, f64) = (0.85, 8.5);
+
+/// Largest step of the drop probability where it is high (RFC 8033 §5.5).
+const LARGEST_STEP: f64 = 0.02;
+
+/// Delay from which on each update adds [`LARGEST_STEP`] (`pie_calculate_probability`).
+const LONG: Duration = Duration::from_millis(250);
+
+/// Share of the drop probability that is left after an update of an empty queue (`pie_calculate_probability`).
+const DECAY: f64 = 1.0 - 1.0 / 64.0;
+
+/// Where Linux' integer for the drop probability ends, and a probability of 1 takes its place. Above 1 it is not capped
+/// (`pie_calculate_probability`): after a long congestion everything beyond two packets is dropped until it has come
+/// down again.
+const WRAPS: f64 = 256.0;
+
 /// PIE at work.
 pub(super) struct PieControl {
     config: Pie,
+    /// Bytes of the largest packet, of which two may always wait (`pie_drop_early`).
+    mtu: u64,
     draws: Stream,
     arrivals: u64,
+    next_update: Instant,
+    state: State,
+}
+
+/// What an update of the drop probability changes.
+#[derive(Clone, PartialEq)]
+struct State {
     probability: f64,
+    /// Sum of drop probabilities of packets since the last drop.
+    sum: f64,
     delay: Duration,
+    /// Delay at the last update.
     old_delay: Duration,
     burst_allowance: Duration,
-    next_update: Instant,
+    last_departure: Option<Instant>,
+    departures: Departures,
 }
 
 impl PieControl {
-    pub(super) fn new(config: Pie, draws: Stream) -> Self {
+    /// Creates the control of a link with this MTU.
+    pub(super) fn new(config: Pie, mtu: u32, draws: Stream) -> Self {
         Self {
+            mtu: u64::from(mtu),
             draws,
             arrivals: 0,
-            probability: 0.0,
-            delay: Duration::ZERO,
-            old_delay: Duration::ZERO,
-            burst_allowance: config.max_burst,
             next_update: Instant::ZERO + config.update,
+            state: State {
+                probability: 0.0,
+                sum: 0.0,
+                delay: Duration::ZERO,
+                old_delay: Duration::ZERO,
+                burst_allowance: config.max_burst,
+                last_departure: None,
+                departures: Departures::default(),
+            },
             config,
         }
     }
 
-    /// Returns whether the packet may wait (RFC 8033 §4.1, §4.4 and §5.1). The draw belongs to the number
-    /// of the arrival, so that it does not depend on how often there was reason to draw.
+    /// Returns whether the packet may wait (RFC 8033 §4.1, §5.1 and §5.4). The draw belongs to the number of the
+    /// arrival, so that it does not depend on how often there was reason to draw.
     pub(super) fn admits<O: Observer>(
         &mut self,
         handle: Handle,
         list: &List,
         scene: &mut Scene<'_, O>,
     ) -> bool {
-        self.update(list, scene.now, scene.store);
+        self.update(list, scene.now);
         let arrival = self.arrivals;
         self.arrivals += 1;
-        let half = self.config.target / 2;
-        let safe = self.delay < half && self.probability < SAFE_BELOW
-            || list.backlog().bytes <= 2 * MEAN_PACKET;
-        if !self.burst_allowance.is_zero() || safe {
+        let backlog = list.backlog().bytes;
+        if self.is_safe(backlog) || !self.hits(arrival) {
             return true;
         }
-        let uniform = (self.draws.at(arrival) >> 11) as f64 / (1_u64 << 53) as f64;
-        uniform >= self.probability
-            || (self.config.ecn && self.probability <= MARK_UP_TO && scene.mark(handle))
+        self.state.sum = 0.0;
+        self.config.ecn && self.state.probability <= MARK_UP_TO && scene.mark(handle)
     }
 
-    /// Does the updates that have become due. Between two calls the queue has not changed, so that
-    /// its delay at each of them, the age of its head (RFC 8033 §4.3), is known now as well.
-    pub(super) fn update(&mut self, list: &List, now: Instant, store: &Store) {
+    /// Notes a drop for want of room.
+    pub(super) fn overflow(&mut self) {
+        self.state.sum = 0.0;
+    }
+
+    fn is_safe(&self, backlog: u64) -> bool {
+        let state = &self.state;
+        let short = state.delay < self.config.target / 2 && state.probability < SAFE_BELOW;
+        !state.burst_allowance.is_zero() || short || backlog < 2 * self.mtu
+    }
+
+    /// Returns whether the packet is one to drop.
+    fn hits(&mut self, arrival: u64) -> bool {
+        let state = &mut self.state;
+        if state.probability > 0.0 {
+            state.sum += state.probability;
+        } else {
+            state.sum = 0.0;
+        }
+        let uniform = (self.draws.at(arrival) >> 11) as f64 / (1_u64 << 53) as f64;
+        state.sum >= CERTAIN.1 || (state.sum >= CERTAIN.0 && uniform < state.probability)
+    }
+
+    /// Notes a packet of this size that leaves after so long a wait.
+    pub(super) fn depart(&mut self, now: Instant, (size, wait): (u64, Duration), list: &List) {
+        let state = &mut self.state;
+        let backlog = list.backlog().bytes;
+        let passed = match self.config.estimator {
+            Estimator::Timestamps => {
+                state.delay = if backlog == 0 { Duration::ZERO } else { wait };
+                let last = state.last_departure.replace(now);
+                last.map(|last| now.saturating_since(last))
+            }
+            Estimator::DepartureRate => state.departures.leave(now, size, backlog),
+        };
+        // Only time in which packets leave uses up the allowance (`pie_process_dequeue`).
+        state.burst_allowance = state
+            .burst_allowance
+            .saturating_sub(passed.unwrap_or_default());
+    }
+
+    /// Does the updates that have become due. Between two calls the queue has not changed.
+    pub(super) fn update(&mut self, list: &List, now: Instant) {
+        let backlog = list.backlog().bytes;
         while self.next_update <= now {
-            let at = self.next_update;
-            let since = list.head().map_or(at, |head| store.since(head));
-            self.calculate(at.saturating_since(since));
+            let before = self.state.clone();
+            self.calculate(backlog);
             self.next_update += self.config.update;
-            if self.is_at_rest() && list.head().is_none() {
+            if self.state == before && self.next_update <= now {
                 // Further updates would change nothing: go on with the first one after now.
                 let update = self.config.update.as_nanos();
                 let missed = now.saturating_since(self.next_update).as_nanos() / update;
-                self.next_update += self.config.update * missed;
-                if self.next_update <= now {
-                    self.next_update += self.config.update;
-                }
+                self.next_update += self.config.update * (missed + 1);
             }
         }
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.probability <= 0.0
-            && self.delay.is_zero()
-            && self.old_delay.is_zero()
-            && self.burst_allowance == self.config.max_burst
-    }
-
-    /// Updates the drop probability (RFC 8033 §4.2), with self-tuning scaling (§4.4) and the cap of §5.5.
-    fn calculate(&mut self, delay: Duration) {
+    /// Updates the drop probability (RFC 8033 §4.2), with its scaling (§5.3) and the cap of §5.5.
+    fn calculate(&mut self, backlog: u64) {
         let (target, half) = (self.config.target.as_secs_f64(), self.config.target / 2);
-        self.old_delay = self.delay;
-        self.delay = delay;
-        let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
+        let state = &mut self.state;
+        let old_delay = state.old_delay;
+        if self.config.estimator == Estimator::DepartureRate {
+            state.delay = state.departures.delay_of(backlog);
+        }
+        let (now, old) = (state.delay.as_secs_f64(), old_delay.as_secs_f64());
         let mut step = self.config.alpha * (now - target) + self.config.beta * (now - old);
-        step /= match self.probability {
+        step /= match state.probability {
             p if p < 0.000_001 => 2048.0,
             p if p < 0.000_01 => 512.0,
             p if p < 0.000_1 => 128.0,
@@ -107,17 +175,27 @@ impl PieControl {
             p if p < 0.1 => 2.0,
             _ => 1.0,
         };
-        if self.probability >= 0.1 {
-            step = step.min(0.02);
+        if state.probability >= 0.1 {
+            step = step.min(LARGEST_STEP);
         }
-        self.probability += step;
-        if delay.is_zero() && self.old_delay.is_zero() {
-            self.probability *= 0.98;
+        if state.delay > LONG {
+            step += LARGEST_STEP;
         }
-        self.probability = self.probability.clamp(0.0, 1.0);
-        self.burst_allowance = self.burst_allowance.saturating_sub(self.config.update);
-        if self.probability <= 0.0 && delay < half && self.old_delay < half {
-            self.burst_allowance = self.config.max_burst;
+        state.probability += step;
+        if state.delay.is_zero() && old_delay.is_zero() && backlog == 0 {
+            state.probability *= DECAY;
+        }
+        state.probability = match state.probability.max(0.0) {
+            too_high if too_high >= WRAPS => 1.0,
+            fits => fits,
+        };
+        state.old_delay = state.delay;
+        let calm = state.probability <= 0.0 && state.delay < half && old_delay < half;
+        if calm && (state.departures.is_known() || self.config.estimator == Estimator::Timestamps) {
+            state.burst_allowance = self.config.max_burst;
+            state.sum = 0.0;
+            state.last_departure = None;
+            state.departures = Departures::default();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of the purposes of queue disciplines.
 
-use net::{Codel, DropReason, FqCodel, Limit, LinkCapacity, LinkConfig, Pie, Queue};
+use net::{Codel, DropReason, Estimator, FqCodel, Limit, LinkCapacity, LinkConfig, Pie, Queue};
 use tcp::Ecn;
 use units::{Duration, Instant, Rate};
 
@@ -184,19 +184,114 @@ fn codel_marks_those_who_understand_marks() {
     assert_eq!(marks, notes.marked.len());
 }
 
+/// Linux (`codel_dequeue`): where drops begin again soon, they are as dense as those before, and come to the law of
+/// their smaller number from there.
+#[test]
+fn drops_of_codel_that_begin_again_are_as_dense_as_before() {
+    let mut lab = lab(Queue::Codel(Codel::default()));
+    // Some fifty drops, a pause in which the queue becomes short, and another queue.
+    for at in [0, 2_600] {
+        for _ in 0..1_000 {
+            lab.send(ms(at), 1_500);
+        }
+    }
+    let notes = lab.finish(ms(10_000));
+    let again: Vec<u64> = notes
+        .dropped
+        .iter()
+        .map(|&(id, _)| id)
+        .filter(|&id| id > 1_000)
+        .collect();
+    // The law alone has 100 ms, 83 packets, before the second one.
+    let before = notes.dropped.len() - again.len();
+    let gap = again[1] - again[0];
+    assert!(before > 20 && gap < 40, "{before} drops, {gap} packets");
+}
+
 #[test]
 fn pie_keeps_the_delay_near_its_target() {
+    for estimator in [Estimator::Timestamps, Estimator::DepartureRate] {
+        let mut lab = lab(Queue::Pie(Pie {
+            estimator,
+            ..Pie::default()
+        }));
+        overload(&mut lab, 60);
+        let notes = lab.finish(ms(90_000));
+        let wait = notes.mean_wait(ms(20_000), |_| true).as_secs_f64() * 1e3;
+        assert!(
+            (8.0..25.0).contains(&wait),
+            "{estimator:?}: {wait} ms for a target of 15 ms"
+        );
+        // A fifth too much comes in, so a sixth has to go.
+        let share = notes.dropped.len() as f64 / 60_000.0;
+        assert!((share - 1.0 / 6.0).abs() < 0.02, "{estimator:?}: {share}");
+    }
+}
+
+/// RFC 8033 §5.2: no rate is known before 16 KiB have waited. So a queue of ten packets has no delay, however slow its
+/// link is; with timestamps it has one.
+#[test]
+fn pie_without_a_departure_rate_drops_nothing() {
+    for (estimator, drops) in [
+        (Estimator::Timestamps, true),
+        (Estimator::DepartureRate, false),
+    ] {
+        let capacity = LinkCapacity::Constant(Rate::from_mbps(0.3));
+        let mut lab = Lab::new(capacity, |link: &mut LinkConfig| {
+            link.queue.discipline = Queue::Pie(Pie {
+                estimator,
+                ..Pie::default()
+            });
+            link.queue.limit = Limit::Packets(10);
+        });
+        for at in 0..500 {
+            lab.send(ms(at * 30), 1_500);
+        }
+        let notes = lab.finish(ms(60_000));
+        let early = |&(_, reason): &(u64, DropReason)| reason == DropReason::Aqm;
+        assert!(!notes.dropped.is_empty());
+        assert_eq!(notes.dropped.iter().any(early), drops, "{estimator:?}");
+    }
+}
+
+/// RFC 8033 §5.4: the drop probabilities of the packets from one drop to the next sum up to 0.85 at least.
+#[test]
+fn drops_of_pie_do_not_follow_each_other_by_chance() {
     let mut lab = lab(Queue::Pie(Pie::default()));
     overload(&mut lab, 60);
-    let notes = lab.finish(ms(90_000));
-    let wait = notes.mean_wait(ms(20_000), |_| true).as_secs_f64() * 1e3;
-    assert!(
-        (8.0..25.0).contains(&wait),
-        "{wait} ms for a target of 15 ms"
-    );
-    // A fifth too much comes in, so a sixth has to go.
-    let share = notes.dropped.len() as f64 / 60_000.0;
-    assert!((share - 1.0 / 6.0).abs() < 0.02, "{share}");
+    let dropped: Vec<u64> = lab
+        .finish(ms(90_000))
+        .dropped
+        .iter()
+        .map(|&(id, _)| id)
+        .filter(|&id| id > 20_000)
+        .collect();
+    let gaps = dropped.windows(2).map(|pair| pair[1] - pair[0]);
+    // A sixth has to go, which takes a probability of some 0.4.
+    assert!(dropped.len() > 6_000 && gaps.min() >= Some(2));
+}
+
+/// Linux (`pie_calculate_probability`) adds 2 % to the drop probability with each update at more than 250 ms, and does
+/// not cap it at 1: nothing but two packets gets through after that, until the probability has come down by 1/64 at a
+/// time.
+#[test]
+fn pie_drops_all_for_a_while_after_long_congestion() {
+    let mut lab = lab(Queue::Pie(Pie::default()));
+    // 1000 packets, 1.2 s.
+    for _ in 0..1_000 {
+        lab.send(ms(0), 1_500);
+    }
+    for at in 600..3_000 {
+        lab.send(ms(at), 1_500);
+    }
+    let notes = lab.finish(ms(9_000));
+    let lost_of = |from: u64, to: u64| {
+        let of = |&&(id, _): &&(u64, DropReason)| (from..to).contains(&id);
+        notes.dropped.iter().filter(of).count() as f64 / (to - from) as f64
+    };
+    // From 0.9 s on: a queue that is not empty yet, and packets that find nothing but one before them.
+    let lost = lost_of(1_300, 1_600);
+    assert!(lost > 0.9, "{lost}");
 }
 
 #[test]

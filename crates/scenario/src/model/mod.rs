@@ -21,8 +21,8 @@ pub use lineup::Lineup;
 pub use lineup_text::{ALL, FlowText, LineupText, OWN};
 pub use middlebox::{Kind as MiddleboxKind, Middlebox, Promise};
 pub use net::{
-    Blackout, Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie, Policer,
-    Queue, Threshold,
+    Blackout, Codel, Estimator, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie,
+    Policer, Queue, Threshold,
 };
 pub use path::{ExtraLink, Path, WiredHop};
 pub use scenario::{Samples, Scenario, Variation};

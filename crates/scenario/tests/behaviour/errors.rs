@@ -162,6 +162,10 @@ fn an_unknown_field_comes_with_the_nearest() {
         complaint("[path.queue]\nkind = \"droptail\"\ntarget = \"1ms\""),
         "bad.toml:3: path.queue.target: there is no such field; allowed: none"
     );
+    assert_eq!(
+        complaint("[path.queue]\nkind = \"codel\"\nestimator = \"timestamps\""),
+        "bad.toml:3: path.queue.estimator: there is no such field; allowed: target, interval, ecn"
+    );
 }
 
 #[test]
