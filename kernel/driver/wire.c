@@ -67,6 +67,14 @@ static void release_original(struct on_the_way *packet)
 	packet->original = NULL;
 }
 
+void celltcp_receive(struct sk_buff *skb, struct net_device *device)
+{
+	skb->dev = device;
+	device->stats.rx_packets++;
+	device->stats.rx_bytes += skb->len;
+	netif_rx(skb);
+}
+
 static void deliver(struct sk_buff *skb, const struct celltcp_verdict *verdict)
 {
 	struct net_device *device = verdict->port < port_count ? ports[verdict->port] : NULL;
@@ -75,14 +83,12 @@ static void deliver(struct sk_buff *skb, const struct celltcp_verdict *verdict)
 		kfree_skb(skb);
 		return;
 	}
-	skb->dev = device;
 	skb_reset_mac_header(skb);
 	skb_reset_network_header(skb);
 	if (verdict->congestion)
 		INET_ECN_set_ce(skb);
-	device->stats.rx_packets++;
-	device->stats.rx_bytes += skb->len;
-	netif_rx(skb);
+	if (!celltcp_queue(skb, device))
+		celltcp_receive(skb, device);
 }
 
 /* A buffer with an IPv4 packet of this length, as the receiver's card would have it in memory. */
@@ -272,6 +278,9 @@ static int __init celltcp_init(void)
 		if (error)
 			return error;
 	}
+	error = celltcp_queue_init();
+	if (error)
+		return error;
 	register_reboot_notifier(&reboot);
 	return celltcp_channel_init();
 }

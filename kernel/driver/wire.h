@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef CELLTCP_WIRE_H
 #define CELLTCP_WIRE_H
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include "path.h"
 
@@ -13,5 +15,14 @@ void celltcp_rearm(void);
 
 /* Creates the device by which the guest talks to the path. */
 int celltcp_channel_init(void);
+
+/* Creates the device `queue`. */
+int celltcp_queue_init(void);
+
+/* Takes a packet for the host of a device, where there is a link with a queue before it; returns whether there is. */
+bool celltcp_queue(struct sk_buff *skb, struct net_device *device);
+
+/* Has the host of a device receive a packet. */
+void celltcp_receive(struct sk_buff *skb, struct net_device *device);
 
 #endif

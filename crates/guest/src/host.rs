@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use capture::addressing;
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
-use sidechannel::{GuestJob, KernelSettings};
+use sidechannel::{GuestJob, KernelSettings, LinuxQueue};
 use sockets::{Netlink, RouteMetric, set_module_parameter, sysctl_file};
 
 /// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
@@ -17,6 +17,9 @@ const LOCK_RTO_MIN: u32 = 1 << 13;
 /// no time, because the clock stands still meanwhile. The default of 1000 is less than what RLC hands over at once when
 /// the packet that was missing arrives, and the kernel would drop the rest in silence.
 const BACKLOG: &str = "1000000000";
+
+/// Device with a queue before the host in whose namespace it is (`kernel/driver/queue.c`).
+const QUEUE: &str = "queue";
 
 /// A host.
 pub(crate) struct Host {
@@ -79,9 +82,25 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         own.add_address(host.index, host.address)?;
         let metrics = route_metrics(settings, settings.initial_window);
         own.add_default_route(host.index, host.address, metrics)?;
+        if let Some(queue) = &settings.queue
+            && queue.host == job.hosts[number as usize]
+        {
+            setns(&first, CloneFlags::CLONE_NEWNET)?;
+            links.move_link(if_nametoindex(QUEUE)?, &host.namespace)?;
+            host.enter()?;
+            put_behind(queue, settings.mtu)?;
+        }
         hosts.push(host);
     }
     Ok(hosts)
+}
+
+/// Puts the host in whose namespace this is behind a queue.
+fn put_behind(queue: &LinuxQueue, mtu: u32) -> io::Result<()> {
+    set_module_parameter("celltcp", "queue_rate", &queue.rate.to_string())?;
+    let (own, index) = (Netlink::open()?, if_nametoindex(QUEUE)?);
+    own.set_queue(index, &queue.kind, &queue.options)?;
+    own.bring_up(index, mtu, None)
 }
 
 /// Returns the metrics of a route, with this initial window or that of Linux.

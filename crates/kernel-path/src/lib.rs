@@ -10,6 +10,7 @@ mod contents;
 mod delivered;
 mod fates;
 mod guest_job;
+mod linux_queue;
 mod senders;
 mod session;
 mod settings;

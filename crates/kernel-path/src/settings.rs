@@ -7,6 +7,8 @@ use sidechannel::{KeepAlive, KernelSettings};
 use tcp::TcpConfig;
 use units::{Bytes, Duration};
 
+use crate::linux_queue;
+
 /// Size of a page, bytes.
 const PAGE: u64 = 4_096;
 
@@ -34,6 +36,11 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
         window: cap(tcp.receive_window_max),
         user_timeout_ms: tcp.user_timeout.map(|time| time.as_millis() as u32),
         keepalive: keepalive(tcp)?,
+        queue: scenario
+            .kernel
+            .queue
+            .then(|| linux_queue::of(&scenario.path))
+            .transpose()?,
     })
 }
 

@@ -14,6 +14,8 @@ use path::{Files, Plan, Traces};
 use scenario::Scenario;
 use sidechannel::{JOB_VARIABLE, Job, REPORT_VARIABLE};
 
+use crate::linux_queue;
+
 /// The run that is wanted, and the pipe for its reports.
 pub(crate) struct Start {
     pub(crate) job: Job,
@@ -42,7 +44,11 @@ impl Start {
             .load_workloads(&mut scenario)
             .map_err(io::Error::other)?;
         let traces = Traces::from_files(&scenario, files).map_err(io::Error::other)?;
-        let plan = Plan::new(&scenario.spread(), &traces, job.seed).map_err(io::Error::other)?;
+        let mut plan =
+            Plan::new(&scenario.spread(), &traces, job.seed).map_err(io::Error::other)?;
+        if scenario.kernel.queue {
+            linux_queue::make_room(&mut plan);
+        }
         Ok(Self {
             job,
             scenario,

@@ -52,7 +52,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     links::check(scenario)?;
     middleboxes::check(scenario)?;
     scenario.tcp.check(scenario.path.path_mtu()).at("tcp")?;
-    kernel::check(&scenario.kernel)?;
+    kernel::check(scenario)?;
     traffic::check_flows(scenario)?;
     rows::check(scenario)?;
     work::check(scenario)

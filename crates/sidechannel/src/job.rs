@@ -55,6 +55,21 @@ pub struct KernelSettings {
     pub user_timeout_ms: Option<u32>,
     /// Probes of idle connections.
     pub keepalive: Option<KeepAlive>,
+    /// The queue before the access link, if it is one of Linux.
+    pub queue: Option<LinuxQueue>,
+}
+
+/// A queue of Linux and the link behind it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LinuxQueue {
+    /// Name of the host behind the link.
+    pub host: String,
+    /// Rate of the link, bit/s.
+    pub rate: u64,
+    /// Name of the discipline.
+    pub kind: String,
+    /// Parameters of the discipline, by their numbers in `linux/pkt_sched.h`.
+    pub options: Vec<(u16, u32)>,
 }
 
 /// Probes of idle connections.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
+    DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
@@ -14,6 +14,7 @@ use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
     RouteScope, RouteType,
 };
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -78,6 +79,26 @@ impl Netlink {
             message.attributes.push(LinkAttribute::GsoMaxSegs(segments));
         }
         self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives a device this queueing discipline. Options are those of the discipline, by number.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn set_queue(&self, index: u32, kind: &str, options: &[(u16, u32)]) -> io::Result<()> {
+        let mut message = TcMessage::with_index(index as i32);
+        message.header.parent = TcHandle::ROOT;
+        let option = |&(number, value): &(u16, u32)| {
+            TcOption::Other(DefaultNla::new(number, value.to_ne_bytes().to_vec()))
+        };
+        message.attributes = vec![
+            TcAttribute::Kind(kind.to_owned()),
+            TcAttribute::Options(options.iter().map(option).collect()),
+        ];
+        self.request(
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
     }
 
     /// Gives a device its address.

@@ -14,13 +14,17 @@ table! {
         pub sysctl: BTreeMap<String, Parameter>,
         /// Parameters of modules, such as "tcp_cubic.hystart"; default none.
         pub module: BTreeMap<String, Parameter>,
+        /// Whether packets wait before the access link in a queue of Linux, whose discipline, parameters and limit are
+        /// those of path.queue and path.buffer; default false: in that of the native engine. Downlink only.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        pub queue: bool,
     }
 }
 
 impl Kernel {
     /// Returns whether nothing is set.
     pub fn is_empty(&self) -> bool {
-        self.sysctl.is_empty() && self.module.is_empty()
+        self.sysctl.is_empty() && self.module.is_empty() && !self.queue
     }
 }
 

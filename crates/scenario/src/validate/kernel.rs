@@ -1,11 +1,59 @@
 //! Checks of kernel settings.
 
 use super::{Wrong, refuse};
-use crate::model::Kernel;
+use crate::model::{Buffer, Capacity, Kernel, Queue, Scenario};
+use config::changed;
+
+/// Fields of the path that an access link with a queue of Linux can have.
+const BESIDE_LINUX_QUEUE: [&str; 9] = [
+    "rtt",
+    "down",
+    "up",
+    "buffer",
+    "uplink_buffer",
+    "queue",
+    "mtu",
+    "uplink_loss",
+    "wired",
+];
+
+pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+    if scenario.kernel.queue {
+        queue(scenario)?;
+    }
+    names(&scenario.kernel)
+}
+
+/// Checks that the queue before the access link can be one of Linux.
+fn queue(scenario: &Scenario) -> Result<(), Wrong> {
+    let path = &scenario.path;
+    let field = "kernel.queue";
+    let limited = matches!(path.buffer, Buffer::Packets(_));
+    if scenario.radio.is_some() || !matches!(path.down, Capacity::Constant { .. }) || !limited {
+        return refuse(
+            field,
+            "takes an access link of constant rate, whose path.buffer is in packets",
+        );
+    }
+    if !matches!(
+        path.queue,
+        Queue::Codel(_) | Queue::FqCodel(_) | Queue::Pie(_)
+    ) {
+        return refuse(field, "path.queue is not one of codel, fq-codel, pie");
+    }
+    let mut set = changed(path).into_iter();
+    match set.find(|(name, _)| !BESIDE_LINUX_QUEUE.contains(&name.as_str())) {
+        Some((name, _)) => refuse(
+            field,
+            format!("has no effect on path.{name}; leave one out"),
+        ),
+        None => Ok(()),
+    }
+}
 
 /// Checks that names can be those of files below `/proc/sys/net` and `/sys/module`. Only the kernel can tell at run
 /// time whether it has them.
-pub(super) fn check(kernel: &Kernel) -> Result<(), Wrong> {
+fn names(kernel: &Kernel) -> Result<(), Wrong> {
     let plain = |name: &str| {
         name.split('.').all(|part| {
             !part.is_empty()

@@ -337,6 +337,11 @@ fn an_override_is_blamed_by_what_it_says() {
          of a host's network; allowed: names such as net.ipv4.tcp_notsent_lowat"
     );
     assert_eq!(
+        complaint_about("kernel.queue=true"),
+        "override kernel.queue=true: kernel.queue: takes an access link of constant rate, whose path.buffer is in \
+         packets"
+    );
+    assert_eq!(
         complaint_about("flows.0.switch=[{at=\"90s\",to=\"bbr\"}]"),
         "override flows.0.switch=[{at=\"90s\",to=\"bbr\"}]: flows.0.switch.0.at: 90s is out of range; \
          allowed: times after that of the switch before, 0s, and below the duration, 60s"
