@@ -32,7 +32,7 @@ def test_a_path_of_two_gigabits_is_filled_without_a_shortage_of_memory(linux: En
 
 
 def test_a_burst_of_more_than_a_thousand_packets_reaches_the_receiver(linux: Engine) -> None:
-    # RLC hands over what waited for a missing packet at once. Its buffer has room for all of slow start.
+    # RLC hands over what waited for a missing packet at once. Its buffer has room for slow start.
     loaded = load_scenario("nr/sub6-drive", changes=["duration=2s", "radio.rlc.buffer=64MB"])
     tables = run_jobs(jobs_for(loaded, ["reno"], 1, 8, linux), workers=1)
     assert flow(tables)["retransmissions"] <= 1
