@@ -26,7 +26,7 @@ Value: TypeAlias = (
 #: Scenario fields to override: a mapping from fields to values, or one or more `"field=value"` texts.
 Changes: TypeAlias = "Mapping[str, Value] | Sequence[str]"
 
-#: What errors tell of values.
+#: Values that are allowed, in errors.
 _ALLOWED = "a number, true or false, a text, a path, or a list or table (with texts as keys) of these"
 
 #: Levels of lists and tables at most, as in files.

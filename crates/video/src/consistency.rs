@@ -1,7 +1,7 @@
 //! Consistency of a file of segment sizes: whether its sizes go with its rates.
 //!
-//! What cannot be meant is refused: a wrong unit, or columns in another order than the rates. What is only unlikely is
-//! told in a note.
+//! Contradictions are refused: a wrong unit, or columns in another order than the rates. Sizes that are only unlikely
+//! have a note.
 
 use units::Rate;
 
@@ -13,7 +13,7 @@ const WRONG_UNIT: f64 = 5.0;
 /// Mean size, as a part of that of the rate below, under which columns have been exchanged. Encodings of close rates
 /// may differ by less either way.
 const EXCHANGED: f64 = 0.9;
-/// Deviation of the mean size from its rate from which on it is told.
+/// Deviation of the mean size from its rate from which on there is a note.
 const DEVIATION: f64 = 0.5;
 
 /// Mean of the sizes of a rate.
@@ -34,7 +34,7 @@ impl Mean {
 /// Checks the sizes of a video that has been read, and returns notes on what is unlikely.
 ///
 /// # Errors
-/// What the sizes and rates contradict each other in, and how that is mended.
+/// The contradiction between sizes and rates, and its remedy.
 pub(crate) fn check(manifest: &Manifest) -> Result<Vec<String>, String> {
     let seconds = manifest.segment().as_secs_f64();
     let mean = |quality: usize| {

@@ -119,7 +119,7 @@ table! {
     }
 }
 
-/// How PIE knows the delay of its queue (RFC 8033 sections 4.3 and 5.2).
+/// Estimator by which PIE knows the delay of its queue (RFC 8033 sections 4.3 and 5.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {

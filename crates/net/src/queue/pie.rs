@@ -29,7 +29,7 @@ const LONG: Duration = Duration::from_millis(250);
 /// Share of the drop probability that is left after an update of an empty queue (`pie_calculate_probability`).
 const DECAY: f64 = 1.0 - 1.0 / 64.0;
 
-/// Where Linux' integer for the drop probability ends, and a probability of 1 takes its place. Above 1 it is not capped
+/// End of Linux' integer for the drop probability, where a probability of 1 takes its place. Above 1 it is not capped
 /// (`pie_calculate_probability`): after a long congestion everything beyond two packets is dropped until it has come
 /// down again.
 const WRAPS: f64 = 256.0;
@@ -45,7 +45,7 @@ pub(super) struct PieControl {
     state: State,
 }
 
-/// What an update of the drop probability changes.
+/// State that an update of the drop probability changes.
 #[derive(Clone, PartialEq)]
 struct State {
     probability: f64,

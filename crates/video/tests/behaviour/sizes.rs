@@ -1,4 +1,4 @@
-//! Files of segment sizes with drawn ladders: what goes together is read, what contradicts itself is refused or told.
+//! Files of segment sizes with drawn ladders: what goes together is read, contradictions are refused or have a note.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

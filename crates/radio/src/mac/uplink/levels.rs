@@ -37,6 +37,19 @@ pub(crate) fn reported(technology: Technology, bytes: u64) -> u64 {
 mod tests {
     use super::*;
 
+    /// Levels grow from 10 to 150000 bytes by a constant ratio.
+    fn assert_is_geometric(levels: &[u64]) {
+        let steps = levels.len() - 2;
+        let ratio = (150_000.0_f64 / 10.0).powf(1.0 / steps as f64);
+        for (index, &edge) in levels.iter().enumerate().skip(1) {
+            let ideal = 10.0 * ratio.powi(index as i32 - 1);
+            assert!(
+                (edge as f64 - ideal).abs() <= 1.0 + 1e-3 * ideal,
+                "{index}: {edge} {ideal}"
+            );
+        }
+    }
+
     /// TS 36.321 Table 6.1.3.1-1: index 1 is 0 < BS <= 10, 33 is 1326 < BS <= 1552, 62 is
     /// 128125 < BS <= 150000, 63 is BS > 150000.
     #[test]
@@ -56,14 +69,7 @@ mod tests {
             [0, 1, 11, 1_039, 107_670, 150_001].map(nr),
             [0, 10, 14, 1_446, 150_000, NR_HIGHEST]
         );
-        let ratio = (150_000.0_f64 / 10.0).powf(1.0 / 29.0);
-        for (index, &edge) in NR_LEVELS.iter().enumerate().skip(1) {
-            let ideal = 10.0 * ratio.powi(index as i32 - 1);
-            assert!(
-                (edge as f64 - ideal).abs() <= 1.0 + 1e-3 * ideal,
-                "{index}: {edge} {ideal}"
-            );
-        }
+        assert_is_geometric(&NR_LEVELS);
     }
 
     /// Same table: edges on which copies of it in other programs disagree.
@@ -83,13 +89,6 @@ mod tests {
     /// The standard's levels grow by a constant ratio of about 1.17 from 10 to 150000 bytes.
     #[test]
     fn the_table_is_close_to_geometric() {
-        let ratio = (150_000.0_f64 / 10.0).powf(1.0 / 61.0);
-        for (index, &edge) in LEVELS.iter().enumerate().skip(1) {
-            let ideal = 10.0 * ratio.powi(index as i32 - 1);
-            assert!(
-                (edge as f64 - ideal).abs() <= 1.0 + 1e-3 * ideal,
-                "{index}: {edge} {ideal}"
-            );
-        }
+        assert_is_geometric(&LEVELS);
     }
 }
