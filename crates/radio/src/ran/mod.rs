@@ -15,6 +15,7 @@ mod network;
 mod power;
 mod report;
 mod uplink;
+mod uplink_power;
 mod user;
 
 pub use air::{AirError, AirInterface, Carrier, LteCarrier, NrCarrier};

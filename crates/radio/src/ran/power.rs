@@ -45,7 +45,7 @@ impl PowerControl {
             alpha: uplink.alpha,
             width_db: widths
                 .clone()
-                .map(|prbs| 10.0 * (hz(prbs) / 180e3).log10())
+                .map(|prbs| Decibel::from_linear(hz(prbs) / 180e3).get())
                 .collect(),
             is_allocation: widths
                 .clone()

@@ -9,19 +9,20 @@ use super::air::Formats;
 use super::bearer::{Bearer, Fate};
 use super::power::PowerControl;
 use super::report::BlockRecord;
+use super::uplink_power::UplinkPower;
 use super::{AirInterface, Channel, Direction, RanConfig, User, UserId};
 use crate::channel::Activity;
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
 use crate::mac::harq::{self, Chance, Harq, Reception};
-use crate::mac::headroom::{self, Headroom};
+use crate::mac::headroom::Headroom;
 use crate::mac::scheduler::{SubbandRate, usable_rate};
 use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, Ledger};
 use crate::phy::{
     CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
 };
 use crate::rlc::Block;
-use crate::settings::{Access, Load};
+use crate::settings::Load;
 
 /// Content of one HARQ process.
 #[derive(Clone, Debug, Default)]
@@ -134,27 +135,9 @@ pub(super) struct UserState {
     rates: Vec<f32>,
     /// Latest answer: bytes that an uplink TTI carries at a SINR on so many resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
-    power_control: Arc<PowerControl>,
-    /// Reports of the power that it has left, since it was connected.
-    headroom: Option<HeadroomReports>,
-    widest: Widest,
+    power: UplinkPower,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
     pub(super) full_bler: Option<(u8, f64)>,
-}
-
-/// Power headroom reports of a UE, and the latest that its base station has decoded.
-#[derive(Clone, Debug)]
-struct HeadroomReports {
-    reporter: headroom::Reporter,
-    known: Headroom,
-}
-
-/// Allocations of the uplink on which a UE carries the most, by the number of free resource blocks.
-#[derive(Clone, Debug, Default)]
-struct Widest {
-    /// Path loss and report that they are for.
-    key: Option<(f64, Headroom)>,
-    prbs: Vec<u16>,
 }
 
 /// Resource blocks of a TTI that nobody else was given.
@@ -273,9 +256,7 @@ impl UserState {
             groups_now: 0,
             rates: Vec::new(),
             uplink_bytes: None,
-            power_control,
-            headroom: None,
-            widest: Widest::default(),
+            power: UplinkPower::new(power_control),
             full_bler: None,
         }
     }
@@ -326,10 +307,8 @@ impl UserState {
                     if let Some(bytes) = payload.report {
                         self.ledger.report(decoded.sent, bytes);
                     }
-                    if let Some(report) = payload.headroom
-                        && let Some(headroom) = &mut self.headroom
-                    {
-                        headroom.known = report;
+                    if let Some(report) = payload.headroom {
+                        self.power.decoded(report);
                     }
                     if !payload.block.is_empty() {
                         self.last_uplink = Some(decoded.due);
@@ -356,7 +335,7 @@ impl UserState {
         self.ledger = Ledger::default();
         self.reporting = config.reporting(self.id);
         self.drx = config.drx();
-        self.headroom = None;
+        self.power.reset();
     }
 
     /// Forgets what was seen, as another cell serves.
@@ -390,22 +369,8 @@ impl UserState {
     pub(super) fn uplink_sinr_db(&self, now: Instant, config: &RanConfig, prbs: u32) -> f64 {
         match self.path_loss_db(now) {
             None => config.radio.uplink.sinr.get(),
-            Some(loss) => self.power_control.sinr_db(loss, prbs),
+            Some(loss) => self.power.sinr_db(loss, prbs),
         }
-    }
-
-    /// Returns the latest power headroom report that the base station has: first that with which the connection begins.
-    /// Whoever sends without a grant sends no reports, and finds its allocation itself.
-    fn known_headroom(&mut self, (tti, path_loss_db): (u64, f64), config: &RanConfig) -> Headroom {
-        let db = self.power_control.headroom_db(path_loss_db, 1);
-        if config.radio.uplink.access == Access::Configured {
-            return Headroom { db, prbs: 1 };
-        }
-        let reports = self.headroom.get_or_insert_with(|| HeadroomReports {
-            reporter: headroom::Reporter::new(config.headroom_reports(), tti, path_loss_db),
-            known: Headroom::rounded(config.radio.technology, db, 1),
-        });
-        reports.known
     }
 
     /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station knows.
@@ -415,21 +380,14 @@ impl UserState {
         config: &RanConfig,
         free: u32,
     ) -> u32 {
-        let Some(loss) = self.path_loss_db(now) else {
-            return free;
-        };
-        let report = self.known_headroom((tti, loss), config);
-        let key = Some((loss, report));
-        if self.widest.key != key {
-            self.widest.key = key;
-            let measured = self.power_control.measured(loss, report);
-            measured.widest(config, &mut self.widest.prbs);
+        match self.path_loss_db(now) {
+            None => free,
+            Some(loss) => self.power.widest_allocation((tti, loss), config, free),
         }
-        u32::from(self.widest.prbs[free as usize])
     }
 
     /// Returns the highest scheme that keeps the error target on `prbs` resource blocks, as far as the base station
-    /// knows; the lowest if there is none.
+    /// knows; the lowest if none does.
     pub(super) fn uplink_scheme(
         &mut self,
         (tti, now): (u64, Instant),
@@ -438,10 +396,7 @@ impl UserState {
     ) -> u8 {
         let sinr_db = match self.path_loss_db(now) {
             None => config.radio.uplink.sinr.get(),
-            Some(loss) => {
-                let report = self.known_headroom((tti, loss), config);
-                self.power_control.measured(loss, report).sinr_db(prbs)
-            }
+            Some(loss) => self.power.measured((tti, loss), config).sinr_db(prbs),
         };
         config.air.up.adaptation.mcs(sinr_db, prbs).unwrap_or(0)
     }
@@ -455,14 +410,7 @@ impl UserState {
         (prbs, room): (u32, u32),
     ) -> Option<Headroom> {
         let loss = self.path_loss_db(now)?;
-        let technology = config.radio.technology;
-        let reports = self.headroom.as_mut()?;
-        if room < headroom::bytes(technology) || !reports.reporter.is_due(tti, loss) {
-            return None;
-        }
-        reports.reporter.report(tti, loss);
-        let db = self.power_control.headroom_db(loss, prbs);
-        Some(Headroom::rounded(technology, db, prbs))
+        self.power.report((tti, loss), config, (prbs, room))
     }
 
     /// Returns the correction of the outer loop, in dB.

@@ -1,0 +1,126 @@
+//! Uplink power of one UE: its power headroom reports, and the allocations that its base station finds by them.
+
+use std::sync::Arc;
+
+use super::RanConfig;
+use super::power::{Measured, PowerControl};
+use crate::mac::headroom::{self, Headroom, Reporter};
+use crate::settings::Access;
+
+/// Power of the uplink of a UE that has a position. Times are TTIs, path losses are in dB.
+#[derive(Debug)]
+pub(super) struct UplinkPower {
+    control: Arc<PowerControl>,
+    /// Reports since it was connected.
+    reports: Option<Reports>,
+    widest: Widest,
+}
+
+/// Reports of a UE, and the latest that its base station has decoded.
+#[derive(Debug)]
+struct Reports {
+    reporter: Reporter,
+    known: Headroom,
+}
+
+/// Allocations on which a UE carries the most, by the number of free resource blocks.
+#[derive(Debug, Default)]
+struct Widest {
+    /// Path loss and report that they are for.
+    key: Option<(f64, Headroom)>,
+    prbs: Vec<u16>,
+}
+
+impl UplinkPower {
+    /// Returns the power of a UE; all UEs share the power control.
+    pub(super) fn new(control: Arc<PowerControl>) -> Self {
+        Self {
+            control,
+            reports: None,
+            widest: Widest::default(),
+        }
+    }
+
+    /// Forgets the reports, as the connection is another one.
+    pub(super) fn reset(&mut self) {
+        self.reports = None;
+    }
+
+    /// Returns the SINR at the base station over `prbs` resource blocks, in dB.
+    pub(super) fn sinr_db(&self, path_loss_db: f64, prbs: u32) -> f64 {
+        self.control.sinr_db(path_loss_db, prbs)
+    }
+
+    /// Has the base station know a report that it has decoded.
+    pub(super) fn decoded(&mut self, report: Headroom) {
+        if let Some(reports) = &mut self.reports {
+            reports.known = report;
+        }
+    }
+
+    /// Returns the latest report that the base station has: first that with which the connection begins. Whoever sends
+    /// without a grant sends no reports, and finds its allocation itself.
+    fn known(&mut self, (tti, path_loss_db): (u64, f64), config: &RanConfig) -> Headroom {
+        let control = &self.control;
+        if config.radio.uplink.access == Access::Configured {
+            return Headroom {
+                db: control.headroom_db(path_loss_db, 1),
+                prbs: 1,
+            };
+        }
+        let reports = self.reports.get_or_insert_with(|| {
+            let db = control.headroom_db(path_loss_db, 1);
+            Reports {
+                reporter: Reporter::new(config.headroom_reports(), tti, path_loss_db),
+                known: Headroom::rounded(config.radio.technology, db, 1),
+            }
+        });
+        reports.known
+    }
+
+    /// Returns the uplink as the base station knows it.
+    pub(super) fn measured(
+        &mut self,
+        (tti, path_loss_db): (u64, f64),
+        config: &RanConfig,
+    ) -> Measured<'_> {
+        let report = self.known((tti, path_loss_db), config);
+        self.control.measured(path_loss_db, report)
+    }
+
+    /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station
+    /// knows.
+    pub(super) fn widest_allocation(
+        &mut self,
+        (tti, path_loss_db): (u64, f64),
+        config: &RanConfig,
+        free: u32,
+    ) -> u32 {
+        let report = self.known((tti, path_loss_db), config);
+        let key = Some((path_loss_db, report));
+        if self.widest.key != key {
+            self.widest.key = key;
+            let measured = self.control.measured(path_loss_db, report);
+            measured.widest(config, &mut self.widest.prbs);
+        }
+        u32::from(self.widest.prbs[free as usize])
+    }
+
+    /// Returns the report that comes with new data granted in this TTI, where one is due and fits into `room` bytes, and
+    /// notes it.
+    pub(super) fn report(
+        &mut self,
+        (tti, path_loss_db): (u64, f64),
+        config: &RanConfig,
+        (prbs, room): (u32, u32),
+    ) -> Option<Headroom> {
+        let technology = config.radio.technology;
+        let reports = self.reports.as_mut()?;
+        if room < headroom::bytes(technology) || !reports.reporter.is_due(tti, path_loss_db) {
+            return None;
+        }
+        reports.reporter.report(tti, path_loss_db);
+        let db = self.control.headroom_db(path_loss_db, prbs);
+        Some(Headroom::rounded(technology, db, prbs))
+    }
+}
