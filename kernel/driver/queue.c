@@ -5,12 +5,10 @@
  * the discipline, as before a network card without buffers of its own.
  */
 #include <linux/hrtimer.h>
-#include <linux/if_arp.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
-#include <linux/version.h>
 #include <net/ip.h>
 #include <net/pkt_sched.h>
 #include "wire.h"
@@ -57,29 +55,14 @@ static const struct net_device_ops queue_operations = { .ndo_start_xmit = queue_
 
 static void queue_setup(struct net_device *device)
 {
-	device->netdev_ops = &queue_operations;
-	device->type = ARPHRD_NONE;
-	device->flags = IFF_POINTOPOINT | IFF_NOARP;
-	device->mtu = ETH_DATA_LEN;
-	device->min_mtu = 68;
-	device->max_mtu = IP_MAX_MTU;
-	device->tx_queue_len = DEFAULT_TX_QUEUE_LEN;
-	/* Checksums are not looked at. */
-	device->features = NETIF_F_HW_CSUM | NETIF_F_SG;
-	device->hw_features = device->features;
-	device->needs_free_netdev = true;
+	celltcp_setup(device, &queue_operations);
 }
 
 int __init celltcp_queue_init(void)
 {
 	int error;
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-	hrtimer_setup(&timer, transmission_ends, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-#else
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	timer.function = transmission_ends;
-#endif
+	celltcp_setup_timer(&timer, transmission_ends, HRTIMER_MODE_REL_SOFT);
 	queue = alloc_netdev(0, "queue", NET_NAME_ENUM, queue_setup);
 	if (!queue)
 		return -ENOMEM;

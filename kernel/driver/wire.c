@@ -207,19 +207,35 @@ drop:
 
 static const struct net_device_ops port_operations = { .ndo_start_xmit = port_transmit };
 
-static void port_setup(struct net_device *device)
+void celltcp_setup(struct net_device *device, const struct net_device_ops *operations)
 {
-	device->netdev_ops = &port_operations;
+	device->netdev_ops = operations;
 	device->type = ARPHRD_NONE;
 	device->flags = IFF_POINTOPOINT | IFF_NOARP;
 	device->mtu = ETH_DATA_LEN;
 	device->min_mtu = 68;
 	device->max_mtu = IP_MAX_MTU;
 	device->tx_queue_len = DEFAULT_TX_QUEUE_LEN;
-	/* The stack splits large segments itself, before it calls the device. */
+	/* Checksums are not looked at. The stack splits large segments before it calls the device. */
 	device->features = NETIF_F_HW_CSUM | NETIF_F_SG;
 	device->hw_features = device->features;
 	device->needs_free_netdev = true;
+}
+
+void celltcp_setup_timer(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *),
+			 enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = expired;
+#endif
+}
+
+static void port_setup(struct net_device *device)
+{
+	celltcp_setup(device, &port_operations);
 }
 
 static int __init create_port(unsigned int number)
@@ -262,12 +278,7 @@ static int __init celltcp_init(void)
 	for (i = 0; i < PACKETS; i++)
 		unused[i] = PACKETS - 1 - i;
 	unused_count = PACKETS;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-	hrtimer_setup(&timer, path_event, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-#else
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	timer.function = path_event;
-#endif
+	celltcp_setup_timer(&timer, path_event, HRTIMER_MODE_ABS_SOFT);
 	count = celltcp_path.open(CELLTCP_PATH_ABI);
 	if (count <= 0 || count > PORTS) {
 		pr_err("celltcp: the path answers %d ports; allowed: 1 to %d\n", count, PORTS);

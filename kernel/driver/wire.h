@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef CELLTCP_WIRE_H
 #define CELLTCP_WIRE_H
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
@@ -15,6 +16,13 @@ void celltcp_rearm(void);
 
 /* Creates the device by which the guest talks to the path. */
 int celltcp_channel_init(void);
+
+/* Sets up a device without addresses of a link layer. */
+void celltcp_setup(struct net_device *device, const struct net_device_ops *operations);
+
+/* Sets up a timer of the monotonic clock. */
+void celltcp_setup_timer(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *),
+			 enum hrtimer_mode mode);
 
 /* Creates the device `queue`. */
 int celltcp_queue_init(void);
