@@ -11,7 +11,7 @@ EXAMPLE := --manifest-path examples/own-cca/Cargo.toml --target-dir target
 WORKERS := --numprocesses 2 --dist worksteal
 # How often the engine took each branch in the cases of `make counts`: the compiler lays out its code by that. Cargo does
 # not look into the file, so that the copy it is given is named by the sum of its content.
-PROFILE := crates/counts/branches.profdata
+PROFILE := tests/counts/branches.profdata
 PROFILED := $(CURDIR)/target/profile/$(firstword $(shell cksum $(PROFILE))).profdata
 RELEASE := RUSTFLAGS="-Cprofile-use=$(PROFILED) -Cllvm-args=-no-pgo-warn-mismatch $(RUSTFLAGS)"
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
@@ -45,7 +45,7 @@ test-kernel: setup
 	$(BIN)/celltcp kernel build
 	CELLTCP_KERNEL_TESTS=1 $(BIN)/pytest tests/kernel
 
-## Instructions of short simulations, against those of crates/counts/counts.csv; needs valgrind
+## Instructions of short simulations, against those of tests/counts/counts.csv; needs valgrind
 counts: $(PROFILED)
 	$(RELEASE) cargo build --release --locked --quiet --package celltcp-counts
 	$(TARGET)/celltcp-counts $(ARGUMENTS)
@@ -55,7 +55,7 @@ profile:
 	RUSTFLAGS=-Cprofile-generate=$(CURDIR)/target/branches \
 		cargo build --release --locked --quiet --target-dir target/instrumented --package celltcp-counts
 	rm -rf target/branches # of macros and build scripts
-	for case in $$(tail -n +2 crates/counts/counts.csv | cut -d, -f1); do \
+	for case in $$(tail -n +2 tests/counts/counts.csv | cut -d, -f1); do \
 		target/instrumented/release/celltcp-counts --case $$case --times 5 || exit 1; done
 	llvm-profdata-22 merge --sparse --output $(PROFILE) target/branches
 
@@ -167,10 +167,10 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST) $(PROFILED)
 
 # What the kernel engine needs beside a kernel. Whoever only looks at the demo does without.
 $(VENV)/engine: $(VENV)/built
-	$(RELEASE) cargo build --release --locked --quiet --package celltcp-kernel-path
-	$(RELEASE) cargo rustc --release --locked --quiet --package celltcp-guest -- -C target-feature=+crt-static
+	$(RELEASE) cargo build --release --locked --quiet --package celltcp-kernel-network
+	$(RELEASE) cargo rustc --release --locked --quiet --package celltcp-kernel-guest -- -C target-feature=+crt-static
 	mkdir -p $(ENGINE)
-	cp "$(TARGET)/celltcp-guest" "$(TARGET)/libkernel_path.so" $(ENGINE)/
+	cp "$(TARGET)/celltcp-guest" "$(TARGET)/libkernel_network.so" $(ENGINE)/
 	touch $@
 
 ## Renew the lock files of the package and of the docs site

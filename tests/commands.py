@@ -95,7 +95,13 @@ if __name__ == "__main__":
 
     # This folder has modules with names of the standard library's or others'.
     del sys.path[0]
-    for name in ("celltcp.cli.compare", "celltcp.plots", "jinja2", "matplotlib.figure", "pandas"):
+    for name in (
+        "celltcp.cli.compare",
+        "celltcp.comparison.plots.accessors",
+        "jinja2",
+        "matplotlib.figure",
+        "pandas",
+    ):
         importlib.import_module(name)
 
     from celltcp.__main__ import main

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 import celltcp as ct
-from celltcp.report.chart import Chart, Numbers, Panel, Series
-from celltcp.report.page import page_of
-from celltcp.report.section import Figure, Part, Section
+from celltcp.present.chart import Chart, Numbers, Panel, Series
+from celltcp.present.page import page_of
+from celltcp.present.section import Figure, Part, Section
 
 
 def compared(folder: Path, **other: object) -> Path:

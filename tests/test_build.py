@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 #: Packages that `make setup` and `make counts` build, each by a command of its own.
-_PROGRAMS = ("celltcp-python", "celltcp-kernel-path", "celltcp-guest", "celltcp-counts")
+_PROGRAMS = (
+    "celltcp-python-bindings",
+    "celltcp-kernel-network",
+    "celltcp-kernel-guest",
+    "celltcp-counts",
+)
 _ROOT = Path(__file__).parents[1]
 
 
@@ -33,7 +38,7 @@ def _features(program: str) -> dict[str, set[str]]:
 
 @pytest.mark.skipif(not (_ROOT / "Cargo.lock").is_file(), reason="no sources of the programs here")
 def test_no_library_is_compiled_again_with_other_features_for_another_program() -> None:
-    """crates/features names what is missing in one of them."""
+    """crates/base/features names what is missing in one of them."""
     programs = {program: _features(program) for program in _PROGRAMS}
     again = [
         (library, one, other)

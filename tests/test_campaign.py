@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import celltcp as ct
-from celltcp.campaign import Job, jobs_for, run_jobs
 from celltcp.campaign import run as campaign
-from celltcp.engines import engine
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import Job, jobs_for
+from celltcp.campaign.run import run_jobs
 
 
 def _jobs(runs: int = 4) -> list[Job]:

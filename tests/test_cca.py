@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.ccas import catalogue, chosen
+from celltcp.scenarios.ccas import catalogue, chosen
 
 #: Output of `sysctl net.ipv4.tcp_available_congestion_control` with all modules loaded.
 IN_LINUX = (

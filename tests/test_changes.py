@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import celltcp as ct
-from celltcp.changes import Changes, override_texts
+from celltcp.scenarios.changes import Changes, override_texts
 
 
 def changed(field: str, value: Any) -> Any:

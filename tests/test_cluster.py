@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.campaign import Cluster, ClusterLostError, RunsDone, jobs_for, run_jobs
 from celltcp.campaign import cluster as on_cluster
 from celltcp.campaign import run as campaign
-from celltcp.engines import engine
-from celltcp.pcap.judge import judge
-from celltcp.pcap.judge_cases import CASES
+from celltcp.campaign.cluster import Cluster, ClusterLostError
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import RunsDone, run_jobs
+from celltcp.pcap.validation import judge
+from celltcp.pcap.validation_cases import CASES
 
 if TYPE_CHECKING:
     from conftest import Celltcp

@@ -10,8 +10,16 @@ import pyarrow as pa
 import pytest
 
 import celltcp as ct
-from celltcp.columns import array_of, connections, numbers, places_of, records, rows_of, text_array_of
-from celltcp.sums import group_means, group_sums, means_by, sums_by
+from celltcp.results.columns import (
+    array_of,
+    connections,
+    numbers,
+    places_of,
+    records,
+    rows_of,
+    text_array_of,
+)
+from celltcp.results.sums import group_means, group_sums, means_by, sums_by
 
 COLUMNS = {
     "whole": pa.chunked_array([[1, 2], [], [3]], pa.uint32()),

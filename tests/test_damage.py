@@ -13,11 +13,12 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import policy_text, sealed_text
-from celltcp.campaign import jobs_for, run_jobs
 from celltcp.campaign import run as campaign
-from celltcp.engines import engine
-from celltcp.report.folder import parts_of
-from celltcp.results import working_folder
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
+from celltcp.cli.load_folder import parts_of
+from celltcp.results.working import working_folder
 from celltcp.selection.evaluation import evaluate
 from celltcp.selection.memory import memory_of
 from celltcp.selection.training.counterfactual import PARTS as MEASURES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from celltcp._core import builtin_policies, native_ccas
-from celltcp.engines import engine
-from celltcp.own_cca import sources_of
+from celltcp.campaign.engines import engine
+from celltcp.scenarios.own_cca import sources_of
 from digests import digest, read
 from digests.cases import NATIVE, Case
 

@@ -9,10 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from celltcp.campaign import Jobs, OnlyPlanned, outline
-from celltcp.engines import engine
-from celltcp.scenarios import load_scenario
-from celltcp.selection.training import counterfactual, paths, train, whole_runs
+from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import Jobs
+from celltcp.scenarios.scenarios import load_scenario
+from celltcp.selection.training import counterfactual, train
+from celltcp.selection.training import full_runs as whole_runs
+from celltcp.selection.training import moment_features as paths
 
 
 @pytest.mark.parametrize(
@@ -88,14 +91,14 @@ def test_time_in_which_other_work_has_the_machine_is_no_cpu_time() -> None:
     run = SimpleNamespace(advance=advance, finish=dict)
     here = SimpleNamespace(kernel=None, start=lambda *_: run)
     job = SimpleNamespace(engine=here, scenario=SimpleNamespace(duration_s=2.0), seed=1)
-    taken, _ = sys.modules["celltcp.campaign.outline"]._trial(job)
+    taken, _ = sys.modules["celltcp.campaign.cost_estimate"]._trial(job)
     assert 0 < taken < 0.04
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 31, 1000])
 def test_few_runs_are_begun_for_any_plan(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     begun = []
-    outlining = sys.modules["celltcp.campaign.outline"]
+    outlining = sys.modules["celltcp.campaign.cost_estimate"]
     monkeypatch.setattr(outlining, "_trial", lambda job: begun.append(job) or (0.1, 10.0))
     scenario = load_scenario("drive")
     plans = (Jobs([("cubic", scenario)], 5, seed, engine()) for seed in range(count))

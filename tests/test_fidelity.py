@@ -9,22 +9,28 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import celltcp.engines
+import celltcp.campaign.engines
 from celltcp import CelltcpError, Scenario
 from celltcp.campaign import plan
+from celltcp.campaign.engines import Engine, engine
 from celltcp.cli.fidelity import fidelity as command
-from celltcp.engines import Engine, engine
-from celltcp.fidelity import Case, Difference, Fidelity, Judgement, Sides, choose_cases, judge
 from celltcp.fidelity.bands import limits_for
-from celltcp.fidelity.campaign import decide, run_case
-from celltcp.fidelity.cases import case_names, is_steady
+from celltcp.fidelity.campaign import Sides, decide, judge, run_case
+from celltcp.fidelity.cases import Case, case_names, choose_cases, is_steady
 from celltcp.fidelity.causes import NOT_FOUND, Cause, cause_of, known_causes
-from celltcp.fidelity.judgement import METRICS, difference, judge_case
+from celltcp.fidelity.differences import (
+    METRICS,
+    Difference,
+    Fidelity,
+    Judgement,
+    difference,
+    judge_case,
+)
+from celltcp.fidelity.report.page import chosen_trajectories, page_text, write_page
 from celltcp.fidelity.rows import difference_text, rows, verdict
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, step_s
-from celltcp.report.fidelity_page import chosen_trajectories, page_text, write_page
-from celltcp.scenarios import load_scenario
-from celltcp.statistics import Estimate
+from celltcp.results.statistics import Estimate
+from celltcp.scenarios.scenarios import load_scenario
 
 
 class Altered(Engine):
@@ -440,7 +446,7 @@ class TestCommand:
             assert kernel is None
             return engine() if name == "native" else Slower("kernel")
 
-        monkeypatch.setattr(celltcp.engines, "engine", find)
+        monkeypatch.setattr(celltcp.campaign.engines, "engine", find)
         monkeypatch.chdir(tmp_path)
 
     def call(self, *arguments: str) -> object:

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from celltcp.cli.fitted import print_table
+from celltcp.present.fit_table import print_table
 
 
 def printed(width: int, droppable: tuple[str, ...] = ()) -> str:

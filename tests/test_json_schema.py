@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from celltcp.cli import celltcp as commands
 from celltcp.cli.json_schema import SCHEMAS, schema_of
 from celltcp.fidelity.packetdrill import PASSED, Outcome
-from celltcp.pcap.judge import document, judge
-from celltcp.pcap.judge_cases import CASES
+from celltcp.pcap.validation import document, judge
+from celltcp.pcap.validation_cases import CASES
 
 _UNITS = {"_ms": "ms", "_s": "s", "_ns": "ns", "_mbps": "Mbit/s", "_bytes": "bytes", "_percent": "%"}
 

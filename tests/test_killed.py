@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import celltcp as ct
 from celltcp.campaign import run as campaign
-from celltcp.plots.style import save
+from celltcp.present.style import save
 
 _SETTINGS = {"cca": ["cubic"], "runs": 2, "duration": "1s"}
 

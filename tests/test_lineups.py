@@ -6,9 +6,9 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit, lineups
-from celltcp.labels import labels
-from celltcp.lineups import lineup_of
-from celltcp.requirements import required_in
+from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.requirements import required_in
 
 
 def test_a_line_up_is_read_as_the_core_prints_it() -> None:

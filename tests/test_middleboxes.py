@@ -10,8 +10,8 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import scenario_schema
-from celltcp.ccas import MIDDLEBOXES, middlebox_of, through
 from celltcp.cli.options import complete_middlebox
+from celltcp.scenarios.ccas import MIDDLEBOXES, middlebox_of, through
 
 PATH = {
     "path.rtt": "80ms",

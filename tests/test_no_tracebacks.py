@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.written import whole_file, write_text
+from celltcp.files.atomic_write import whole_file, write_text
 from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")

@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.campaign import run as campaign
-from celltcp.engines import Engine
+from celltcp.campaign.engines import Engine
 
 SETTINGS = {"cca": ["cubic", "bbr"], "duration": "2s"}
 
@@ -140,7 +140,7 @@ def test_a_folder_is_one_command_s_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_is_not_run_again(tmp_path: Path, monkeypatch) -> None:
-    from celltcp import single
+    from celltcp.comparison import single_run as single
 
     first = ct.run("drive", cca="cubic", duration="2s", out=tmp_path)
     monkeypatch.setattr(single, "_run", None)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.written import whole_file, write_text
+from celltcp.files.atomic_write import whole_file, write_text
 
 _RUN = ("run", "steady-5-18", "--cca", "cubic", "--duration", "1s", "--quiet")
 _TABLE = "time_s,rate_mbps\n0,5\n10,7\n"

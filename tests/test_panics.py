@@ -11,7 +11,7 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import Run
-from celltcp.scenarios import load_scenario
+from celltcp.scenarios.scenarios import load_scenario
 
 PANIC = "CELLTCP_PANIC_AT"
 

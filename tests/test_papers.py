@@ -7,16 +7,23 @@ from dataclasses import replace
 import pytest
 
 import celltcp as ct
-from celltcp.papers import outcome, publications, published_goodput, published_phases, rank_correlation
-from celltcp.papers.beside import beside
-from celltcp.papers.goodput_index import indexed, scanned
-from celltcp.papers.measured import Measured
-from celltcp.papers.published import published_tables, tables_in
-from celltcp.papers.ranks import joint_chance
-from celltcp.papers.redraw import Figure, redraw
-from celltcp.papers.replay import Replay
-from celltcp.plots.papers import draw_outcomes
-from celltcp.report.outcome_texts import agreement_text
+from celltcp.publications.agreement import outcome
+from celltcp.publications.goodput_index import indexed, scanned
+from celltcp.publications.measured_values import measured_values, slot_interval
+from celltcp.publications.measurements import Measured
+from celltcp.publications.paper_run import Replay
+from celltcp.publications.plots import draw_outcomes
+from celltcp.publications.publications import publications
+from celltcp.publications.published import (
+    published_goodput,
+    published_phases,
+    published_tables,
+    tables_in,
+)
+from celltcp.publications.published_means import beside
+from celltcp.publications.ranks import joint_chance, rank_correlation
+from celltcp.publications.replication import Figure, redraw
+from celltcp.publications.report.texts import agreement_text
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -223,14 +230,14 @@ def test_intervals_of_slots_are_wider_than_those_of_means() -> None:
         for each in published_goodput("mobility/backward-300-4g", "atxutegi2017")
         if each.cca == "reno"
     )
-    whole = here.slot_interval(asked)
+    whole = slot_interval(here, asked)
     assert whole is not None
     assert whole > comparison.summary.loc["reno", ("goodput_mbps", "ci95")]
-    phases = [here.values(replace(asked, phase=phase)) for phase in ("start-up", "scaling")]
+    phases = [measured_values(here, replace(asked, phase=phase)) for phase in ("start-up", "scaling")]
     assert all(len(values) == 3 for values in phases)
     # One run has no spread.
     alone = Measured(ct.compare("mobility/backward-300-4g", cca="reno", runs=1), {"reno": "reno"})
-    assert alone.slot_interval(asked) is None
+    assert slot_interval(alone, asked) is None
 
 
 def test_the_era_has_ccas_of_its_kernel() -> None:
@@ -258,14 +265,15 @@ def test_published_means_are_beside_the_built_in_scenario_only() -> None:
 
 
 def test_the_index_of_goodputs_is_that_of_the_tables() -> None:
-    again = "python -m celltcp.papers.goodput_index writes it anew"
+    again = "python -m celltcp.publications.goodput_index writes it anew"
     assert list(indexed().items()) == list(scanned().items()), again
 
 
 def test_published_means_are_found_without_the_other_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(
-        "celltcp.papers.beside.tables_in", lambda file: read.append(file.name) or tables_in(file)
+        "celltcp.publications.published_means.tables_in",
+        lambda file: read.append(file.name) or tables_in(file),
     )
     beside(ct.compare("drive", cca="reno", runs=1, duration="1s"))
     assert read == []

@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.papers.claims import claim
-from celltcp.papers.measured import Measured
-from celltcp.papers.outcome import Outcome, outcome
-from celltcp.papers.publications import publications
-from celltcp.papers.published import FORMS, Published, published_tables
-from celltcp.papers.quantities import QUANTITIES
-from celltcp.papers.replay import Replay, ccas_of, group, place_named, scenarios_of
-from celltcp.papers.runner import run_tables
-from celltcp.papers.switching import combination, gain
-from celltcp.plots.papers import draw_outcomes
+from celltcp.publications.agreement import Outcome, outcome
+from celltcp.publications.claims import claim
+from celltcp.publications.measured_values import distribution_values, measured_values
+from celltcp.publications.measurements import Measured
+from celltcp.publications.paper_run import Replay, ccas_of, group, place_named, scenarios_of
+from celltcp.publications.plots import distributions, draw_outcomes
+from celltcp.publications.publications import publications
+from celltcp.publications.published import published_tables
+from celltcp.publications.published_table import FORMS, Published
+from celltcp.publications.quantities import QUANTITIES
+from celltcp.publications.runner import run_tables
+from celltcp.publications.switching import combination, gain
 
 HEADER = "# publication: atxutegi2018\n# experiment: made-up\n# figure: figure 9\n# title: made up\n"
 
@@ -186,7 +188,7 @@ def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_p
     by = {(row.theirs.quantity, row.ran): row.here.mean for row in found.rows}
     assert by["completion_long", "bbr+bbr"] < by["completion_total", "bbr+bbr"]
     assert by["completion_short", "cubic+cubic"] > 0
-    assert len(found.rows[-1].source.spread(found.rows[-1].theirs)) > 3
+    assert len(distribution_values(found.rows[-1].source, found.rows[-1].theirs)) > 3
 
 
 def test_claims_are_judged_and_told(tmp_path) -> None:
@@ -282,8 +284,8 @@ def test_slots_of_parallel_connections_are_joined() -> None:
     here = Measured(comparison, {"cubic": "cubic"})
 
     def value(quantity: str, window: tuple[float, float] | None = None) -> float:
-        (found,) = here.values(
-            Published("limits/parallel", "cubic", quantity, "", "", None, None, window=window)
+        (found,) = measured_values(
+            here, Published("limits/parallel", "cubic", quantity, "", "", None, None, window=window)
         )
         return found
 
@@ -325,6 +327,6 @@ def test_each_table_of_a_picture_is_laid_out_by_itself_and_no_panels_overlap(tmp
 def test_a_wide_distribution_has_a_logarithmic_axis(tmp_path, monkeypatch) -> None:
     found = table_of(tmp_path / "t", "# form: ecdf\n", f"{TRAIN},reno,cqi_mean,,")
     for most, scale in ((1000.0, "log"), (10.0, "linear")):
-        monkeypatch.setattr(Measured, "spread", lambda *_, most=most: [1.0, most])
+        monkeypatch.setattr(distributions, "distribution_values", lambda *_, most=most: [1.0, most])
         (axes,) = draw_outcomes([found]).axes
         assert axes.get_xscale() == scale

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.papers.capabilities import NOT_AVAILABLE, capabilities
-from celltcp.papers.choices import choices
-from celltcp.papers.losing import losing
-from celltcp.papers.measured import Measured
-from celltcp.papers.outcome import Outcome, outcome
-from celltcp.papers.publications import publications
-from celltcp.papers.published import published_tables
-from celltcp.papers.replay import ccas_of, place_named
-from celltcp.plots.papers import draw_outcomes
+from celltcp.publications.agreement import Outcome, outcome
+from celltcp.publications.capabilities import NOT_AVAILABLE, capabilities
+from celltcp.publications.measurements import Measured
+from celltcp.publications.paper_run import ccas_of, place_named
+from celltcp.publications.plots import draw_outcomes
+from celltcp.publications.publications import publications
+from celltcp.publications.published import published_tables
+from celltcp.publications.split_choice import choices
+from celltcp.publications.split_losses import losing
 
 #: Scenario of the grid.
 LTE = "; ".join(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import celltcp as ct
-from celltcp.papers.places import place_of
-from celltcp.papers.published import published_tables
-from celltcp.papers.replay import place_named
-from celltcp.plots.papers.panel import cca_name, number_text
+from celltcp.publications.conditions import place_of
+from celltcp.publications.paper_run import place_named
+from celltcp.publications.plots.panel import cca_name, number_text
+from celltcp.publications.published import published_tables
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"

@@ -14,10 +14,10 @@ import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.comparison import compare_captures
 from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.judge import document, judge
-from celltcp.pcap.judge_cases import CASES, Case, placed, random_cases
-from celltcp.pcap.notes import read_notes, tagged
-from celltcp.pcap.truth import true_losses
+from celltcp.pcap.ground_truth import true_losses
+from celltcp.pcap.tags import read_notes, tagged
+from celltcp.pcap.validation import document, judge
+from celltcp.pcap.validation_cases import CASES, Case, placed, random_cases
 
 #: Real captures of phones and browsers (test data of nDPI).
 REAL = next(
@@ -284,7 +284,7 @@ def test_every_real_capture_is_read_to_its_end() -> None:
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_duplicate_acks_are_those_of_tshark(capture: Path) -> None:
-    from celltcp.pcap.others import counts_of_others
+    from celltcp.pcap.external_tools import counts_of_others
 
     rows = analyse(capture).connections
     theirs = counts_of_others(capture)["tshark"]

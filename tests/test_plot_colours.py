@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from celltcp.ccas import catalogue
-from celltcp.plots.palette import COLOURS, colour, colours
+from celltcp.present.palette import COLOURS, colour, colours
+from celltcp.scenarios.ccas import catalogue
 
 RULES = [f"auto:policy=rules,requirement={each}" for each in ("goodput", "balanced", "delay")]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celltcp.plots.style import Picture, figure, save, save_all
+from celltcp.present.style import Picture, figure, save, save_all
 
 
 def test_a_picture_is_laid_out_once_for_all_its_files(

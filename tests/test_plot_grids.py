@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
-from celltcp.plots.bars import draw_bars
-from celltcp.plots.style import figure, hatches, legend_beside, shade_capacity, styled
+from celltcp.comparison.plots.bars import draw_bars
+from celltcp.present.style import figure, hatches, legend_beside, shade_capacity, styled
 from reports import compared
 
 
@@ -76,7 +76,7 @@ def test_one_comparison_has_them_too(folders: Path) -> None:
 def test_pictures_for_latex_need_latex(
     folders: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from celltcp.export.pictures import must_be_picture
+    from celltcp.present.picture_files import must_be_picture
 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ct.CelltcpError, match=r"p\.pgf: needs LaTeX, .* apt install texlive"):

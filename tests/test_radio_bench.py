@@ -5,7 +5,7 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import Run, Scenario
-from celltcp.radio import bench
+from celltcp.bench import radio as bench
 
 
 @pytest.mark.parametrize("count", [1, 3, 40])

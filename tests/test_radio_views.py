@@ -10,7 +10,7 @@ import celltcp as ct
 from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
 from celltcp.radio.phases import by_phase
 from celltcp.radio.position import by_position
-from celltcp.radio.way import Way
+from celltcp.radio.trajectory import Way
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from celltcp.fidelity.cases import Case
+from celltcp.fidelity.differences import Difference, Fidelity, Judgement
 from celltcp.fidelity.distribution import distribution_of, traits_of
-from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
 from celltcp.fidelity.random_cases import random_cases
 from celltcp.fidelity.trajectory import Trajectory
-from celltcp.scenarios import load_scenario
-from celltcp.statistics import Estimate
+from celltcp.results.statistics import Estimate
+from celltcp.scenarios.scenarios import load_scenario
 
 
 @pytest.mark.parametrize("seed", [0, 1, 17, 2**31])

@@ -19,19 +19,19 @@ import numpy as np
 import pytest
 
 import celltcp as ct
-from celltcp.comparison import Comparison
-from celltcp.plots.palette import COLOURS
-from celltcp.report.chart import Chart, Panel, Series
-from celltcp.report.comparison import comparison_part
-from celltcp.report.folder import parts_of
-from celltcp.report.markdown import markdown_section
-from celltcp.report.packing import pack_places, pack_values
-from celltcp.report.page import page_of
-from celltcp.report.section import Column, Section, Table
-from celltcp.report.shades import contrast, on_dark
-from celltcp.report.terminal import terminal_table
-from celltcp.report.write import write_report
-from celltcp.results import about_in
+from celltcp.cli.load_folder import parts_of
+from celltcp.cli.write_report import write_report
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.report.comparison import comparison_part
+from celltcp.present.chart import Chart, Panel, Series
+from celltcp.present.css_colors import contrast, on_dark
+from celltcp.present.js_arrays import pack_places, pack_values
+from celltcp.present.markdown import markdown_section
+from celltcp.present.page import page_of
+from celltcp.present.palette import COLOURS
+from celltcp.present.section import Column, Section, Table
+from celltcp.present.terminal import terminal_table
+from celltcp.results.folder import about_in
 from reports import Taken, compared, page_with, walk
 from store import COMPARED, Store
 
@@ -108,7 +108,7 @@ def test_names_from_users_are_texts_everywhere(folder: Path) -> None:
 def test_numbers_of_a_chart_cannot_end_their_element() -> None:
     series = Series("</script><b>", "#0072B2", np.ones(3))
     chart = Chart(np.arange(3.0), "<x>", "&", (Panel("<y>", "", (series,)),))
-    from celltcp.report.page import _json
+    from celltcp.present.page import _json
 
     text = str(_json(chart.to_json()))
     assert not set("<>&") & set(text)
@@ -215,7 +215,7 @@ def test_three_renderers_have_the_same_cells() -> None:
 
 
 def _part(section: Section):
-    from celltcp.report.section import Part
+    from celltcp.present.section import Part
 
     return Part("p", "?", (), (section,))
 

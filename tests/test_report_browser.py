@@ -12,7 +12,7 @@ import pytest
 from matplotlib.image import imread
 
 from browser import Browser, Page, browsing, chromium
-from celltcp.report.write import write_report
+from celltcp.cli.write_report import write_report
 from reports import page_with, walk
 from store import COMPARED, Store
 

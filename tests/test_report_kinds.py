@@ -10,15 +10,15 @@ import pytest
 
 import celltcp as ct
 from celltcp import CelltcpError
-from celltcp.engines import engine
-from celltcp.fidelity import Sides, choose_cases, judge
-from celltcp.fidelity.campaign import decide
-from celltcp.fidelity.kept import DECIDED, ROWS, kept_fidelity
+from celltcp.campaign.engines import engine
+from celltcp.cli.load_folder import parts_of
+from celltcp.cli.write_report import write_report
+from celltcp.fidelity.campaign import Sides, decide, judge
+from celltcp.fidelity.cases import choose_cases
 from celltcp.fidelity.random_cases import random_cases
 from celltcp.fidelity.rows import csv_text
-from celltcp.report.folder import parts_of
-from celltcp.report.write import write_report
-from celltcp.selection.kept import save_frames
+from celltcp.fidelity.saved import DECIDED, ROWS, kept_fidelity
+from celltcp.selection.checkpoint import save_frames
 from reports import Taken
 from test_fidelity import Altered, Slower
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from celltcp import CelltcpError, compare
-from celltcp.comparison import Comparison
-from celltcp.requirements import Weights, required_in, requirement_of, weighted_pm
+from celltcp.comparison.comparison import Comparison
+from celltcp.scenarios.requirements import Weights, required_in, requirement_of, weighted_pm
 from celltcp.selection import evaluate
 
 

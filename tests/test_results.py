@@ -11,8 +11,9 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import result_tables
-from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import engine
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
 from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")

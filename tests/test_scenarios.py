@@ -9,8 +9,8 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import scenario_schema
-from celltcp.library_files import LIBRARY, read_scenario
-from celltcp.sources import sources_of
+from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
+from celltcp.scenarios.scenario_list import sources_of
 
 
 @pytest.mark.parametrize("name", ct.scenario_names())

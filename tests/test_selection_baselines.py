@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from celltcp.cli.console import wide_console
-from celltcp.cli.select.baseline_tables import print_baselines
+from celltcp.present.console import wide_console
 from celltcp.selection.baselines import baselines_of, family_of
 from celltcp.selection.cases import cases_of
-from celltcp.selection.worst import worst_of
+from celltcp.selection.tables.baseline import print_baselines
+from celltcp.selection.worst_cases import worst_of
 from made_up import evaluation_of, made_up
 
 #: Five scenarios of two families. CUBIC is the best of `a`, Reno that of `b`.

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from celltcp._core import policy_text
-from celltcp.cli.select.evaluation_tables import print_evaluation
-from celltcp.selection.best_for_all import best_for_all_of
+from celltcp.selection.best_constant import best_for_all_of
 from celltcp.selection.candidates import uses
+from celltcp.selection.tables.evaluation import print_evaluation
 from made_up import evaluation_of, made_up
 
 

@@ -13,20 +13,15 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from celltcp.campaign import Job
-from celltcp.cli.console import wide_console
-from celltcp.cli.select.calibration_tables import print_calibration
-from celltcp.engines import engine
-from celltcp.plots.reliability import draw_reliability
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import Job
+from celltcp.present.console import wide_console
+from celltcp.scenarios.scenario_list import sources_of
 from celltcp.selection import Evaluation, evaluate
-from celltcp.selection.calibration import (
-    calibration_of,
-    expectations_of,
-    expected_of,
-    reliability_of,
-)
-from celltcp.selection.measured import MEASURED
-from celltcp.sources import sources_of
+from celltcp.selection.calibration import calibration_of, expectations_of, expected_of, reliability_of
+from celltcp.selection.plots.reliability import draw_reliability
+from celltcp.selection.slot_measures import MEASURED
+from celltcp.selection.tables.calibration import print_calibration
 from made_up import evaluation_of, made_up
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.labels import labels
 from celltcp.results.selectors import used_in
+from celltcp.scenarios.cca_labels import labels
 
 RULES = "auto:policy=rules,requirement=balanced"
 

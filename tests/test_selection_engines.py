@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from celltcp.selection.best_sets import (
+from celltcp.selection.engine_best_sets import (
     by_chance,
     differences_of,
     overlaps_of,

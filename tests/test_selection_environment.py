@@ -15,10 +15,10 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.single_run import run
 from celltcp.selection.environment import ID, SelectionEnv
 from celltcp.selection.environment.agents import try_agents
 from celltcp.selection.environment.observation import LIMIT, Observer
-from celltcp.single import run
 
 SHORT = {"scenario": "steady-20-68", "duration": "6s"}
 

@@ -14,17 +14,18 @@ import pytest
 import celltcp as ct
 from celltcp import CelltcpError, Scenario
 from celltcp._core import memory_text
-from celltcp.campaign import Job, run_jobs
-from celltcp.cli.console import wide_console
-from celltcp.cli.select.prices import print_prices
-from celltcp.engines import Engine, engine
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import Job
+from celltcp.campaign.run import run_jobs
+from celltcp.present.console import wide_console
+from celltcp.scenarios.scenario_list import short_name, sources_of
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
-from celltcp.selection.history import Earlier, earlier, earlier_jobs, remembering
-from celltcp.selection.kept import Kept
-from celltcp.selection.switches import changes_in, costs_of, replay_jobs
+from celltcp.selection.checkpoint import Kept
+from celltcp.selection.prior_connections import Earlier, earlier, earlier_jobs, remembering
+from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
+from celltcp.selection.tables.switch_cost import print_prices
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
-from celltcp.sources import short_name, sources_of
 from made_up import made_up
 
 QUICK = ("--runs", "2", "--cca", "cubic,reno", "--set", "duration=3s")
@@ -339,7 +340,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(
     monkeypatch.setattr(Kept, "clear", lambda _self: None)
     again()
     started: list[int] = []
-    monkeypatch.setattr("celltcp.selection.on_scenario.run_jobs", lambda *_a, **_k: started.append(1))
+    monkeypatch.setattr("celltcp.selection.scenario_runs.run_jobs", lambda *_a, **_k: started.append(1))
     assert again() == whole
     assert not started
 

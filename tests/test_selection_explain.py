@@ -11,7 +11,7 @@ import celltcp as ct
 from celltcp.selection import Explanation, explain
 from celltcp.selection.agreement import agreements
 from celltcp.selection.explanation import _spans
-from celltcp.selection.verdicts import verdicts_of
+from celltcp.selection.switch_effects import verdicts_of
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,14 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import policy_text
-from celltcp.campaign import jobs_for
-from celltcp.engines import engine
-from celltcp.results import UNFINISHED, require_own, working_folder
-from celltcp.scenarios import load_scenario
-from celltcp.selection import Evaluation, evaluate, on_scenario
-from celltcp.selection.kept import save_frames
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.results.folder import require_own
+from celltcp.results.working import UNFINISHED, working_folder
+from celltcp.scenarios.scenarios import load_scenario
+from celltcp.selection import Evaluation, evaluate
+from celltcp.selection import scenario_runs as on_scenario
+from celltcp.selection.checkpoint import save_frames
 
 COMPARE = ("compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s")
 RUN = ("run", "steady-5-18", "--cca", "cubic", "--duration", "2s")

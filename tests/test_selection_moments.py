@@ -10,11 +10,11 @@ import pytest
 
 from celltcp._core import describe_policy, policy_text
 from celltcp.cli.select.policies import _shortened
-from celltcp.selection.training.alike import alike
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
-from celltcp.selection.training.evidence import evidence, with_bounds
 from celltcp.selection.training.families import networks
 from celltcp.selection.training.fit import leaf_of_one
+from celltcp.selection.training.knn_examples import evidence, with_bounds
+from celltcp.selection.training.knn_weights import alike
 from celltcp.selection.training.policy_file import policy_text as written
 
 CCAS = ["bbr", "vegas"]

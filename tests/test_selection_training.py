@@ -22,7 +22,7 @@ from celltcp.selection.training.counterfactual import (
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import grow
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.trials import best_harmless
+from celltcp.selection.training.tuning import best_harmless
 
 SMALL = {
     "scenarios": ("lossy", "stepping"),

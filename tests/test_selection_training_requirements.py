@@ -13,14 +13,14 @@ from rich.console import Console
 from celltcp import compare
 from celltcp._core import describe_policy, parse_requirement, selection_features
 from celltcp.cli.select.train import print_training
-from celltcp.requirements import OWN
-from celltcp.selection.measured import measured_parts
+from celltcp.scenarios.requirements import OWN
+from celltcp.selection.slot_measures import measured_parts
 from celltcp.selection.training import train
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import Grown, grow, leaf_of_one, score_of
 from celltcp.selection.training.train import POLICY, Training
-from celltcp.selection.training.trials import best_harmless
+from celltcp.selection.training.tuning import best_harmless
 
 
 def test_bounds_are_drawn_for_each_network_within_their_ranges() -> None:

@@ -16,11 +16,11 @@ from rich.console import Console
 
 import celltcp as ct
 from celltcp.cli import celltcp as celltcp_group
-from celltcp.cli.compare import print_fitting
-from celltcp.cli.outcome import tell
-from celltcp.plots.palette import colour
-from celltcp.plots.style import draw_series, figure, styled
-from celltcp.report.section import Column, Table
+from celltcp.cli.comparison_output import print_fitting
+from celltcp.cli.output import tell
+from celltcp.present.palette import colour
+from celltcp.present.section import Column, Table
+from celltcp.present.style import draw_series, figure, styled
 from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
@@ -57,7 +57,7 @@ def test_warnings_and_verdicts_are_found_once(monkeypatch: pytest.MonkeyPatch) -
     result = ct.compare("drive", ["cubic", "bbr"], 2, duration="2s")
     first, verdicts = result.warnings, result.verdicts
     for name in ("all_warnings", "verdict"):
-        monkeypatch.setattr(f"celltcp.comparison.outcome.{name}", lambda *_, **__: 1 / 0)
+        monkeypatch.setattr(f"celltcp.comparison.comparison.{name}", lambda *_, **__: 1 / 0)
     assert result.to_json()["warnings"] == result.warnings == first
     assert result.verdicts == verdicts
     # What a caller does with them is not in the next answer.
@@ -192,8 +192,8 @@ def test_a_long_series_is_a_band_that_keeps_its_extremes() -> None:
 def test_members_of_a_family_differ_in_line_or_marker() -> None:
     # A process of its own: other tests register CCAs in this one.
     code = """
-from celltcp.ccas import catalogue
-from celltcp.plots.palette import colour, line, marker
+from celltcp.scenarios.ccas import catalogue
+from celltcp.present.palette import (colour, line, marker)
 ccas = catalogue()
 looks = {(each["family"], str(line(each["name"])), marker(each["name"])) for each in ccas}
 print(len(ccas), len(looks), len({colour(each["name"]) for each in ccas}))
@@ -223,7 +223,7 @@ def test_the_version_tells_build_and_engines(celltcp) -> None:
 
 
 def test_ranks_of_equal_values_are_shared() -> None:
-    from celltcp.papers.ranks import ranks
+    from celltcp.publications.ranks import ranks
 
     found = ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
     assert found.tolist() == [[3.5, 1.0, 3.5, 2.0], [2.5] * 4]
@@ -231,7 +231,7 @@ def test_ranks_of_equal_values_are_shared() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_table_fits_the_terminal_and_says_what_it_leaves_out(monkeypatch, capsys, width) -> None:
-    module = importlib.import_module("celltcp.cli.compare")
+    module = importlib.import_module("celltcp.cli.comparison_output")
     result = ct.compare("drive", ["cubic", "illinois", "bbr"], 3, duration="5s")
     narrow = Console(width=width, highlight=False, file=io.StringIO())
     monkeypatch.setattr(module, "wide_console", lambda: narrow)
@@ -255,7 +255,7 @@ def test_units_are_listed_and_percentages_are_losses(celltcp) -> None:
 
 @pytest.mark.parametrize("name", ["cubic", "sprout"])
 def test_a_colour_is_the_same_in_every_picture(name: str) -> None:
-    from celltcp.plots.palette import colours
+    from celltcp.present.palette import colours
 
     assert colours(["auto:policy=rules", "cubic:hystart=off", name])[name] == colour(name)
 

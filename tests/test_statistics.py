@@ -2,7 +2,7 @@
 
 import math
 
-from celltcp.statistics import best_and_ties, estimate, paired_difference, verdict
+from celltcp.results.statistics import best_and_ties, estimate, paired_difference, verdict
 
 
 def test_the_interval_is_students() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.campaign import RunsDone
+from celltcp.campaign.run import RunsDone
 from celltcp.cli.progress import _Lines, done_text
 
 COMMAND = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "3", "--duration", "3s")

@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
-from celltcp import video_check
 from celltcp._core import p1203_scores
-from celltcp.plots.viewers import sessions_of, share_of_sessions
-from celltcp.report.sweep import sweep_part
-from celltcp.report.viewing import viewing_part
-from celltcp.video_check import SESSIONS
+from celltcp.comparison.report.sweep import sweep_part
+from celltcp.video import check as video_check
+from celltcp.video.check import SESSIONS
+from celltcp.video.plots.viewers import sessions_of, share_of_sessions
+from celltcp.video.report.comparison import viewing_part
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import celltcp as ct
-from celltcp.results import Results
-from celltcp.statistics import student_quantile, verdict
+from celltcp.results.statistics import student_quantile, verdict
+from celltcp.results.tables import Results
 
 FAST = {"path.down.rate": "1Gbit/s", "path.up.rate": "1Gbit/s"}
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 #: Crates of celltcp that the wheel has as a module or a program.
-_ROOTS = ("celltcp-python", "celltcp-guest", "celltcp-kernel-path")
+_ROOTS = ("celltcp-python-bindings", "celltcp-kernel-guest", "celltcp-kernel-network")
 _NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
 _TOP = Path(__file__).parents[2]
-_UPLOT = _TOP / "python/celltcp/report/page/uplot"
+_UPLOT = _TOP / "python/celltcp/present/page/uplot"
 
 
 def linked(metadata: dict[str, Any]) -> list[dict[str, Any]]:

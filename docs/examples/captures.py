@@ -8,7 +8,7 @@ from pathlib import Path
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.plots.captures import plot_connection
+from celltcp.pcap.plots import plot_connection
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
 folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import celltcp as ct
-from celltcp.plots.palette import colours
+from celltcp.present.palette import colours
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
 folder.mkdir(parents=True, exist_ok=True)

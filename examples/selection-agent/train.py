@@ -12,9 +12,9 @@ import argparse
 
 import numpy as np
 
+from celltcp.results.statistics import estimate, paired_difference
 from celltcp.selection.environment import SelectionEnv
 from celltcp.selection.environment.agents import play, try_agents
-from celltcp.statistics import estimate, paired_difference
 
 #: Time between actions: long enough for a CCA to show what it does.
 STEP = "2s"

@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from celltcp.attachments import provide
+from celltcp.scenarios.lazy_attributes import provide
 
 if TYPE_CHECKING:
     from celltcp._core import (
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
         Trace,
         __version__,
     )
-    from celltcp.comparison import Comparison, compare
-    from celltcp.own_cca import CongestionControl, Decision, register
-    from celltcp.parameter_sweep import Sweep, sweep
-    from celltcp.results import Results
-    from celltcp.scenario_set import ScenarioSet, compare_all
-    from celltcp.scenarios import load_scenario, scenario_names
-    from celltcp.single import SingleRun, run
-    from celltcp.stored import load
-    from celltcp.video import Viewing, watch
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.load_results import load
+    from celltcp.comparison.parameter_sweep import Sweep, sweep
+    from celltcp.comparison.run import compare
+    from celltcp.comparison.scenario_set import ScenarioSet, compare_all
+    from celltcp.comparison.single_run import SingleRun, run
+    from celltcp.results.tables import Results
+    from celltcp.scenarios.own_cca import CongestionControl, Decision, register
+    from celltcp.scenarios.scenarios import load_scenario, scenario_names
+    from celltcp.video.comparison import Viewing, watch
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
@@ -41,23 +43,23 @@ _HOMES = {
     "Scenario": "celltcp._core",
     "Trace": "celltcp._core",
     "__version__": "celltcp._core",
-    "Comparison": "celltcp.comparison",
-    "ScenarioSet": "celltcp.scenario_set",
-    "compare_all": "celltcp.scenario_set",
-    "compare": "celltcp.comparison",
-    "CongestionControl": "celltcp.own_cca",
-    "Decision": "celltcp.own_cca",
-    "register": "celltcp.own_cca",
-    "Results": "celltcp.results",
-    "load": "celltcp.stored",
-    "load_scenario": "celltcp.scenarios",
-    "scenario_names": "celltcp.scenarios",
-    "SingleRun": "celltcp.single",
-    "Sweep": "celltcp.parameter_sweep",
-    "run": "celltcp.single",
-    "sweep": "celltcp.parameter_sweep",
-    "Viewing": "celltcp.video",
-    "watch": "celltcp.video",
+    "Comparison": "celltcp.comparison.comparison",
+    "ScenarioSet": "celltcp.comparison.scenario_set",
+    "compare_all": "celltcp.comparison.scenario_set",
+    "compare": "celltcp.comparison.run",
+    "CongestionControl": "celltcp.scenarios.own_cca",
+    "Decision": "celltcp.scenarios.own_cca",
+    "register": "celltcp.scenarios.own_cca",
+    "Results": "celltcp.results.tables",
+    "load": "celltcp.comparison.load_results",
+    "load_scenario": "celltcp.scenarios.scenarios",
+    "scenario_names": "celltcp.scenarios.scenarios",
+    "SingleRun": "celltcp.comparison.single_run",
+    "Sweep": "celltcp.comparison.parameter_sweep",
+    "run": "celltcp.comparison.single_run",
+    "sweep": "celltcp.comparison.parameter_sweep",
+    "Viewing": "celltcp.video.comparison",
+    "watch": "celltcp.video.comparison",
 }
 
 __all__ = [
@@ -101,17 +103,23 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def _plots(name: str, result: Any) -> Any:
-    """Returns what `celltcp.plots` has of that name, for a result; matplotlib is imported only then."""
-    return getattr(importlib.import_module("celltcp.plots"), name)(result)
+def _plot(module: str, name: str) -> Callable[[Any], Any]:
+    """Returns what calls `name` of that module with a result; matplotlib is imported only then."""
+    return lambda result: getattr(importlib.import_module(f"celltcp.{module}"), name)(result)
 
 
-# Results know no plots: they get them from here.
-provide("Comparison.plot", lambda result: _plots("ComparisonPlots", result))
-provide("SingleRun.plot", lambda result: _plots("RunPlots", result))
-provide("Sweep.plot", lambda result: lambda: _plots("plot_sweep", result))
-provide("Viewing.plot", lambda result: lambda: _plots("plot_viewing", result))
-provide("Viewing.plot_ecdf", lambda result: lambda: _plots("plot_viewers", result))
-provide("Evaluation.plot", lambda result: lambda: _plots("plot_evaluation", result))
-provide("Evaluation.plot_reliability", lambda result: lambda: _plots("plot_reliability", result))
-provide("Explanation.plot", lambda result: lambda: _plots("plot_explanation", result))
+def _plot_method(module: str, name: str) -> Callable[[Any], Any]:
+    """As `_plot`, for a method of the result without arguments."""
+    plot = _plot(module, name)
+    return lambda result: lambda: plot(result)
+
+
+# Results do not import plots: their attributes are registered here.
+provide("Comparison.plot", _plot("comparison.plots.accessors", "ComparisonPlots"))
+provide("SingleRun.plot", _plot("comparison.plots.accessors", "RunPlots"))
+provide("Sweep.plot", _plot_method("comparison.plots.accessors", "plot_sweep"))
+provide("Viewing.plot", _plot_method("video.plots.video", "plot_viewing"))
+provide("Viewing.plot_ecdf", _plot_method("video.plots.viewers", "plot_viewers"))
+provide("Evaluation.plot", _plot_method("selection.plots.selection", "plot_evaluation"))
+provide("Evaluation.plot_reliability", _plot_method("selection.plots.reliability", "plot_reliability"))
+provide("Explanation.plot", _plot_method("selection.plots.explanation", "plot_explanation"))

@@ -14,8 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from celltcp.engines import Engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine
+from celltcp.scenarios.scenarios import load_scenario
 from digests.cases import Case
 
 #: Columns that tell who made a table, and when; no results.

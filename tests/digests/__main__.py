@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from celltcp.engines import engine
+from celltcp.campaign.engines import engine
 from digests import digest, file_of
 from digests.cases import KERNEL, NATIVE
 

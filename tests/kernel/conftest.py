@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from celltcp.engines import Engine, engine
+from celltcp.campaign.engines import Engine, engine
 
 
 @pytest.fixture(scope="session")

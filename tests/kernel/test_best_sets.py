@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from celltcp import CelltcpError
-from celltcp.engines import Engine
-from celltcp.selection.engines import Overlap, check_engines
-from celltcp.selection.kept import Kept
+from celltcp.campaign.engines import Engine
+from celltcp.selection.checkpoint import Kept
+from celltcp.selection.engine_agreement import Overlap, check_engines
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(
     monkeypatch.setattr(Kept, "clear", lambda _self: None)
     again()
     started: list[int] = []
-    monkeypatch.setattr("celltcp.selection.on_scenario.run_jobs", lambda *_a, **_k: started.append(1))
+    monkeypatch.setattr("celltcp.selection.scenario_runs.run_jobs", lambda *_a, **_k: started.append(1))
     assert again() == whole
     assert not started
 

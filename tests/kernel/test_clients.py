@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
+from celltcp.scenarios.scenarios import load_scenario
 
 if TYPE_CHECKING:
     import pandas as pd

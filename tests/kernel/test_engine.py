@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 import celltcp as ct
-from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
+from celltcp.scenarios.scenarios import load_scenario
 
 CCAS = [
     "bbr",

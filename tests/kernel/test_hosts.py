@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from celltcp.campaign import jobs_for, run_jobs
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
 from celltcp.cli.fidelity import fidelity
-from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario
+from celltcp.scenarios.scenarios import load_scenario
 
 
 def run(which: Engine, scenario: str, cca: str, *changes: str) -> dict[str, pa.Table]:

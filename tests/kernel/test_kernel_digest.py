@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celltcp.engines import Engine
+from celltcp.campaign.engines import Engine
 from digests import digest, read
 from digests.cases import KERNEL, Case
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from celltcp._core import KernelEngineError, Run
-from celltcp.engines import Engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine
+from celltcp.scenarios.scenarios import load_scenario
 
 
 def kernels_in(folder: Path) -> list[int]:
@@ -98,7 +98,7 @@ def test_a_crash_is_told_with_the_console(linux: Engine, tmp_path: Path) -> None
     assert linux.kernel is not None
     guest = tmp_path / "not-a-program"
     guest.write_text("this is no program")
-    part = Path(sys.modules["celltcp"].__file__ or "").parent / "engine" / "libkernel_path.so"
+    part = Path(sys.modules["celltcp"].__file__ or "").parent / "engine" / "libkernel_network.so"
     scenario = load_scenario("steady-5-18", changes=["duration=2s"])
     running = Run.on_kernel(str(linux.kernel.binary), str(guest), str(part), scenario, 1)
     with pytest.raises(KernelEngineError, match=r"(?s)ended early.*init"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
+from celltcp.scenarios.scenarios import load_scenario
 
 #: PIE with its other way to know the delay.
 RATE = "{ kind = 'pie', estimator = 'departure-rate' }"

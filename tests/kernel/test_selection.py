@@ -10,9 +10,10 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import native_ccas
-from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import Engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
+from celltcp.scenarios.scenarios import load_scenario
 
 RULES = "auto:policy=rules,requirement=delay"
 

@@ -6,9 +6,10 @@ import random
 
 import pytest
 
-from celltcp.campaign import jobs_for, run_jobs
-from celltcp.engines import Engine, engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.run import run_jobs
+from celltcp.scenarios.scenarios import load_scenario
 
 
 def goodputs(linux: Engine, *changes: str) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from celltcp._core import builtin_policies, policy_text
-from celltcp.scenarios import load_scenario
+from celltcp.scenarios.scenarios import load_scenario
 
 #: Scenarios that between them have every section and most kinds of fields.
 _SCENARIOS = (

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from celltcp import CelltcpError
-from celltcp.engines import engine
-from celltcp.scenarios import load_scenario
+from celltcp.campaign.engines import engine
+from celltcp.scenarios.scenarios import load_scenario
 from mutations import Mutant, mutant
 
 #: Longest time for a mutant, s.

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use kernel::Parts;
-use path::Traces;
+use kernel_engine::Parts;
+use network_builder::Traces;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use record::Tables;
+use results::Tables;
 use units::{Duration, Instant};
 
 use crate::columns::Joined;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use analysis::tables::Tables;
-use analysis::{Analysis, input};
+use pcap_analysis::tables::Tables;
+use pcap_analysis::{Analysis, input};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -89,7 +89,7 @@ impl CaptureAnalysis {
 /// Returns the names of the kinds of losses.
 #[pyfunction]
 pub(crate) fn loss_kinds() -> Vec<&'static str> {
-    analysis::LOSS_KINDS.to_vec()
+    pcap_analysis::LOSS_KINDS.to_vec()
 }
 
 /// The tables of a capture.

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
-use record::{Column, ColumnInfo, TableInfo, Tables};
+use results::{Column, ColumnInfo, TableInfo, Tables};
 
 use crate::refuse;
 

@@ -5,7 +5,7 @@ use core::fmt;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
-use kernel::KernelError;
+use kernel_engine::KernelError;
 use pyo3::create_exception;
 use pyo3::prelude::*;
 use units::Instant;

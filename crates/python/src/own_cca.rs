@@ -8,7 +8,7 @@ use cca::{Cca, Family, registry};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 use scenario::{ALL, OWN};
-use select::Auto;
+use selection::Auto;
 use units::{Duration, Rate};
 
 use crate::own_parameters::{Kind, declared};
@@ -199,7 +199,7 @@ fn check_name(name: &str) -> PyResult<()> {
 /// Adds the congestion controls of a shared library to the catalogue, and returns their names.
 #[pyfunction]
 pub(crate) fn register_library(file: PathBuf) -> PyResult<Vec<&'static str>> {
-    let ccas = plugin::load(&file, |message| raise(refuse(message))).map_err(refuse)?;
+    let ccas = cca_plugin::load(&file, |message| raise(refuse(message))).map_err(refuse)?;
     ccas.iter().try_for_each(|cca| check_name(cca.name))?;
     let added = ccas.into_iter().map(|cca| {
         registry::add(cca).map_err(refuse)?;

@@ -6,7 +6,7 @@ use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use pyo3::prelude::*;
-use record::{Kept, TableInfo, Tables, Weights};
+use results::{Kept, TableInfo, Tables, Weights};
 
 use crate::refuse;
 
@@ -73,13 +73,13 @@ pub(crate) fn requirement_measure(
     slots: PyArrowType<RecordBatch>,
     requirement: &str,
 ) -> PyResult<PyArrowType<ArrayData>> {
-    let requirement: select::Requirement = requirement.parse().map_err(refuse)?;
+    let requirement: selection::Requirement = requirement.parse().map_err(refuse)?;
     let slots = slots.0;
     let column = |name: &str| numbers(&slots, name);
     let (goodput, rtt) = (column("goodput_mbps")?, column("rtt_mean_ms")?);
     let parts = [column("a")?, column("b")?, column("c")?];
     let measured = (0..slots.num_rows()).map(|row| {
-        requirement.measure(&select::Performance {
+        requirement.measure(&selection::Performance {
             mbps: number(goodput, row),
             rtt_s: number(rtt, row) / 1e3,
             parts: parts.map(|part| number(part, row)),
@@ -111,5 +111,5 @@ fn number(column: &Float64Array, row: usize) -> f64 {
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
 pub(crate) fn jain(shares: Vec<f64>) -> f64 {
-    record::jain(&shares)
+    results::jain(&shares)
 }

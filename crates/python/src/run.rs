@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use kernel::{KernelRun, Parts};
-use path::Traces;
+use kernel_engine::{KernelRun, Parts};
+use measurement::{Capture, CaptureFile, Options};
+use native_engine::Simulation;
+use network_builder::Traces;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use record::{Samples, Slots, Tables};
-use recorder::{Capture, CaptureFile, Options};
-use sim::Simulation;
+use results::{Samples, Slots, Tables};
 use units::{Duration, Instant};
 
 use crate::columns::batch;
@@ -59,11 +59,11 @@ impl Going {
         let engine = match parts {
             None => native(scenario, traces, seed, watch)?,
             Some(parts) => {
-                let options = kernel::Options {
+                let options = kernel_engine::Options {
                     check: watch.check,
                     pcap: watch.pcap,
                     pcap_at: watch.pcap_at,
-                    ..kernel::Options::default()
+                    ..kernel_engine::Options::default()
                 };
                 let started = KernelRun::new(parts, scenario, traces, seed, &options);
                 Engine::Kernel(Box::new(started.map_err(|error| case.failed(&error))?))
@@ -298,7 +298,7 @@ impl Run {
     /// Returns the CCA in use of a connection and its features, each as value and confidence, or `None` while unknown;
     /// `None` if the connection is not open or has no selector.
     fn selection(&self, connection: u32) -> PyResult<Option<(&'static str, Vec<Known>)>> {
-        let known = |estimate: select::Estimate<f64>| (estimate.value, estimate.confidence);
+        let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
         let found = self.with_simulation(|simulation| simulation.selection(connection))?;
         Ok(found.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
     }
@@ -335,8 +335,8 @@ impl Run {
 /// Returns a batch as one of pyarrow.
 pub(crate) fn into_python<'py>(
     py: Python<'py>,
-    infos: &[record::ColumnInfo],
-    columns: Vec<record::Column>,
+    infos: &[results::ColumnInfo],
+    columns: Vec<results::Column>,
 ) -> PyResult<Bound<'py, PyAny>> {
     Ok(batch(infos, columns)?.into_pyobject(py)?.into_any())
 }

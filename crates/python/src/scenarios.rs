@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use path::{Files, Traces};
+use link_trace::Direction;
+use network_builder::{Files, Traces};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use scenario::{Lineup, Samples};
-use trace::Direction;
 use units::Duration;
 
 use crate::faults::guarded;

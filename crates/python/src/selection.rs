@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use select::policy::{BUILT_IN, PARTS, Policy, builtin, builtin_text};
-use select::{Auto, Ending, FEATURES, Memory, Requirement};
+use selection::policy::{BUILT_IN, PARTS, Policy, builtin, builtin_text};
+use selection::{Auto, Ending, FEATURES, Memory, Requirement};
 
 use crate::refuse;
 

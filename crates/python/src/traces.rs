@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use link_trace::{Direction, Generate, Reading, TraceFormat, write_csv, write_mahimahi};
 use pyo3::prelude::*;
-use trace::{Direction, Generate, Reading, TraceFormat, write_csv, write_mahimahi};
 use units::{Duration, Rate};
 
 use crate::faults::guarded;
@@ -18,7 +18,7 @@ pub(crate) fn trace_formats() -> Vec<&'static str> {
 /// Capacity of a link over time. Immutable.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Trace {
-    inner: trace::Trace,
+    inner: link_trace::Trace,
     how: String,
 }
 
@@ -51,7 +51,8 @@ impl Trace {
                 refuse(format!("format: {name:?} is not one of {allowed}"))
             })?),
         };
-        let text = trace::file_text(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
+        let text =
+            link_trace::file_text(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
         let reading = Reading {
             format,
             column,
@@ -59,7 +60,7 @@ impl Trace {
             direction,
         };
         let recording = guarded(&origin, || {
-            trace::read(&text, &origin, &reading, Direction::Downlink).map_err(refuse)
+            link_trace::read(&text, &origin, &reading, Direction::Downlink).map_err(refuse)
         })?;
         Ok(Self {
             how: recording.how,
@@ -144,7 +145,7 @@ impl Trace {
     fn percentiles(&self, bin_s: f64) -> PyResult<Vec<(u32, f64)>> {
         let statistics = self.inner.statistics(bin(bin_s)?);
         let rates = statistics.percentiles.iter().map(|rate| rate.as_mbps());
-        Ok(trace::PERCENTILES
+        Ok(link_trace::PERCENTILES
             .iter()
             .map(|percent| u32::from(*percent))
             .zip(rates)

@@ -40,7 +40,7 @@ pub const ABOUT: Cca = Cca {
     },
 };
 
-plugin::export!(ABOUT);
+cca_plugin::export!(ABOUT);
 
 /// State of one connection.
 #[derive(Clone, Copy, Debug)]

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use path::Traces;
-use recorder::Options;
+use measurement::Options;
+use native_engine::Simulation;
+use network_builder::Traces;
 use scenario::Scenario;
-use sim::Simulation;
 use units::Instant;
 
 /// Adds the CCA to the catalogue as celltcp does after it has opened the library.
 fn register() {
     let failed = |message: String| panic!("{message}");
-    let ccas = plugin::adopt(&own_cca::CELLTCP_LIBRARY, failed).expect("the same border");
+    let ccas = cca_plugin::adopt(&own_cca::CELLTCP_LIBRARY, failed).expect("the same border");
     for cca in ccas {
         cca::registry::add(cca).expect("the name is free");
     }

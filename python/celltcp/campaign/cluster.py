@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.remote import Needed, OtherBuildError, Task, check
+from celltcp.campaign.worker import Needed, OtherBuildError, Task, check
 
 if TYPE_CHECKING:
     from distributed import Client, Future

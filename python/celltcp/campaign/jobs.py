@@ -8,10 +8,10 @@ from typing import overload
 from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
-from celltcp.engines import Described, Engine
-from celltcp.own_cca import sources_of
-from celltcp.results import part_of_file_name
+from celltcp.campaign.engines import Described, Engine
+from celltcp.results.folder import part_of_file_name
 from celltcp.results.keys import KeyRange, Keys
+from celltcp.scenarios.own_cca import sources_of
 
 
 @dataclass(frozen=True)

@@ -9,32 +9,24 @@ from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign.cluster import Workers
-from celltcp.campaign.collectors import InFolder, InMemory
+from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Jobs, jobs_for
-from celltcp.campaign.outline import OnlyPlanned, outline
+from celltcp.campaign.provenance import origin_of
 from celltcp.campaign.run import Progress, run_groups
-from celltcp.engines import Engine
-from celltcp.results import (
-    PARTS,
-    TABLES,
-    Results,
-    StoredTables,
-    about_in,
+from celltcp.campaign.sinks import InFolder, InMemory
+from celltcp.results.folder import about_in, check_no_link
+from celltcp.results.folder_lock import (
     check_pictures,
     check_replaceable,
     check_runs,
     claimed,
-    finish_interrupted,
     keys_of_parts,
-    list_files,
-    read_results,
-    remove_pictures,
-    remove_working,
 )
-from celltcp.results.folder import check_no_link
 from celltcp.results.keys import Keys
-from celltcp.results.origin import origin_of
-from celltcp.results.working import check_folder
+from celltcp.results.publishing import finish_interrupted, list_files, remove_pictures
+from celltcp.results.tables import TABLES, Results, StoredTables, read_results
+from celltcp.results.working import PARTS, check_folder, remove_working
 
 #: Files that the results of a campaign consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)

@@ -12,20 +12,16 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from celltcp._core import (
-    CelltcpError,
-    InternalError,
-    KernelEngineError,
-    available_threads,
-    run_batch,
-)
+from celltcp._core import CelltcpError, InternalError, KernelEngineError, available_threads, run_batch
 from celltcp.campaign.cluster import Cluster, ClusterLostError, Workers
-from celltcp.campaign.collectors import Collector, InMemory
 from celltcp.campaign.jobs import Job
-from celltcp.campaign.remote import Needed, Task, chunks_task, unpacked
 from celltcp.campaign.shards import Shards
-from celltcp.columns import text_array_of
-from celltcp.results import PARTS, TABLES, prepare_folder, remove_working, working_folder
+from celltcp.campaign.sinks import Collector, InMemory
+from celltcp.campaign.worker import Needed, Task, chunks_task, unpacked
+from celltcp.results.columns import text_array_of
+from celltcp.results.folder import prepare_folder
+from celltcp.results.tables import TABLES
+from celltcp.results.working import PARTS, remove_working, working_folder
 
 #: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]

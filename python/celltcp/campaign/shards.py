@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.jobs import Job
-from celltcp.columns import array_of, numbers
-from celltcp.results import TABLES, about_in, read_checked, staging
-from celltcp.results.folder import LOG
-from celltcp.results.growing import write_table
+from celltcp.results.checked import read_checked
+from celltcp.results.columns import array_of, numbers
+from celltcp.results.folder import LOG, about_in
 from celltcp.results.keys import Keys
 from celltcp.results.manifest import Manifest, manifest_of, read_manifest
-from celltcp.results.working import INDEX, checked_name, leftovers, remove_checked
+from celltcp.results.parquet_writer import write_table
+from celltcp.results.tables import TABLES
+from celltcp.results.working import INDEX, checked_name, leftovers, remove_checked, staging
 
 #: Kind of the index of a shard. Its `about` has the number of each run in the tables, by the job's key.
 _KIND = "shard"

@@ -19,7 +19,7 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     if not asked or context.resilient_parsing:
         return
     from celltcp._core import CelltcpError
-    from celltcp.engines import engine
+    from celltcp.campaign.engines import engine
 
     click.echo(f"celltcp, version {__version__}")
     click.echo(f"build    {engine().build}")

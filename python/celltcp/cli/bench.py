@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from celltcp.cli.options import option
-from celltcp.cli.outcome import check_json, tell
+from celltcp.cli.output import check_json, tell
 
 
 @click.command()
@@ -32,7 +32,7 @@ def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> N
 
 
 def _tcp() -> dict[str, Any]:
-    from celltcp.bench import (
+    from celltcp.bench.native import (
         CASES,
         SPLIT_COST_AT_MOST,
         measure,
@@ -65,7 +65,7 @@ def _tcp() -> dict[str, Any]:
 
 
 def _cluster(address: str | None) -> dict[str, Any]:
-    from celltcp.bench import measure_cluster
+    from celltcp.bench.native import measure_cluster
 
     if address is None:
         raise click.UsageError("cluster: give the address of its scheduler with --cluster")
@@ -86,9 +86,9 @@ def _radio(runs: int) -> dict[str, Any]:
 
     from rich.table import Table
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
-    from celltcp.radio import bench as radio
+    from celltcp.bench import radio
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
 
     console = wide_console()
     figures: dict[str, Any] = {}

@@ -9,7 +9,7 @@ import click
 from celltcp.cli.options import option, own_option
 
 if TYPE_CHECKING:
-    from celltcp.ccas import CcaEntry
+    from celltcp.scenarios.ccas import CcaEntry
 
 
 @click.command()
@@ -26,7 +26,7 @@ def cca(name: str | None, as_json: bool) -> None:
     import json
 
     from celltcp._core import describe_cca
-    from celltcp.ccas import catalogue
+    from celltcp.scenarios.ccas import catalogue
 
     if name == "auto":
         _print_auto(as_json)
@@ -41,8 +41,8 @@ def cca(name: str | None, as_json: bool) -> None:
 def _print_catalogue(entries: list[CcaEntry]) -> None:
     from rich.table import Table
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
 
     table = Table()
     for heading in ("name", "family", "in Linux", "year", "reference"):
@@ -70,8 +70,8 @@ def _print_auto(as_json: bool) -> None:
     from rich.table import Table
 
     from celltcp._core import auto_parameters, builtin_policies
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
 
     if as_json:
         parameters = [
@@ -99,8 +99,8 @@ def _print_auto(as_json: bool) -> None:
 def _print_entry(entry: CcaEntry) -> None:
     from rich.table import Table
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
 
     console = wide_console()
     # Classes of users need not tell a year.

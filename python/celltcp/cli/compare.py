@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.console import fitting, wide_console
+from celltcp.cli.comparison_output import draw_comparison, print_comparison
 from celltcp.cli.options import (
     campaign_options,
     draws,
@@ -15,17 +15,11 @@ from celltcp.cli.options import (
     scenarios_options,
     takes_settings,
 )
-from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
+from celltcp.cli.output import check_json, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from celltcp.comparison import Comparison
-    from celltcp.report.section import Table
-    from celltcp.settings import RunSettings
+    from celltcp.campaign.run_settings import RunSettings
 
 
 @click.command()
@@ -54,9 +48,9 @@ def compare(
     table of its own, and a folder of its own within that of --out. The last table has the means over
     all.
     """
-    from celltcp.comparison import compare_with
-    from celltcp.results import prepare_folder
-    from celltcp.sources import names_one
+    from celltcp.comparison.run import compare_with
+    from celltcp.results.folder import prepare_folder
+    from celltcp.scenarios.scenario_list import names_one
 
     check_json(json_file)
     if not names_one(scenarios):
@@ -73,93 +67,3 @@ def compare(
     tell(result.to_json, json_file, lambda: print_comparison(result, published))
     if folder:
         draw_comparison(result, folder)
-
-
-def draw_comparison(result: Comparison, folder: Path) -> None:
-    """Draws a comparison and the decisions of its selectors, unless the pictures are there already."""
-    if not is_drawn(result.results, folder, "overview"):
-        draw(result.plot.overview(), folder, "overview")
-        if "decisions" in result.results.tables:
-            _draw_explained(result, folder)
-
-
-def _draw_explained(result: Comparison, folder: Path) -> None:
-    """Draws the decisions of selectors, unless their connections were too short for a picture."""
-    from celltcp._core import CelltcpError
-    from celltcp.cli.select.explain import draw_all
-    from celltcp.selection.explanation import explain
-
-    try:
-        draw_all(explain(result.results), folder)
-    except CelltcpError as none:
-        click.echo(f"no picture of decisions: {none}", err=True)
-
-
-def print_comparison(result: Comparison, published: bool = False) -> None:
-    """Prints the table of means with intervals, and the recommendation; published means on demand."""
-    from celltcp.labels import labels
-    from celltcp.report.comparison_tables import (
-        figures_table,
-        means_table,
-        shares_table,
-        subject_text,
-        verdict_text,
-    )
-    from celltcp.report.terminal import terminal_table
-    from celltcp.results.origin import ran_by
-    from celltcp.results.selectors import used_in
-
-    names = labels(result.ccas)
-    console = wide_console()
-    print_fitting(console, means_table(result))
-    if result.figures:
-        print_fitting(console, figures_table(result))
-    for warning in result.warnings:
-        console.print(f"warning: {warning}", style="yellow", highlight=False)
-    if subject := subject_text(result):
-        console.print(subject, highlight=False)
-    if result.several_flows:
-        console.print(terminal_table(shares_table(result)))
-    for used in used_in(result.results):
-        flow = f", {used.flow}" if "+" in used.lineup else ""
-        console.print(f"{names[used.lineup]}{flow}: {used}", markup=False)
-    if not result.randomness:
-        console.print(
-            "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
-            "BBR does."
-        )
-    # A single one is best for everything, which says nothing.
-    verdicts = result.verdicts if len(result.ccas) > 1 else {}
-    for requirement, found in verdicts.items():
-        if found.leader is not None or not result.several_flows:
-            console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
-    console.print(ran_by(result.results.about), style="dim")
-    if published:
-        _print_published(result)
-
-
-def _print_published(result: Comparison) -> None:
-    """Prints published means of the scenario beside ours, or a warning that there are none."""
-    from celltcp.cli.published import print_outcome
-    from celltcp.papers.beside import beside
-
-    published = beside(result)
-    if published.why_not:
-        click.echo(f"warning: --published: {published.why_not}", err=True)
-    console = wide_console()
-    for each in published.outcomes:
-        print_outcome(each, console)
-
-
-def print_fitting(console: Console, table: Table) -> None:
-    """Prints a table of metrics without the columns for which there is no room, and says which."""
-    from celltcp.report.comparison_tables import DROPPABLE
-    from celltcp.report.terminal import terminal_table
-
-    called = {column.name: column.title for column in table.columns}
-    droppable = [name for name in DROPPABLE if name in called]
-    shown, left_out = fitting(console, lambda names: terminal_table(table.without(names)), droppable)
-    console.print(shown)
-    if left_out:
-        names = ", ".join(called[name] for name in left_out)
-        console.print(f"Not shown for want of width, but in --json: {names}", style="dim")

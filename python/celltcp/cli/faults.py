@@ -24,7 +24,7 @@ def exit_code_of(fault: BaseException) -> int:
     An exception in the file of an own congestion control is an error of that file. Everything else is a
     fault of celltcp, except that memory is short.
     """
-    from celltcp.own_cca import MODULE_PREFIX
+    from celltcp.scenarios.own_cca import MODULE_PREFIX
 
     if os.environ.get(TRACEBACK):
         traceback.print_exception(fault)

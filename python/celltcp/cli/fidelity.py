@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, options
-from celltcp.cli.outcome import check_json, other_names
+from celltcp.cli.output import check_json, other_names
 from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
-    from celltcp.fidelity import Fidelity
+    from celltcp.fidelity.differences import Fidelity
     from celltcp.fidelity.distribution import Distribution
 
 #: Width of the tables where there is no terminal: verdicts then stay on one line.
@@ -90,20 +90,20 @@ def fidelity(
     import json
     from dataclasses import replace
 
-    from celltcp.engines import engine
-    from celltcp.fidelity import choose_cases, judge
-    from celltcp.fidelity.campaign import Sides, judged_ccas, outlined
+    from celltcp.campaign.engines import engine
+    from celltcp.fidelity.campaign import Sides, judge, judged_ccas, outlined
     from celltcp.fidelity.campaign import decide as judge_again
+    from celltcp.fidelity.cases import choose_cases
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
-    from celltcp.fidelity.kept import DECIDED, ROWS
     from celltcp.fidelity.random_cases import random_cases
+    from celltcp.fidelity.report.page import PAGE, write_page
     from celltcp.fidelity.rows import csv_text
-    from celltcp.replacing import check_output
-    from celltcp.report.fidelity_page import PAGE, write_page
-    from celltcp.results import prepare_folder
-    from celltcp.sources import names_of
-    from celltcp.written import write_text
+    from celltcp.fidelity.saved import DECIDED, ROWS
+    from celltcp.files.atomic_write import write_text
+    from celltcp.files.replacing import check_output
+    from celltcp.results.folder import prepare_folder
+    from celltcp.scenarios.scenario_list import names_of
 
     ccas = judged_ccas(cca)
     if count and (scenario or page):
@@ -178,12 +178,12 @@ def command_line(context: click.Context) -> str:
 
 def print_fidelity(found: Fidelity) -> None:
     """Prints a table per group, and the number of differences within their bands."""
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
     from celltcp.fidelity.cases import group_titles
+    from celltcp.fidelity.report.tables import group_table
     from celltcp.fidelity.rows import LEGEND
-    from celltcp.report.fidelity_tables import group_table
-    from celltcp.report.terminal import terminal_table
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import terminal_table
 
     console = wide_console(_PAGE)
     for group, title in group_titles().items():
@@ -201,10 +201,10 @@ def print_fidelity(found: Fidelity) -> None:
 
 def print_distribution(found: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
-    from celltcp.report.fidelity_tables import beyond_table, quantiles_table, traits_table
-    from celltcp.report.terminal import terminal_table
+    from celltcp.fidelity.report.tables import beyond_table, quantiles_table, traits_table
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import terminal_table
 
     console = wide_console()
     print_table(console, terminal_table(quantiles_table(found)))
@@ -215,8 +215,8 @@ def print_distribution(found: Distribution) -> None:
 
 def save_pictures(found: Fidelity, folder: Path) -> None:
     """Draws the overview, and the trajectories of each case and congestion control."""
-    from celltcp.plots.fidelity import draw_overview, draw_trajectories
-    from celltcp.plots.style import save
+    from celltcp.fidelity.plots import draw_overview, draw_trajectories
+    from celltcp.present.style import save
 
     for judgement in found.judgements:
         picture = draw_trajectories(judgement, found.seed)

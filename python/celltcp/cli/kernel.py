@@ -80,8 +80,8 @@ def status(as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
 
     console = wide_console()
     if found["kernels"]:

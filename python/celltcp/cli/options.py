@@ -11,9 +11,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from celltcp.ccas import MIDDLEBOXES
+from celltcp.campaign.engines import ENGINES
 from celltcp.cli.verbosity import note_early
-from celltcp.engines import ENGINES
+from celltcp.scenarios.ccas import MIDDLEBOXES
 
 #: Seeds that a run can have.
 SEEDS = click.IntRange(0, 2**53 - 2**20)
@@ -191,7 +191,7 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
-        from celltcp.settings import RunSettings
+        from celltcp.campaign.run_settings import RunSettings
 
         names = {field.name for field in dataclasses.fields(RunSettings)}
         settings = RunSettings(**{name: given.pop(name) for name in names & given.keys()})
@@ -207,7 +207,7 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextlib.contextmanager
 def printed_plan() -> Iterator[None]:
     """Prints what a command would take that only plans, and ends it."""
-    from celltcp.campaign import OnlyPlanned
+    from celltcp.campaign.cost_estimate import OnlyPlanned
 
     try:
         yield
@@ -220,7 +220,7 @@ def complete_scenario(
     _context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """Returns completions of `begun` for the shell: built-in names and files."""
-    from celltcp.scenarios import scenario_names
+    from celltcp.scenarios.scenarios import scenario_names
 
     names = [CompletionItem(name) for name in scenario_names() if name.startswith(begun)]
     # Files first: bash forgets what came before them.
@@ -251,7 +251,7 @@ def _register_files(context: click.Context, __: click.Parameter, files: tuple[st
     # The shell's completion is no reason to run a file.
     if context.resilient_parsing:
         return
-    from celltcp.own_cca import register_file
+    from celltcp.scenarios.own_cca import register_file
 
     for file in files:
         note_early(f"{file}: runs as code of celltcp, with all your rights")
@@ -281,7 +281,7 @@ def draws(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(*given: Any, size: str | None, style: str | None, title: str | None, **named: Any) -> Any:
         if size is style is title is None:
             return command(*given, **named)
-        from celltcp.plots.style import styled
+        from celltcp.present.style import styled
 
         with styled(size, style, title):
             return command(*given, **named)

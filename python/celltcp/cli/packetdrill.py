@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option
-from celltcp.cli.outcome import check_json
+from celltcp.cli.output import check_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
     import json
 
     from celltcp.fidelity.packetdrill import FAILED, play_scripts
-    from celltcp.written import write_text
+    from celltcp.files.atomic_write import write_text
 
     check_json(json_file)
     outcomes = play_scripts(paths)
@@ -48,9 +48,9 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     """Prints failed scripts, the reasons why others are not applicable, and the number of each."""
     from rich.table import Table
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
     from celltcp.fidelity.packetdrill import FAILED, NOT_APPLICABLE, PASSED, count, missing
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
 
     console = wide_console()
     counted = count(outcomes)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, options
-from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from celltcp.papers.measured import Measured
-    from celltcp.papers.outcome import Outcome
-    from celltcp.papers.publications import Publication
-    from celltcp.papers.published import Table
-    from celltcp.papers.replay import Replay
+    from celltcp.publications.agreement import Outcome
+    from celltcp.publications.measurements import Measured
+    from celltcp.publications.paper_run import Replay
+    from celltcp.publications.publications import Publication
+    from celltcp.publications.published_table import Table
 
 
 @click.command()
@@ -78,9 +78,9 @@ def papers(
     """
     from dataclasses import replace
 
-    from celltcp.papers.publications import publication, publications
-    from celltcp.papers.replay import Replay
-    from celltcp.results import prepare_folder
+    from celltcp.publications.paper_run import Replay
+    from celltcp.publications.publications import publication, publications
+    from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
     if name is None and not everything:
@@ -121,8 +121,8 @@ def papers(
 
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:
     """Prints publications with their experiments, and what each costs here."""
-    from celltcp.labels import counted
-    from celltcp.papers.replay import scenarios_of, simulated_s, speed
+    from celltcp.publications.paper_run import scenarios_of, simulated_s, speed
+    from celltcp.scenarios.cca_labels import counted
 
     rate = speed()
     for each in known:
@@ -149,8 +149,8 @@ def _time_text(seconds: float) -> str:
 def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) -> list[str]:
     """Returns the scenarios of these tables that were asked for."""
     from celltcp._core import CelltcpError
-    from celltcp.papers.replay import scenarios_of
-    from celltcp.sources import names_of
+    from celltcp.publications.paper_run import scenarios_of
+    from celltcp.scenarios.scenario_list import names_of
 
     there = scenarios_of(tables)
     if scenario is None:
@@ -172,14 +172,14 @@ def _run(
     kept: dict[str, Measured] | None = None,
 ) -> list[Outcome]:
     """Runs the places once for all tables; those that are kept from before do not run again."""
-    from celltcp.papers.runner import run_tables
+    from celltcp.publications.runner import run_tables
 
     return run_tables(tables, scenarios, replay, progress_bar, kept)
 
 
 def _draw(found: Sequence[Outcome], folder: Path, name: str) -> None:
     """Draws what has published numbers in one picture, and each experiment in one of its own."""
-    from celltcp.plots.papers import draw_outcomes
+    from celltcp.publications.plots import draw_outcomes
 
     if numbered := [each for each in found if each.agreements] or list(found):
         draw(draw_outcomes(numbered), folder, name)
@@ -193,8 +193,8 @@ def _draw(found: Sequence[Outcome], folder: Path, name: str) -> None:
 
 
 def _print(found: Sequence[Outcome]) -> None:
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.published import print_outcome
+    from celltcp.present.console import wide_console
+    from celltcp.publications.tables import print_outcome
 
     console = wide_console()
     for each in found:
@@ -210,7 +210,7 @@ def _print_outline(
     is_swept: bool,
 ) -> None:
     """Prints what all places will take, each once, without what depends on their outcome."""
-    from celltcp.campaign import outline
+    from celltcp.campaign.cost_estimate import outline
 
     planned = {}
     for each in chosen:
@@ -255,8 +255,8 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
     """Runs experiments for each value of the conditions that are not published and matter for them."""
     from dataclasses import replace
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.published import print_sweep
+    from celltcp.present.console import wide_console
+    from celltcp.publications.tables import print_sweep
 
     console = wide_console()
     for condition in each.unpublished:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from celltcp.cli.options import draws, option
-from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
@@ -68,10 +68,10 @@ def analyze(
     The connections that waited longest come first. A capture that is broken gives what was readable,
     a message that says where it broke, and exit code 1.
     """
-    from celltcp.cli.pcap_table import print_connections, print_summaries
     from celltcp.pcap import analyse
     from celltcp.pcap.database import require_duckdb, write_database
-    from celltcp.pcap.notes import read_notes
+    from celltcp.pcap.tables import print_connections, print_summaries
+    from celltcp.pcap.tags import read_notes
 
     check_json(json_file)
     if database:
@@ -87,7 +87,7 @@ def analyze(
     if database:
         note(f"database: {write_database(analyses, Path(database))}")
     if out and len(analyses.connections):
-        from celltcp.plots.captures import overview
+        from celltcp.pcap.plots import overview
 
         draw(overview(analyses), Path(out), "overview")
     _end(analyses)
@@ -136,10 +136,10 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
 
     Without --connection it is the one that waited longest.
     """
-    from celltcp.export.pictures import must_be_picture
     from celltcp.pcap import analyse
-    from celltcp.plots.captures import plot_connection
-    from celltcp.plots.style import save
+    from celltcp.pcap.plots import plot_connection
+    from celltcp.present.picture_files import must_be_picture
+    from celltcp.present.style import save
 
     target = Path(out or f"{Path(file).name}.png")
     must_be_picture(target)
@@ -164,9 +164,9 @@ def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -
     --connection it is the transfer with most payload. `celltcp compare` runs the scenario: which
     congestion control would have been best there?
     """
+    from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
     from celltcp.pcap.estimate import estimate_path, files_of_scenario, write_scenario
-    from celltcp.replacing import check_output
 
     target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
     for each in files_of_scenario(target):
@@ -224,9 +224,9 @@ def judge_command(
     The native engine runs scenarios and writes captures; what became of each segment is the truth. The
     counts of tshark and tcptrace stand beside ours where they are installed.
     """
-    from celltcp.cli.pcap_table import print_judgement
-    from celltcp.pcap.judge import document, judge, outlined
-    from celltcp.pcap.judge_cases import CASES, placed, random_cases
+    from celltcp.pcap.tables import print_judgement
+    from celltcp.pcap.validation import document, judge, outlined
+    from celltcp.pcap.validation_cases import CASES, placed, random_cases
 
     check_json(json_file)
     known = random_cases(count, seed) if count else CASES
@@ -265,9 +265,9 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     """
     from dataclasses import asdict
 
-    from celltcp.cli.pcap_table import print_groups
     from celltcp.pcap.comparison import compare_captures
-    from celltcp.pcap.notes import read_notes
+    from celltcp.pcap.tables import print_groups
+    from celltcp.pcap.tags import read_notes
 
     check_json(json_file)
     remarks = read_notes(Path(notes)) if notes else []
@@ -303,8 +303,8 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
     """
     from dataclasses import asdict
 
-    from celltcp.cli.pcap_table import print_resets
     from celltcp.pcap.resets import reset_savings
+    from celltcp.pcap.tables import print_resets
 
     check_json(json_file)
     times = (_seconds(delay, "--delay"), _seconds(hold, "--hold"))
@@ -333,7 +333,7 @@ def _seconds(text: str, option_name: str) -> float:
 def _tagged(name: str, notes: list[Any]) -> pd.DataFrame:
     """Returns the tagged connections of a capture, or of all captures in a folder."""
     from celltcp.pcap import analyse
-    from celltcp.pcap.notes import tagged
+    from celltcp.pcap.tags import tagged
 
     folder = Path(name)
     files = sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else [folder]

@@ -52,14 +52,14 @@ def calibrate(
     """
     from pathlib import Path
 
-    from celltcp.cli.console import wide_console
-    from celltcp.plots.calibration import draw_highway, draw_phone_logs, draw_reports
-    from celltcp.plots.style import save
+    from celltcp.present.console import wide_console
+    from celltcp.present.style import save
     from celltcp.radio.calibration.fading import reports
     from celltcp.radio.calibration.highway import SCENARIO, drive
     from celltcp.radio.calibration.phone_logs import read_folder
-    from celltcp.results import prepare_folder
-    from celltcp.scenarios import load_scenario
+    from celltcp.radio.plots.calibration import draw_highway, draw_phone_logs, draw_reports
+    from celltcp.results.folder import prepare_folder
+    from celltcp.scenarios.scenarios import load_scenario
 
     folder = prepare_folder(out) if out else None
     phones = read_folder(Path(logs), load_scenario(SCENARIO).to_toml()) if logs else None
@@ -93,7 +93,7 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
     The scenarios are those of the emulated testbed at low latency unless given.
     Published figures of the testbed stand below the table.
     """
-    from celltcp.cli.console import wide_console
+    from celltcp.present.console import wide_console
     from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
 
     with progress_bar("RTT") as progress:
@@ -137,7 +137,7 @@ def print_highway(found: Highway, console: Console) -> None:
     """Prints the rows by SINR, and then published figures beside ours."""
     from rich.table import Table
 
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.fit_table import print_table
     from celltcp.radio.opportunities import MODULATIONS
 
     table = Table(title="highway/traffic by mean SINR of a second; shares of transport blocks in %")
@@ -181,7 +181,7 @@ def print_reports(found: list[Reports], console: Console) -> None:
     """Prints the CQI under each kind of fading, and the relations between them."""
     from rich.table import Table
 
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.fit_table import print_table
     from celltcp.radio.calibration.fading import SINR_DB, relations
 
     table = Table(title=f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h")
@@ -200,7 +200,7 @@ def print_phone_logs(found: PhoneLogs, console: Console) -> None:
     """Prints the CQI of phones by SNR, beside ours."""
     from rich.table import Table
 
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.fit_table import print_table
     from celltcp.radio.calibration.phone_logs import LEAST_S, NETWORK, median_distance
 
     table = Table(

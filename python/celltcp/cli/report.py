@@ -23,6 +23,6 @@ def report(folders: tuple[str, ...], out: str) -> None:
     papers or pcap analyze wrote. The file has the answer, tables, interactive pictures, the scenario,
     versions, seeds, and the command that makes the results again. It needs no network.
     """
-    from celltcp.report.write import write_report
+    from celltcp.cli.write_report import write_report
 
     note(f"report: {write_report(folders, out)}")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, own_option, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, looks_asked, other_names, tell, tell_traces
+from celltcp.cli.output import check_json, looks_asked, other_names, tell, tell_traces
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from celltcp.settings import RunSettings
-    from celltcp.single import SingleRun
+    from celltcp.campaign.run_settings import RunSettings
+    from celltcp.comparison.single_run import SingleRun
 
 
 @click.command()
@@ -71,10 +71,10 @@ def run(
     """
     from pathlib import Path
 
-    from celltcp.replacing import check_output
-    from celltcp.results import prepare_folder
-    from celltcp.results.origin import ran_by
-    from celltcp.single import run_with
+    from celltcp.campaign.provenance import ran_by
+    from celltcp.comparison.single_run import run_with
+    from celltcp.files.replacing import check_output
+    from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
     if pcap_at and not pcap:
@@ -95,10 +95,10 @@ def run(
 
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
-    from celltcp.cli.console import wide_console
-    from celltcp.columns import records
-    from celltcp.labels import counted, labels
-    from celltcp.report.means import mean_text
+    from celltcp.present.console import wide_console
+    from celltcp.present.means import mean_text
+    from celltcp.results.columns import records
+    from celltcp.scenarios.cca_labels import counted, labels
 
     console = wide_console()
     flows = records(result.results.tables["flows"])
@@ -125,7 +125,7 @@ def _draw(result: SingleRun, folder: Path | None) -> None:
         note(f"{folder} has this run already: nothing was run")
     is_there = result.results.is_repeat and not looks_asked()
     if folder and not (is_there and (folder / "run.png").is_file()):
-        from celltcp.plots.style import save
+        from celltcp.present.style import save
 
         note(f"picture: {save(result.plot.time_series(), folder / 'run.png')}")
 
@@ -134,9 +134,9 @@ def _print_decisions(result: SingleRun) -> None:
     """Prints the decisions of selectors: time, congestion controls, cause and reason."""
     from rich.table import Table
 
-    from celltcp.cli.console import wide_console
-    from celltcp.cli.fitted import print_table
-    from celltcp.columns import records
+    from celltcp.present.console import wide_console
+    from celltcp.present.fit_table import print_table
+    from celltcp.results.columns import records
 
     flows = {flow["flow"]: flow["name"] for flow in records(result.results.tables["flows"])}
     table = Table(title="Decisions")

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.cli.compare import draw_comparison, print_comparison, print_fitting
-from celltcp.cli.console import wide_console
-from celltcp.cli.outcome import tell, tell_loaded
+from celltcp.cli.comparison_output import draw_comparison, print_comparison, print_fitting
+from celltcp.cli.output import tell, tell_loaded
 from celltcp.cli.progress import progress_bar
+from celltcp.present.console import wide_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from celltcp.scenario_set import ScenarioSet
-    from celltcp.settings import RunSettings
+    from celltcp.campaign.run_settings import RunSettings
+    from celltcp.comparison.scenario_set import ScenarioSet
 
 
 def compare_set(
     given: Sequence[str], settings: RunSettings, json_file: str | None, published: bool
 ) -> None:
     """Compares on each scenario, with a table for each and one of the means."""
-    from celltcp.results import prepare_folder
-    from celltcp.scenario_set import compare_loaded, folder_name, load_all
+    from celltcp.comparison.scenario_set import compare_loaded, folder_name, load_all
+    from celltcp.results.folder import prepare_folder
 
     loaded = load_all(given, settings)
     tell_loaded(loaded)
@@ -36,8 +36,8 @@ def compare_set(
 
 def _print_set(result: ScenarioSet, published: bool) -> None:
     """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
-    from celltcp.labels import labels
-    from celltcp.report.comparison_tables import set_table
+    from celltcp.comparison.report.tables import set_table
+    from celltcp.scenarios.cca_labels import labels
 
     for comparison in result.comparisons.values():
         print_comparison(comparison, published)

@@ -19,7 +19,7 @@ def scenarios(name: str | None, schema: bool) -> None:
     NAME is a scenario, or a folder such as mobility, whose scenarios are then listed.
     """
     from celltcp._core import scenario_schema
-    from celltcp.scenarios import load_scenario, scenario_names
+    from celltcp.scenarios.scenarios import load_scenario, scenario_names
 
     names = scenario_names()
     if schema and name is not None:
@@ -37,7 +37,7 @@ def scenarios(name: str | None, schema: bool) -> None:
 
 def _print_variants(folder: str) -> None:
     """Prints the variants of the scenarios in a folder on standard error, beside the list of names."""
-    from celltcp.scenarios import variants_of
+    from celltcp.scenarios.scenarios import variants_of
 
     for name, variant in variants_of(folder).items():
         note(f"NAME@{name}: {variant['description']}")
@@ -45,7 +45,7 @@ def _print_variants(folder: str) -> None:
 
 def _print_list(names: list[str]) -> None:
     """Names and descriptions, with an empty line between folders."""
-    from celltcp.scenarios import description
+    from celltcp.scenarios.scenarios import description
 
     width = max(map(len, names))
     for number, (_, group) in enumerate(itertools.groupby(names, lambda name: name.rpartition("/")[0])):

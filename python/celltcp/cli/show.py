@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from celltcp.comparison import Comparison
-    from celltcp.single import SingleRun
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.single_run import SingleRun
 
 PLOTS = (
     *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
@@ -93,11 +93,11 @@ def show(
     """
     from pathlib import Path
 
-    from celltcp.ccas import chosen as chosen_ccas
-    from celltcp.cli.compare import print_comparison
-    from celltcp.cli.outcome import check_json, tell
-    from celltcp.comparison import Comparison
-    from celltcp.stored import load
+    from celltcp.cli.comparison_output import print_comparison
+    from celltcp.cli.output import check_json, tell
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.load_results import load
+    from celltcp.scenarios.ccas import chosen as chosen_ccas
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
     if verify:
@@ -161,7 +161,7 @@ def _verify(folders: tuple[str, ...]) -> None:
 
 def _comparison(result: Comparison | SingleRun) -> Comparison:
     """Returns a comparison, or a run as one of itself."""
-    from celltcp.comparison import Comparison
+    from celltcp.comparison.comparison import Comparison
 
     return result if isinstance(result, Comparison) else Comparison(result.results)
 
@@ -172,10 +172,10 @@ def _show_several(
     """Draws a picture of several comparisons."""
     from pathlib import Path
 
-    from celltcp.ccas import chosen as chosen_ccas
-    from celltcp.export.pictures import must_be_picture
-    from celltcp.plots.grids import draw_ecdf_grid, draw_spiders
-    from celltcp.plots.style import save
+    from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
+    from celltcp.present.picture_files import must_be_picture
+    from celltcp.present.style import save
+    from celltcp.scenarios.ccas import chosen as chosen_ccas
 
     file = Path(out or Path(folder) / f"{plot}.png")
     must_be_picture(file)
@@ -186,15 +186,18 @@ def _show_several(
 
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
-    from celltcp.cli.radio_views import view_phases, view_positions, view_schemes
-    from celltcp.export.pictures import must_be_picture
-    from celltcp.plots.style import save
+    from celltcp.present.picture_files import must_be_picture
+    from celltcp.present.style import save
+    from celltcp.publications.publications import publications
+    from celltcp.publications.published import published_phases
+    from celltcp.radio.tables import view_phases, view_positions, view_schemes
 
     must_be_picture(file)
+    source = f"{publications()['atxutegi2018'].source}, table 6.2"
     draw: dict[str, Callable[[], Figure]] = {
         "position": lambda: view_positions(results, metric),
         "mcs": lambda: view_schemes(results),
-        "phase": lambda: view_phases(results, metric),
+        "phase": lambda: view_phases(results, metric, published_phases, source),
     }
     note(f"picture: {save(draw[view](), file)}")
 
@@ -210,12 +213,12 @@ def _show(
     from functools import partial
     from pathlib import Path
 
-    from celltcp.cli.compare import print_comparison
-    from celltcp.comparison import Comparison
-    from celltcp.export import FORMATS
-    from celltcp.export.pictures import must_be_picture
-    from celltcp.plots.style import save
-    from celltcp.results import prepare_folder
+    from celltcp.cli.comparison_output import print_comparison
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.export import FORMATS
+    from celltcp.present.picture_files import must_be_picture
+    from celltcp.present.style import save
+    from celltcp.results.folder import prepare_folder
 
     if form:
         target = prepare_folder(out or folder / form)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.compare import print_fitting
-from celltcp.cli.console import wide_console
+from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
-from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_traces
+from celltcp.cli.output import check_json, draw, is_drawn, tell, tell_traces
 from celltcp.cli.progress import progress_bar
+from celltcp.present.console import wide_console
 
 if TYPE_CHECKING:
-    from celltcp.parameter_sweep import Sweep
-    from celltcp.settings import RunSettings
+    from celltcp.campaign.run_settings import RunSettings
+    from celltcp.comparison.parameter_sweep import Sweep
 
 
 @click.command()
@@ -35,8 +35,8 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
     SCENARIO is as for celltcp compare. With --out, the results of each value are in a folder of their
     own, which celltcp show takes.
     """
-    from celltcp.parameter_sweep import sweep_with
-    from celltcp.results import prepare_folder
+    from celltcp.comparison.parameter_sweep import sweep_with
+    from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
     tell_traces(settings.load(scenario))
@@ -52,8 +52,8 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
 
 def _print_sweep(result: Sweep) -> None:
     """Means with intervals, a row per value and congestion control."""
-    from celltcp.report.comparison_tables import sweep_table
-    from celltcp.results.origin import ran_by
+    from celltcp.campaign.provenance import ran_by
+    from celltcp.comparison.report.tables import sweep_table
 
     about = next(iter(result.comparisons.values())).results.about
     console = wide_console()

@@ -75,8 +75,8 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **told: s
     The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
     mahimahi.
     """
-    from celltcp.replacing import check_output
-    from celltcp.written import write_text
+    from celltcp.files.atomic_write import write_text
+    from celltcp.files.replacing import check_output
 
     check_output(Path(target), overwrite=overwrite, inputs=[file])
     trace = _read(file, form, **told)
@@ -98,9 +98,9 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **told: s
 @draws
 def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str | None) -> None:
     """Draw the capacity of FILE over time."""
-    from celltcp.export.pictures import must_be_picture
-    from celltcp.plots.capacity import draw_trace
-    from celltcp.plots.style import save
+    from celltcp.comparison.plots.capacity import draw_trace
+    from celltcp.present.picture_files import must_be_picture
+    from celltcp.present.style import save
 
     target = Path(out or f"{Path(file).name}.png")
     must_be_picture(target)
@@ -169,8 +169,8 @@ def generate(
     correlation); outages come as a Poisson process and last an exponential time.
     """
     from celltcp._core import Trace
-    from celltcp.replacing import check_output
-    from celltcp.written import write_text
+    from celltcp.files.atomic_write import write_text
+    from celltcp.files.replacing import check_output
 
     check_output(Path(target), overwrite=overwrite)
     trace = Trace.generate(

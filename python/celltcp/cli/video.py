@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.compare import print_fitting
-from celltcp.cli.console import wide_console
+from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
-from celltcp.cli.outcome import check_json, draw, is_drawn, tell, tell_loaded
+from celltcp.cli.output import check_json, draw, is_drawn, tell, tell_loaded
 from celltcp.cli.progress import progress_bar
+from celltcp.present.console import wide_console
 
 if TYPE_CHECKING:
-    from celltcp.settings import RunSettings
-    from celltcp.video import Viewing
+    from celltcp.campaign.run_settings import RunSettings
+    from celltcp.video.comparison import Viewing
 
 #: Pictures of a folder.
 _PICTURES = ("video", "video-ecdf")
@@ -56,8 +56,8 @@ def video(
     if scenarios == ("check",):
         _check()
         return
-    from celltcp.results import prepare_folder
-    from celltcp.video import DEFAULT_SCENARIOS, load_viewings, watch_loaded
+    from celltcp.results.folder import prepare_folder
+    from celltcp.video.comparison import DEFAULT_SCENARIOS, load_viewings, watch_loaded
 
     check_json(json_file)
     loaded = load_viewings(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
@@ -77,7 +77,7 @@ def _check() -> None:
     """Prints scores here and by the reference software; ends with status 1 if they differ."""
     import sys
 
-    from celltcp.video_check import check
+    from celltcp.video.check import check
 
     found = check()
     for each in found:
@@ -92,8 +92,8 @@ def _check() -> None:
 
 def _print(result: Viewing) -> None:
     """Prints the scores, a row per scenario and adaptation."""
-    from celltcp.report.video import scores_table
-    from celltcp.results.origin import ran_by
+    from celltcp.campaign.provenance import ran_by
+    from celltcp.video.report.video import scores_table
 
     about = next(iter(result.comparisons.values())).results.about
     console = wide_console()

@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from celltcp.columns import rows_of
-from celltcp.labels import labels
-from celltcp.requirements import QOE
-from celltcp.results import Results
+from celltcp.results.columns import rows_of
+from celltcp.results.statistics import MARGIN, estimate, paired_difference
+from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
-from celltcp.statistics import MARGIN, estimate, paired_difference
+from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.requirements import QOE
 
 #: Name of the share of transfers that were complete at the end of a run.
 COMPLETED = "completed_share"

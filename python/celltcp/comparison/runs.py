@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from celltcp._core import jain
-from celltcp.columns import connections, numbers, rows_of, values_of
-from celltcp.comparison.figures import application_figures
-from celltcp.requirements import COMPLETIONS, Bounded, Weights
-from celltcp.results import Results
+from celltcp.comparison.app_metrics import application_figures
+from celltcp.results.columns import connections, numbers, rows_of, values_of
 from celltcp.results.frames import frame
+from celltcp.results.sums import group_means, means_by
+from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
-from celltcp.sums import group_means, means_by
+from celltcp.scenarios.requirements import COMPLETIONS, Bounded, Weights
 
 #: Columns of connections that runs are summed up from.
 _FLOW_COLUMNS = [

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp.columns import connections, numbers, places_of, rows_of
-from celltcp.results import Results
-from celltcp.sums import group_sums, sums_by
+from celltcp.results.columns import connections, numbers, places_of, rows_of
+from celltcp.results.sums import group_sums, sums_by
+from celltcp.results.tables import Results
 
 
 class Share(NamedTuple):

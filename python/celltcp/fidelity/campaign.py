@@ -7,24 +7,18 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import celltcp._core as _core
-from celltcp._core import CelltcpError
-from celltcp.campaign import (
-    Campaign,
-    Outline,
-    Progress,
-    check_folders,
-    outline,
-    part_of,
-    run_campaigns,
-)
-from celltcp.ccas import catalogue, chosen
-from celltcp.engines import Engine
+from celltcp._core import CelltcpError, __version__
+from celltcp.campaign.cost_estimate import Outline, outline
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.plan import Campaign, check_folders, run_campaigns
+from celltcp.campaign.run import Progress, part_of
 from celltcp.fidelity.cases import Case
-from celltcp.fidelity.judgement import Fidelity, Judgement, judge_case
+from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.fidelity.trajectory import step_s
-from celltcp.lineups import lineup_of
-from celltcp.results import Results, claimed
+from celltcp.results.folder_lock import claimed
+from celltcp.results.tables import Results
+from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.ccas import catalogue, chosen
 
 
 def judged_ccas(names: str | Sequence[str]) -> list[str]:
@@ -166,7 +160,7 @@ def _judged(
             ]
             judgements += judge_case(case, ccas, *found)
             version = found[1].tables["runs"]["kernel_version"][0].as_py()
-    return Fidelity(judgements, _core.__version__, version, runs, seed)
+    return Fidelity(judgements, __version__, version, runs, seed)
 
 
 def run_case(

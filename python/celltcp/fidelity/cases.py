@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.fidelity.data import read_table
-from celltcp.scenarios import TRACE_ENDINGS, load_scenario, scenario_names
+from celltcp.scenarios.scenarios import TRACE_ENDINGS, load_scenario, scenario_names
 
 #: Group of scenarios that are in no group of the set and whose link is not steady.
 OTHER = "other"

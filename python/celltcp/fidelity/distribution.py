@@ -11,7 +11,7 @@ import pandas as pd
 
 from celltcp._core import Scenario, in_unit
 from celltcp.fidelity.cases import Case
-from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
+from celltcp.fidelity.differences import Difference, Fidelity, Judgement
 
 #: Shares of the comparisons whose differences are given.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)

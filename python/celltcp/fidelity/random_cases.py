@@ -8,7 +8,7 @@ from random import Random
 
 from celltcp.fidelity.cases import RANDOM, Case
 from celltcp.fidelity.rare import rare_conditions
-from celltcp.scenarios import load_scenario
+from celltcp.scenarios.scenarios import load_scenario
 
 #: Scenario that a case on wired links changes.
 _WIRED = "steady-20-68"

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from celltcp.fidelity.causes import Cause, cause_of
-from celltcp.fidelity.judgement import Difference, Fidelity, Judgement
+from celltcp.fidelity.differences import Difference, Fidelity, Judgement
 
 #: Columns of differences: metric, name in sentences, heading, digits.
 COLUMNS = (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from celltcp._core import CelltcpError
-from celltcp.locks import LockTaken, locked
+from celltcp.files.locks import LockTaken, locked
 
 BUILD_COMMAND = "celltcp kernel build"
 _WORK = ".work-"

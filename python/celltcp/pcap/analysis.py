@@ -12,11 +12,12 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
-from celltcp.pcap.notes import Note, tagged
-from celltcp.results import claimed, publish, require_own, staging
-from celltcp.results.claim import check_files, check_links
-from celltcp.results.folder import CAPTURES
-from celltcp.results.growing import GrowingTable
+from celltcp.pcap.tags import Note, tagged
+from celltcp.results.folder import CAPTURES, require_own
+from celltcp.results.folder_lock import check_files, check_links, claimed
+from celltcp.results.parquet_writer import GrowingTable
+from celltcp.results.publishing import publish
+from celltcp.results.working import staging
 
 #: Names of the tables, in their order.
 TABLES = tuple(table.name for table in capture_tables())

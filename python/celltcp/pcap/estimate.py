@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
+from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses
-from celltcp.written import write_text
 
 #: Headers of a full segment with timestamps, bytes.
 _HEADERS = 52

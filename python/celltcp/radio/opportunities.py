@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import link_adaptation
-from celltcp.comparison import Comparison
+from celltcp.comparison.comparison import Comparison
 
 MODULATIONS = {2: "QPSK", 4: "16QAM", 6: "64QAM", 8: "256QAM"}
 

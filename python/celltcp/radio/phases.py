@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.comparison import Comparison
+from celltcp.comparison.comparison import Comparison
 from celltcp.radio.slots import mean_of, tested_slots
-from celltcp.radio.way import CONSTRAINED_DB, Way
+from celltcp.radio.trajectory import CONSTRAINED_DB, Way
 
 #: Length of the start-up, s.
 START_UP_S = 2.0

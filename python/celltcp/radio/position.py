@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import CelltcpError
-from celltcp.comparison import Comparison
+from celltcp.comparison.comparison import Comparison
 from celltcp.radio.slots import mean_of, tested_slots
-from celltcp.radio.way import Way
+from celltcp.radio.trajectory import Way
 
 
 def by_position(

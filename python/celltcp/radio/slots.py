@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from celltcp.comparison import Comparison
+from celltcp.comparison.comparison import Comparison
 
 
 def tested_slots(comparison: Comparison) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
 from celltcp.results.manifest import Manifest
-from celltcp.scenarios import load_scenario, scenario_names
+from celltcp.scenarios.scenarios import load_scenario, scenario_names
 
 
 def read_checked(file: Path, manifest: Manifest | None) -> pa.Table:

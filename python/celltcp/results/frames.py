@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celltcp.columns import records
+from celltcp.results.columns import records
+from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
-from celltcp.statistics import estimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
+from celltcp.files.atomic_write import whole_file, writing_to
 from celltcp.results.folder import KINDS, META
 from celltcp.results.manifest import MANIFEST, Manifest, manifest_of
 from celltcp.results.working import PICTURES, leftovers, remove_checked, staging
-from celltcp.written import whole_file, writing_to
 
 #: Kind of a folder that has no tables, but files such as pictures.
 FILES = "files"

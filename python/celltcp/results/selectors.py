@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from celltcp.columns import rows_of
-from celltcp.results import Results
-from celltcp.results.lineups import lineups_of
+from celltcp.results.cca_mixes import lineups_of
+from celltcp.results.columns import rows_of
+from celltcp.results.tables import Results
 
 
 @dataclass(frozen=True)

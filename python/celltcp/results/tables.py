@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from celltcp._core import CelltcpError, result_tables
+from celltcp.files.atomic_write import writing_to
 from celltcp.results.checked import read_checked
 from celltcp.results.folder import KINDS, LOG, META, RUNS, kind_in, prepare_folder
-from celltcp.results.growing import write_table
 from celltcp.results.manifest import Manifest, manifest_of
+from celltcp.results.parquet_writer import write_table
 from celltcp.results.publishing import is_interrupted, publish
 from celltcp.results.working import staging
-from celltcp.written import writing_to
 
 #: Tables of a campaign, each a Parquet file.
 TABLES = tuple(table.name for table in result_tables())

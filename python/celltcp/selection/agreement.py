@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import pyarrow.compute as pc
 
-from celltcp.results import Results
-from celltcp.selection.truth import Truth
+from celltcp.results.tables import Results
+from celltcp.selection.ground_truth import Truth
 
 #: The capacity is compared with that of the last second, over which estimators take theirs.
 _SMOOTHED_S = 1.0

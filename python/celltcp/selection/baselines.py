@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from celltcp.results.statistics import estimate, paired_difference
+from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.cases import best_of, oracle_of, relative, series
-from celltcp.sources import short_name
-from celltcp.statistics import estimate, paired_difference
 
 #: Baselines in the order of the table: the CCA with the lowest mean regret; that of the other families
 #: of scenarios; the better of two CCAs in each scenario; the best CCA of each run.

@@ -11,11 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import parse_requirement
-from celltcp.campaign import Job
-from celltcp.requirements import OWN
+from celltcp.campaign.jobs import Job
 from celltcp.results.frames import frame, spans
-from celltcp.selection.measured import HORIZON_S, MEASURED, measured_parts, of_first_flow
-from celltcp.statistics import estimate
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.requirements import OWN
+from celltcp.selection.slot_measures import HORIZON_S, MEASURED, measured_parts, of_first_flow
 
 #: Columns of expectations.
 COLUMNS = (

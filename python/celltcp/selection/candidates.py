@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
-from celltcp.ccas import chosen
-from celltcp.lineups import AUTO, lineup_of
-from celltcp.requirements import REQUIREMENTS, requirement_of
+from celltcp.scenarios.cca_mix import AUTO, lineup_of
+from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.requirements import REQUIREMENTS, requirement_of
 
 #: Default of the operating system.
 DEFAULT = "cubic"
@@ -48,7 +48,7 @@ def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
     """Returns the fixed CCAs of a list: one congestion control each for all of a run.
 
     Args:
-        given: single names with their parameters, as for `celltcp.ccas.chosen`.
+        given: single names with their parameters, as for `celltcp.scenarios.ccas.chosen`.
         there: the CCAs that `"all"` stands for.
 
     Raises:
@@ -62,7 +62,7 @@ def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
 
 
 def check_requirements(requirements: Sequence[str]) -> None:
-    """Checks that these are requirements of `celltcp.requirements.REQUIREMENTS`.
+    """Checks that these are requirements of `celltcp.scenarios.requirements.REQUIREMENTS`.
 
     Raises:
         CelltcpError: if one is not.
@@ -81,7 +81,7 @@ def uses(
 
     Args:
         policies: built-in names, or files.
-        requirements: of `celltcp.requirements.REQUIREMENTS`, or weights such as `"1/5/1"`.
+        requirements: of `celltcp.scenarios.requirements.REQUIREMENTS`, or weights such as `"1/5/1"`.
         hints: whether all policies ask the radio; tables always do.
         remember: whether policies with a memory have one.
 

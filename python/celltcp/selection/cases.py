@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from celltcp.requirements import metric_of
+from celltcp.results.statistics import Estimate, estimate, paired_difference
+from celltcp.scenarios.requirements import metric_of
 from celltcp.selection.candidates import DEFAULT
-from celltcp.statistics import Estimate, estimate, paired_difference
 
 #: Rivals of a policy in each case, beside other policies.
 RIVALS = ("default", "best", "oracle")

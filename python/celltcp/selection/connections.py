@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from celltcp.results import Results
+from celltcp.results.tables import Results
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,17 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError
-from celltcp.campaign import Progress, part_of
-from celltcp.ccas import chosen
-from celltcp.comparison import Comparison, compare
-from celltcp.engines import engine
-from celltcp.lineups import AUTO, flow_cca, lineup_of
-from celltcp.results import part_of_file_name
+from celltcp.campaign.engines import engine
+from celltcp.campaign.run import Progress, part_of
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.run import compare
+from celltcp.results.folder import part_of_file_name
 from celltcp.results.frames import frame
-from celltcp.scenarios import scenario_names
-from celltcp.selection.truth import Truth
-from celltcp.sources import names_of, sources_of
+from celltcp.scenarios.cca_mix import AUTO, flow_cca, lineup_of
+from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.scenario_list import names_of, sources_of
+from celltcp.scenarios.scenarios import scenario_names
+from celltcp.selection.ground_truth import Truth
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
@@ -100,7 +101,7 @@ def check_estimators(
     """Runs CCAs with estimators beside them, and compares the estimates with the truth.
 
     Args:
-        scenarios: as for `celltcp.sources.sources_of`.
+        scenarios: as for `celltcp.scenarios.scenario_list.sources_of`.
         cca: CCAs; a plain name stays in use for the whole run.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.

@@ -11,24 +11,25 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.attachments import Attachment
-from celltcp.campaign import OnlyPlanned, Progress, outline
-from celltcp.changes import Changes
-from celltcp.requirements import REQUIREMENTS
+from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.run import Progress
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.frames import json_rows, json_value
+from celltcp.results.statistics import Estimate
+from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.requirements import REQUIREMENTS
+from celltcp.scenarios.scenario_list import names_of, sources_of
 from celltcp.selection.baselines import baselines_of
-from celltcp.selection.best_for_all import best_for_all_of
+from celltcp.selection.best_constant import best_for_all_of
 from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, checks_of, duels_of
-from celltcp.selection.kept import Frames, Kept, continued, save_frames
-from celltcp.selection.on_scenario import Plan, on_sources
-from celltcp.selection.prices import Price, price_of
+from celltcp.selection.checkpoint import Frames, Kept, continued, save_frames
+from celltcp.selection.mean_switch_cost import Price, price_of
+from celltcp.selection.scenario_runs import Plan, on_sources
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
-from celltcp.selection.worst import worst_of
-from celltcp.settings import RunSettings
-from celltcp.sources import names_of, sources_of
-from celltcp.statistics import Estimate
+from celltcp.selection.worst_cases import worst_of
 
 
 class Evaluation:
@@ -56,7 +57,7 @@ class Evaluation:
 
     @property
     def costs(self) -> pd.DataFrame | None:
-        """A row per change (`celltcp.selection.switches.costs_of`), if that was asked for."""
+        """A row per change (`celltcp.selection.switch_cost.costs_of`), if that was asked for."""
         return self._frames.get("costs")
 
     @cached_property
@@ -190,7 +191,7 @@ def evaluate(
 
     Args:
         policy: policies, built-in ones by name or files.
-        scenarios: as for `celltcp.sources.sources_of`.
+        scenarios: as for `celltcp.scenarios.scenario_list.sources_of`.
         runs: runs of each; run i has `seed + i`.
         requirement: requirements of policies: goodput, balanced, delay, or weights of PM such as
             `"1/5/1"`.

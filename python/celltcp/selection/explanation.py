@@ -10,15 +10,15 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, lineups
-from celltcp.attachments import Attachment
-from celltcp.labels import labels
-from celltcp.requirements import required_in
-from celltcp.results import Results, read_results
 from celltcp.results.frames import json_rows
 from celltcp.results.selectors import measures_of
+from celltcp.results.tables import Results, read_results
+from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.requirements import required_in
 from celltcp.selection.agreement import Agreement, agreements, beside
 from celltcp.selection.connections import Connection, main_one, selected_in
-from celltcp.selection.verdicts import verdicts_of
+from celltcp.selection.switch_effects import verdicts_of
 
 #: The features of a decision that are shown, where there is room for a few.
 MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")

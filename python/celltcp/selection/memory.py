@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from celltcp._core import CelltcpError, lineups, memory_text, sealed_text
-from celltcp.lineups import flow_cca
-from celltcp.results import Results, read_results
 from celltcp.results.frames import frame
-from celltcp.selection.history import Earlier, ended
+from celltcp.results.tables import Results, read_results
+from celltcp.scenarios.cca_mix import flow_cca
+from celltcp.selection.prior_connections import Earlier, ended
 
 #: Reason for which a file is no memory.
 _NO_TEXT = "it is no text in UTF-8; if celltcp wrote it, make it again"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from celltcp.requirements import metric_of
+from celltcp.scenarios.requirements import metric_of
 from celltcp.selection.cases import LARGE, best_of, relative, series
 
 #: Outcomes of a case.

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.console import wide_console
-from celltcp.cli.fitted import print_table
 from celltcp.cli.options import case_options, option, takes_settings
-from celltcp.cli.outcome import check_json, tell
+from celltcp.cli.output import check_json, tell
 from celltcp.cli.progress import progress_bar
+from celltcp.present.console import wide_console
+from celltcp.present.fit_table import print_table
 
 if TYPE_CHECKING:
-    from celltcp.selection.engines import Overlap
-    from celltcp.settings import RunSettings
+    from celltcp.campaign.run_settings import RunSettings
+    from celltcp.selection.engine_agreement import Overlap
 
 #: Columns of the summary that a narrow terminal can do without, the least important first.
 _DROPPABLE = (
@@ -37,8 +37,8 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
     Both engines meet the same realisations of the channel. A case is a scenario with a requirement. Its
     best are the congestion control with the highest mean and all that are tied with it.
     """
-    from celltcp.results import prepare_folder
-    from celltcp.selection.engines import check_engines_with
+    from celltcp.results.folder import prepare_folder
+    from celltcp.selection.engine_agreement import check_engines_with
 
     check_json(json_file)
     if settings.out:
@@ -50,8 +50,12 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
 
 def print_overlap(found: Overlap) -> None:
     """Prints the sets of all cases, the CCAs in one set only, and the number of overlaps."""
-    from celltcp.report.engines_tables import cases_table, differences_table, summary_table
-    from celltcp.report.terminal import terminal_table
+    from celltcp.present.terminal import terminal_table
+    from celltcp.selection.report.engine_agreement_tables import (
+        cases_table,
+        differences_table,
+        summary_table,
+    )
 
     console = wide_console()
     about = found.about

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.console import wide_console
-from celltcp.cli.fitted import print_table
 from celltcp.cli.options import option
-from celltcp.cli.outcome import check_json, tell
+from celltcp.cli.output import check_json, tell
 from celltcp.cli.progress import progress_bar
+from celltcp.present.console import wide_console
+from celltcp.present.fit_table import print_table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.console import wide_console
-from celltcp.cli.fitted import print_table
 from celltcp.cli.options import option, options
-from celltcp.cli.outcome import check_json, tell
+from celltcp.cli.output import check_json, tell
 from celltcp.cli.progress import progress_bar
+from celltcp.present.console import wide_console
+from celltcp.present.fit_table import print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def estimators(
     Estimators watch connections under each congestion control. Their answers are compared with what the
     simulator knows: movement, speed and latency every 5 s after the first 5 s, the others in each slot.
     """
-    from celltcp.results import prepare_folder
+    from celltcp.results.folder import prepare_folder
     from celltcp.selection.estimators import DEFAULT_CCAS, DEFAULT_SCENARIOS, check_estimators
 
     check_json(json_file)
@@ -71,7 +71,7 @@ def estimators(
 
 def print_accuracy(accuracy: Accuracy, console: Console) -> None:
     """Shares that were right, by family and congestion control, then by confidence."""
-    from celltcp.labels import labels
+    from celltcp.scenarios.cca_labels import labels
 
     asked = list(accuracy.overall["estimator"])
     names = labels(accuracy.ccas)

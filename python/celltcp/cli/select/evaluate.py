@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import case_options, draws, option, own_option, takes_settings
-from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, tell
 from celltcp.cli.progress import progress_bar
-from celltcp.cli.select.evaluation_tables import print_evaluation
+from celltcp.selection.tables.evaluation import print_evaluation
 
 if TYPE_CHECKING:
-    from celltcp.settings import RunSettings
+    from celltcp.campaign.run_settings import RunSettings
 
 
 @click.command()
@@ -78,7 +78,7 @@ def evaluate(
     Policies whose trees expect a measure of each choice are checked for calibration: the measure that
     came of it, by expected measure. With --out it is drawn as reliability.png.
     """
-    from celltcp.results import prepare_folder
+    from celltcp.results.folder import prepare_folder
     from celltcp.selection.evaluation import PolicySettings, evaluate_with
 
     check_json(json_file)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.cli.console import wide_console
-from celltcp.cli.fitted import print_table
 from celltcp.cli.options import draws, option
-from celltcp.cli.outcome import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, tell
+from celltcp.present.console import wide_console
+from celltcp.present.fit_table import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -75,7 +75,7 @@ def explain(
     """
     from pathlib import Path
 
-    from celltcp.results import prepare_folder
+    from celltcp.results.folder import prepare_folder
     from celltcp.selection.explanation import explain as explain_all
 
     check_json(json_file)

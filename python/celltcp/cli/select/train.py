@@ -100,11 +100,11 @@ def train(
     from pathlib import Path
 
     from celltcp._core import CelltcpError
-    from celltcp.cli.console import wide_console
-    from celltcp.replacing import check_output
-    from celltcp.results import prepare_folder
+    from celltcp.files.atomic_write import write_text
+    from celltcp.files.replacing import check_output
+    from celltcp.present.console import wide_console
+    from celltcp.results.folder import prepare_folder
     from celltcp.selection.training import train as train_policy
-    from celltcp.written import write_text
 
     file = Path(out)
     kept = Path(outcomes) if outcomes else file.with_suffix(".parquet")
@@ -149,7 +149,7 @@ def print_training(training: Training, console: Console) -> None:
     """Prints the loss of the trees on held-out families, and that of the policy in whole runs."""
     from rich.table import Table
 
-    from celltcp.cli.fitted import print_table
+    from celltcp.present.fit_table import print_table
 
     table = Table(
         title=f"Below the best choice of each moment ({training.cases} in all), on families left out"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celltcp._core import link_adaptation
-from celltcp.single import run
+from celltcp.comparison.single_run import run
 
 #: Fading models by name, speeds in km/h, and the scenarios that have them.
 MODELS = {

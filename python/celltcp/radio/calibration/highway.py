@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from celltcp.ccas import chosen
-from celltcp.comparison import Comparison, compare
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.run import compare
 from celltcp.radio.calibration.seconds import seconds, shares
+from celltcp.scenarios.ccas import chosen
 
 SCENARIO = "highway/traffic"
 
@@ -205,5 +206,5 @@ def _range(low: float, high: float) -> str:
 
 
 def _published() -> dict[str, list[dict[str, Any]]]:
-    text = (resources.files("celltcp.papers") / "li2017.toml").read_text("utf-8")
+    text = (resources.files("celltcp.publications") / "li2017.toml").read_text("utf-8")
     return tomllib.loads(text)

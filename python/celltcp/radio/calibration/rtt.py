@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.comparison import compare
-from celltcp.single import run
+from celltcp.comparison.run import compare
+from celltcp.comparison.single_run import run
 
 #: Scenarios of the emulated testbed at its own latency, which is that of annex A1.
 SCENARIOS = tuple(

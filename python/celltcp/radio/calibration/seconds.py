@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from celltcp.comparison import Comparison
+from celltcp.comparison.comparison import Comparison
 from celltcp.radio.opportunities import MODULATIONS, downlink_ttis
 
 #: Columns that count blocks.

@@ -13,9 +13,9 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, available_threads, native_ccas
 from celltcp.results.frames import json_rows
+from celltcp.results.statistics import estimate, paired_difference
 from celltcp.selection.environment.env import SelectionEnv
 from celltcp.selection.environment.observation import Vector
-from celltcp.statistics import estimate, paired_difference
 
 #: Agent with which the others are compared.
 REFERENCE = "fixed:cubic"

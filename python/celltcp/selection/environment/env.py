@@ -21,7 +21,7 @@ from celltcp._core import (
     requirement_measure,
     selection_features,
 )
-from celltcp.requirements import requirement_of
+from celltcp.scenarios.requirements import requirement_of
 from celltcp.selection.environment.episodes import RANDOM, Episode, Given, draws_of
 from celltcp.selection.environment.observation import Observer, Vector
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from celltcp._core import CelltcpError, Scenario, in_unit
-from celltcp.changes import override_texts
-from celltcp.lineups import lineup_of
-from celltcp.scenarios import load_scenario, unknown
+from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.changes import override_texts
+from celltcp.scenarios.scenario_list import sources_of
+from celltcp.scenarios.scenarios import load_scenario, unknown
 from celltcp.selection.training.families import FAMILIES, networks
-from celltcp.sources import sources_of
 
 #: Name that stands for all families of random networks.
 RANDOM = "random"

@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from celltcp._core import Scenario, outcome_parts
-from celltcp.campaign import Cluster, Job, Workers, run_jobs
-from celltcp.engines import Engine
-from celltcp.requirements import OWN
+from celltcp.campaign.cluster import Cluster, Workers
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.jobs import Job
+from celltcp.campaign.run import run_jobs
 from celltcp.results.frames import spans
 from celltcp.results.selectors import measures_of
-from celltcp.selection.measured import (
+from celltcp.scenarios.requirements import OWN
+from celltcp.selection.slot_measures import (
     HORIZON_S,
     MEASURED,
     Columns,
@@ -23,7 +25,7 @@ from celltcp.selection.measured import (
     measured_parts,
     of_first_flow,
 )
-from celltcp.selection.training.drawing import by_ratio
+from celltcp.selection.training.distributions import by_ratio
 from celltcp.selection.training.families import Network
 
 #: Longest time for which a flow of known size is looked at, s.

@@ -11,7 +11,7 @@ import numpy as np
 from celltcp._core import CelltcpError, Scenario, in_unit
 from celltcp.selection.training import link_families as links
 from celltcp.selection.training import radio_families as cells
-from celltcp.selection.training.drawing import by_ratio
+from celltcp.selection.training.distributions import by_ratio
 
 #: Range of the bounds of `goodput@`, in RTTs of the path, and of the rates of `delay@`, Mbit/s.
 _BOUND_RTTS = (1.1, 6.0)

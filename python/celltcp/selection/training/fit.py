@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneGroupOut
 
-from celltcp.requirements import OWN
+from celltcp.scenarios.requirements import OWN
 from celltcp.selection.candidates import DEFAULT
-from celltcp.selection.measured import Parts
+from celltcp.selection.slot_measures import Parts
 from celltcp.selection.training.cost_tree import Node, grow_tree, leaf_of, leaves_of
 from celltcp.selection.training.counterfactual import PARTS, Outcomes
 
@@ -141,7 +141,7 @@ def grow(
 
     Args:
         found: outcomes of the moments.
-        requirement: goodput, balanced, delay, or one of `celltcp.requirements.OWN`.
+        requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
         moment: start or flight, which the outcomes are of.
         ccas: congestion controls to choose from.
         features: names of the features that it may ask for.

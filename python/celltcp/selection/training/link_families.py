@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celltcp.selection.training.drawing import by_ratio
+from celltcp.selection.training.distributions import by_ratio
 
 #: Longest time that a network is looked at, s.
 LONGEST_S = 40.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celltcp._core import CelltcpError, describe_cca, native_ccas
-from celltcp.requirements import OWN, REQUIREMENTS
+from celltcp.scenarios.requirements import OWN, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
 #: Number of fixed CCAs per requirement, the best ones, under which moments in flight are drawn.

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from celltcp.selection.training.alike import AFTER_S, NEIGHBOURS, Alike
 from celltcp.selection.training.fit import WEIGHTS, Grown
+from celltcp.selection.training.knn_weights import AFTER_S, NEIGHBOURS, Alike
 
 #: Congestion controls that a leaf may choose: the best of its cases by the requirement's measure.
 _NAMED = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celltcp.selection.training.drawing import by_ratio
+from celltcp.selection.training.distributions import by_ratio
 
 
 def _radio(rng: np.random.Generator, sinr: str, rest: str = "") -> str:

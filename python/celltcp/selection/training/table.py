@@ -11,16 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp._core import BLANK_DIGEST, SEAL_LABEL, CelltcpError, __version__, is_intact, seal
-from celltcp.results.growing import write_table
-from celltcp.selection.measured import HORIZON_S
-from celltcp.selection.training.counterfactual import (
-    PARTS,
-    SHORT_FLOW_S,
-    Outcomes,
-    Point,
-)
+from celltcp.files.atomic_write import whole_file
+from celltcp.results.parquet_writer import write_table
+from celltcp.selection.slot_measures import HORIZON_S
+from celltcp.selection.training.counterfactual import PARTS, SHORT_FLOW_S, Outcomes, Point
 from celltcp.selection.training.families import Network
-from celltcp.written import whole_file
 
 #: Version and horizons, which are the same for all outcomes of a table.
 _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from celltcp._core import CelltcpError, describe_cca, describe_policy, sealed_text, selection_features
-from celltcp.campaign import OnlyPlanned, Workers, outline
-from celltcp.ccas import chosen
-from celltcp.engines import Engine, engine
+from celltcp.campaign.cluster import Workers
+from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.run_settings import workers_of
+from celltcp.scenarios.ccas import chosen
 from celltcp.selection.candidates import DEFAULT
-from celltcp.selection.training.alike import Alike, alike
 from celltcp.selection.training.counterfactual import (
     Outcomes,
     Point,
@@ -22,17 +23,17 @@ from celltcp.selection.training.counterfactual import (
     outcomes,
     start_points,
 )
-from celltcp.selection.training.evidence import evidence, with_bounds
+from celltcp.selection.training.dry_run import planned
 from celltcp.selection.training.families import FAMILIES, Network, networks
 from celltcp.selection.training.fit import Grown, grow, leaf_of_one, over_best, scores
-from celltcp.selection.training.paths import PATH, seen_on, whole_outcomes, whole_point
+from celltcp.selection.training.full_runs import regret, selecting, staying, whole_runs
+from celltcp.selection.training.knn_examples import evidence, with_bounds
+from celltcp.selection.training.knn_weights import Alike, alike
+from celltcp.selection.training.moment_features import PATH, seen_on, whole_outcomes, whole_point
 from celltcp.selection.training.plan import BY_PATH, COMPANY, LEARNT, START_EACH, Plan, deployable
-from celltcp.selection.training.planned import planned
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.trials import Bench, tried
-from celltcp.selection.training.whole_runs import regret, selecting, staying, whole_runs
-from celltcp.settings import workers_of
+from celltcp.selection.training.tuning import Bench, tried
 
 #: Features that are not learnt from: of the radio, which only some senders are told; of the moment,
 #: which say nothing about the path; and of the buffer, where loss_queue is known sooner.

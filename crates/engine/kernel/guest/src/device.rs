@@ -1,0 +1,34 @@
+//! Device: the guest's connection to the path.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use kernel_protocol::{Answer, DEVICE, Message};
+
+/// Longest answer.
+const LONGEST: usize = 64 * 1024;
+
+/// The open device.
+pub(crate) struct Device {
+    file: File,
+}
+
+impl Device {
+    pub(crate) fn open() -> io::Result<Self> {
+        let file = File::options().read(true).write(true).open(DEVICE)?;
+        Ok(Self { file })
+    }
+
+    /// Sends a message to the path.
+    pub(crate) fn tell(&mut self, message: &Message) -> io::Result<()> {
+        self.file.write_all(&kernel_protocol::encode(message)?)
+    }
+
+    /// Sends a question to the path and returns the answer.
+    pub(crate) fn ask(&mut self, message: &Message) -> io::Result<Answer> {
+        self.tell(message)?;
+        let mut answer = vec![0; LONGEST];
+        let length = self.file.read(&mut answer)?;
+        kernel_protocol::decode(&answer[..length])
+    }
+}

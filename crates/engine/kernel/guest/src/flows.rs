@@ -1,0 +1,99 @@
+//! Flows: sessions, switches and selectors, from a job.
+
+use std::io;
+
+use cca::registry;
+use kernel_protocol::{GuestCca, GuestFlow, GuestJob};
+use selection::{Auto, Selectors};
+use units::{Duration, Instant};
+use workload::{Due, FlowPlan, Sessions, Switches, Workload};
+
+/// Congestion control that a flow asks for, or `auto` and its words.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// The kernel's name, or `auto`.
+    pub(crate) name: &'static str,
+    /// The words after `auto`, if it is selected.
+    pub(crate) auto: Option<Auto>,
+    /// Name and parameters, as results show them.
+    pub(crate) label: String,
+}
+
+impl Choice {
+    fn new(asked: &GuestCca) -> io::Result<Self> {
+        let label = asked.label.clone();
+        if asked.name == Auto::NAME {
+            let auto = Auto::new(&asked.settings).map_err(io::Error::other)?;
+            return Ok(Self {
+                name: Auto::NAME,
+                auto: Some(auto),
+                label,
+            });
+        }
+        let unknown = || io::Error::other(format!("{:?} is not in the catalogue", asked.name));
+        let found = registry::find(&asked.name).ok_or_else(unknown)?;
+        Ok(Self {
+            name: found.name,
+            auto: None,
+            label,
+        })
+    }
+}
+
+/// Returns the workload of a flow, with its file if it names one.
+fn workload(job: &GuestJob, flow: &GuestFlow) -> io::Result<Workload> {
+    let mut workload: Workload = serde_json::from_str(&flow.workload)?;
+    let text = |name: &str| job.files.get(name).cloned().unwrap_or_default();
+    let loaded = workload.load(|name| Ok((name.to_owned(), text(name))));
+    loaded.map_err(|wrong| io::Error::other(wrong.to_string()))?;
+    Ok(workload)
+}
+
+/// Returns the sessions of the flows.
+pub(crate) fn sessions(job: &GuestJob) -> io::Result<Sessions> {
+    let workloads: Vec<Workload> = job
+        .flows
+        .iter()
+        .map(|flow| workload(job, flow))
+        .collect::<io::Result<_>>()?;
+    let plans = job.flows.iter().zip(&workloads);
+    let plans = plans.map(|(flow, workload)| FlowPlan {
+        workload,
+        opens: flow.opens.end(),
+        start: at(flow.start_ns),
+        count: flow.count,
+    });
+    Ok(Sessions::new(plans, job.seed))
+}
+
+/// Returns the congestion controls of the flows and their changes.
+pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<Choice>> {
+    let (mut first, mut due) = (Vec::new(), Vec::new());
+    for (number, flow) in job.flows.iter().enumerate() {
+        first.push(Choice::new(&flow.cca)?);
+        for switch in &flow.switches {
+            due.push(Due {
+                at: at(switch.at_ns),
+                flow: number,
+                to: Choice::new(&switch.to)?,
+                how: switch.how,
+            });
+        }
+    }
+    Ok(Switches::new(first, due))
+}
+
+/// Returns the selectors of the flows whose congestion control is selected.
+pub(crate) fn selectors(job: &GuestJob, switches: &Switches<Choice>) -> io::Result<Selectors> {
+    let flows = job.flows.iter().enumerate();
+    let flows = flows.map(|(number, flow)| {
+        let auto = switches.present(number).auto.clone();
+        (flow.name.as_str(), auto)
+    });
+    let selectors = Selectors::new(flows, &job.files, job.seed).map_err(io::Error::other)?;
+    Ok(selectors.on_kernel())
+}
+
+fn at(ns: u64) -> Instant {
+    Instant::ZERO + Duration::from_nanos(ns)
+}

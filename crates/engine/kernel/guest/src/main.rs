@@ -1,0 +1,54 @@
+//! Init, the only program of the guest: sets up the hosts, plays the workloads of its job on real sockets, reports the
+//! states of senders to the path, and switches the machine off.
+
+mod connection;
+mod device;
+mod flows;
+mod host;
+mod play;
+mod reader;
+
+use std::io;
+
+use kernel_protocol::{Answer, Message, PROTOCOL};
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::utsname::uname;
+
+use device::Device;
+use play::Play;
+
+fn main() {
+    if let Err(error) = play() {
+        eprintln!("celltcp-guest: {error}");
+        // Without the path, errors can only go to the console.
+        let _ =
+            Device::open().and_then(|mut device| device.tell(&Message::Fail(error.to_string())));
+    }
+    let Err(error) = reboot(RebootMode::RB_POWER_OFF);
+    eprintln!("celltcp-guest: {error}");
+}
+
+fn play() -> io::Result<()> {
+    for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
+        std::fs::create_dir_all(place)?;
+        mount(
+            Some(kind),
+            place,
+            Some(kind),
+            MsFlags::empty(),
+            None::<&str>,
+        )?;
+    }
+    let mut device = Device::open()?;
+    let release = uname()?.release().to_string_lossy().into_owned();
+    let answer = device.ask(&Message::Hello {
+        protocol: PROTOCOL,
+        release,
+    })?;
+    let Answer::Job(job) = answer else {
+        return Err(io::Error::other("the path does not say what to play"));
+    };
+    let hosts = host::set_up(&job)?;
+    Play::new(device, &hosts, &job)?.run()
+}

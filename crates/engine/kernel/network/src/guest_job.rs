@@ -1,0 +1,104 @@
+//! Job of the guest, from a scenario.
+
+use std::io;
+use std::path::Path;
+
+use kernel_protocol::{GuestCca, GuestFlow, GuestJob, GuestSwitch, Job};
+use network_builder::Plan;
+use scenario::{CcaChoice, Flow, Samples, Scenario};
+use units::Duration;
+
+use crate::settings;
+
+/// Interval that stands for a sample per ACK, which cannot be had from sockets.
+const DENSE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Returns the job of a scenario; an error names the setting that the kernel does not take.
+pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Result<GuestJob> {
+    let mut files = scenario.selection.clone();
+    for name in scenario
+        .flows
+        .iter()
+        .filter_map(|flow| flow.workload.file())
+    {
+        let text = job.files.get(&Path::new(&job.directory).join(name));
+        files.insert(name.to_owned(), text.cloned().unwrap_or_default());
+    }
+    let flows = scenario.flows.iter();
+    let flows = flows.map(|flow| guest_flow(flow, plan.start_jitter, scenario.tcp.nodelay));
+    Ok(GuestJob {
+        seed: job.seed,
+        duration_ns: scenario.duration.as_nanos(),
+        slot_ns: scenario.slot.as_nanos(),
+        sampling_ns: match scenario.samples {
+            Samples::Off => None,
+            Samples::EveryAck => Some(DENSE_INTERVAL.as_nanos()),
+            Samples::Interval(interval) => Some(interval.as_nanos()),
+        },
+        hosts: plan.topology.nodes.clone(),
+        settings: settings::of(scenario, job.memory).map_err(io::Error::other)?,
+        flows: flows.collect::<io::Result<_>>()?,
+        files,
+    })
+}
+
+fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io::Result<GuestFlow> {
+    let switches = flow.switch.iter().map(|switch| GuestSwitch {
+        at_ns: switch.at.as_nanos(),
+        to: guest_cca(&switch.to),
+        how: switch.how,
+    });
+    Ok(GuestFlow {
+        name: flow.name.clone(),
+        from: flow.from.clone(),
+        to: flow.to.clone(),
+        opens: flow.opens,
+        start_ns: (flow.start + start_jitter).as_nanos(),
+        count: flow.count,
+        workload: serde_json::to_string(&flow.workload)?,
+        nodelay: flow.sends_at_once(nodelay),
+        cca: guest_cca(&flow.cca),
+        switches: switches.collect(),
+    })
+}
+
+fn guest_cca(choice: &CcaChoice) -> GuestCca {
+    GuestCca {
+        name: choice.name.to_owned(),
+        settings: choice.settings(),
+        label: choice.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns whether the guest is to set `TCP_NODELAY` for a workload, with fields of the flow.
+    fn nodelay(workload: &str, more: &str, all: Option<bool>) -> bool {
+        let kind = format!("{{ {more} workload = {{ {workload} }} }}");
+        let text = format!("path.down.rate = '10Mbit/s'\nflows = [{kind}]");
+        let scenario = Scenario::from_toml(&text, "one", &[]).unwrap();
+        guest_flow(&scenario.flows[0], Duration::ZERO, all)
+            .unwrap()
+            .nodelay
+    }
+
+    #[test]
+    fn sockets_of_the_guest_have_nodelay_where_the_application_sets_it() {
+        for at_once in [
+            "kind = 'frames'",
+            "kind = 'request-response'",
+            "kind = 'page', multiplexed = true",
+        ] {
+            assert!(nodelay(at_once, "", None), "{at_once}");
+            assert!(!nodelay(at_once, "nodelay = false,", None), "{at_once}");
+            assert!(!nodelay(at_once, "", Some(false)), "{at_once}");
+        }
+        for held in ["kind = 'bulk'", "kind = 'page'", "kind = 'on-off'"] {
+            assert!(!nodelay(held, "", None), "{held}");
+            assert!(nodelay(held, "nodelay = true,", Some(false)), "{held}");
+            assert!(nodelay(held, "", Some(true)), "{held}");
+        }
+    }
+}

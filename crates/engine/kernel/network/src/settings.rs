@@ -1,0 +1,185 @@
+//! Settings of the kernel, from a scenario.
+
+use std::collections::BTreeMap;
+
+use kernel_protocol::{KeepAlive, KernelSettings};
+use scenario::{CcaChoice, Parameter, Scenario, Tcp, WindowScale, kernel_text};
+use tcp::TcpConfig;
+use units::{Bytes, Duration};
+
+use crate::linux_queue;
+
+/// Size of a page, bytes.
+const PAGE: u64 = 4_096;
+
+/// Returns the settings for a scenario on a kernel with `memory` bytes; the error names the one that the kernel does
+/// not take.
+pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
+    let (tcp, usual) = (&scenario.tcp, Tcp::default());
+    if let Some(timeout) = tcp.delayed_ack_timeout {
+        return Err(format!(
+            "tcp.delayed_ack_timeout: {timeout} cannot be set on the kernel engine, whose Linux has 40ms; allowed: unset"
+        ));
+    }
+    let rto = (tcp.min_rto != usual.min_rto).then(|| tcp.min_rto.as_millis() as u32);
+    let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
+    Ok(KernelSettings {
+        sysctls: sysctls(scenario, memory)?,
+        modules: modules(scenario)?,
+        fair_queue: tcp.pacing,
+        mtu: scenario.path.path_mtu().get() as u32,
+        burst: tcp.tso.segments(),
+        initial_window: (tcp.initial_window != usual.initial_window).then_some(tcp.initial_window),
+        min_rto_ms: rto,
+        quick_ack: !tcp.delayed_ack,
+        mss: cap(tcp.mss),
+        window: cap(tcp.receive_window_max),
+        user_timeout_ms: tcp.user_timeout.map(|time| time.as_millis() as u32),
+        keepalive: keepalive(tcp)?,
+        queue: scenario
+            .kernel
+            .queue
+            .then(|| linux_queue::of(&scenario.path))
+            .transpose()?,
+    })
+}
+
+/// Returns idle time, interval and probes of keep-alive, which Linux has in whole seconds.
+fn keepalive(tcp: &Tcp) -> Result<Option<KeepAlive>, String> {
+    let seconds = |field: &str, time: Option<Duration>, usual: u32| match time {
+        None => Ok(usual),
+        Some(time) if time.as_nanos() % 1_000_000_000 == 0 => Ok(time.as_secs_f64() as u32),
+        Some(time) => Err(format!(
+            "tcp.{field}: {time} is not whole; allowed on the kernel engine: whole seconds"
+        )),
+    };
+    let idle = seconds("keepalive", tcp.keepalive, 0)?;
+    let interval = seconds("keepalive_interval", tcp.keepalive_interval, 75)?;
+    Ok((idle > 0).then(|| KeepAlive {
+        idle,
+        interval,
+        probes: tcp.keepalive_probes.unwrap_or(9),
+    }))
+}
+
+/// Returns the sysctls of every host by their names.
+fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>, String> {
+    let tcp = &scenario.tcp;
+    let largest = tcp.receive_window_max.unwrap_or(tcp.receive_buffer_max);
+    let automatic = WindowScale::Automatic.shift(largest.min(tcp.receive_buffer_max));
+    match tcp.window_scale {
+        WindowScale::Fixed(shift) if Some(shift) != automatic => {
+            return Err(format!(
+                "tcp.window_scale: {shift} is not what Linux chooses for a receive buffer of {}; \
+                 allowed: true, false",
+                tcp.receive_buffer_max
+            ));
+        }
+        _ => {}
+    }
+    // All hosts share the kernel's memory and its limit for TCP. Linux' default would be a sixteenth of a memory that
+    // is sized for these hosts alone.
+    let pages = memory / 2 / PAGE;
+    let (receive, send) = (tcp.receive_buffer_max.get(), tcp.send_buffer_max.get());
+    let begin = TcpConfig::first_receive_buffer(tcp);
+    let flag = |on: bool| u8::from(on).to_string();
+    let mut all = BTreeMap::from([
+        ("tcp_timestamps", flag(tcp.timestamps)),
+        (
+            "tcp_window_scaling",
+            flag(tcp.window_scale != WindowScale::Off),
+        ),
+        ("tcp_mem", format!("{pages} {pages} {pages}")),
+        ("tcp_rmem", format!("4096 {begin} {receive}")),
+        (
+            "tcp_wmem",
+            format!("4096 {} {send}", TcpConfig::SEND_BUFFER.min(send)),
+        ),
+        ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
+    ])
+    .into_iter()
+    .map(|(name, value)| (format!("net.ipv4.{name}"), value))
+    .collect::<BTreeMap<_, _>>();
+    if !tcp.sack {
+        all.insert("net.ipv4.tcp_sack".to_owned(), "0".to_owned());
+    }
+    if let Some(bytes) = tcp.notsent_lowat {
+        all.insert(
+            "net.ipv4.tcp_notsent_lowat".to_owned(),
+            bytes.get().to_string(),
+        );
+    }
+    if tcp.ecn {
+        all.insert("net.ipv4.tcp_ecn".to_owned(), "1".to_owned());
+    }
+    if !tcp.f_rto {
+        all.insert("net.ipv4.tcp_frto".to_owned(), "0".to_owned());
+    }
+    if !tcp.tlp {
+        all.insert("net.ipv4.tcp_early_retrans".to_owned(), "0".to_owned());
+    }
+    let wanted = scenario.kernel.sysctl.iter();
+    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
+    Ok(all)
+}
+
+/// Returns the parameters of modules, by module and parameter: those of the scenario, and those of congestion
+/// controls. A module has one set of parameters for all connections.
+fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
+    let mut all = BTreeMap::new();
+    let of_flows = scenario.flows.iter().flat_map(|flow| {
+        let later = flow.switch.iter().map(|switch| &switch.to);
+        core::iter::once(&flow.cca).chain(later)
+    });
+    // A selected congestion control has its usual parameters.
+    for choice in of_flows.filter(|choice| choice.auto().is_none()) {
+        for (name, value) in &choice.parameters {
+            let (parameter, text) = module_parameter(choice, name, value)?;
+            let known = all.entry(parameter).or_insert_with(|| text.clone());
+            if *known != text {
+                return Err(format!(
+                    "{name}: flows want {known} and {text}, but {} has one value for all \
+                     connections of a kernel",
+                    choice.name
+                ));
+            }
+        }
+    }
+    let wanted = scenario.kernel.module.iter();
+    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
+    Ok(all)
+}
+
+/// Returns a parameter of a congestion control as its module has it.
+fn module_parameter(
+    choice: &CcaChoice,
+    name: &str,
+    value: &Parameter,
+) -> Result<(String, String), String> {
+    let module = format!("tcp_{}", choice.name);
+    Ok(match (name, value) {
+        ("hystart_detect", Parameter::Text(word)) => {
+            let bits = match word.as_str() {
+                "train" => 1,
+                "delay" => 2,
+                _ => 3,
+            };
+            (format!("{module}.hystart_detect"), bits.to_string())
+        }
+        ("hystart_ack_delta", Parameter::Text(time)) => {
+            let delta: units::Duration = time
+                .parse()
+                .map_err(|error: units::ParseQuantityError| error.to_string())?;
+            (
+                format!("{module}.hystart_ack_delta_us"),
+                delta.as_micros().to_string(),
+            )
+        }
+        ("c" | "beta", _) => {
+            return Err(format!(
+                "{name}: the kernel computes with it when it starts; it cannot be set there"
+            ));
+        }
+        _ => (format!("{module}.{name}"), kernel_text(value)),
+    })
+}

@@ -1,0 +1,41 @@
+//! Tests in a network namespace of their own, which takes the rights of root.
+//!
+//! They are a binary of their own: where tests run one after the other in one thread, all later ones would be in there.
+
+use std::net::{Ipv4Addr, UdpSocket};
+
+use linux_sockets::{Netlink, RouteMetric, sysctl_file};
+use nix::net::if_::if_nametoindex;
+use nix::sched::{CloneFlags, unshare};
+
+/// Enters a namespace without devices but `lo`, which is down; returns whether this process may.
+fn enter() -> bool {
+    let entered = unshare(CloneFlags::CLONE_NEWNET);
+    if let Err(error) = entered {
+        println!("skipped: no network namespace: {error}");
+    }
+    entered.is_ok()
+}
+
+#[test]
+fn a_device_gets_an_address_and_a_route() {
+    if !enter() {
+        return;
+    }
+    let netlink = Netlink::open().expect("netlink");
+    let lo = if_nametoindex("lo").expect("lo");
+    let address = Ipv4Addr::new(10, 1, 2, 3);
+    let connect = || UdpSocket::bind(("0.0.0.0", 0))?.connect((Ipv4Addr::new(192, 0, 2, 1), 9));
+    assert!(connect().is_err());
+    netlink.bring_up(lo, 1_500, Some(2)).expect("up");
+    netlink.add_address(lo, address).expect("an address");
+    let metrics = vec![RouteMetric::InitCwnd(4)];
+    netlink
+        .add_default_route(lo, address, metrics)
+        .expect("a route");
+    connect().expect("a route for everything");
+    let again = netlink.add_address(lo, address).expect_err("it is there");
+    assert_eq!(again.kind(), std::io::ErrorKind::AlreadyExists);
+    let ecn = std::fs::read_to_string(sysctl_file("net.ipv4.tcp_ecn")).expect("a sysctl");
+    assert!(ecn.trim().parse::<u8>().is_ok(), "{ecn:?}");
+}

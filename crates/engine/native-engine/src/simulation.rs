@@ -1,0 +1,410 @@
+//! Simulation: one run, as a loop from one event to the next.
+
+mod selecting;
+
+use measurement::{Engine, Introduction, ObservationError, ObservedPath, Options};
+use net::{Delivery, HostId};
+use network_builder::{Plan, SERVER, Traces};
+use results::{Samples, Tables};
+use scenario::{CcaChoice, Flow, Scenario};
+use selection::{Selectors, decision_row};
+use tcp::{NetworkCard, State, TcpConfig};
+use units::Instant;
+use workload::{Action, End, Sessions, Switches};
+
+use crate::endpoints::{ConnectionEnds, Endpoints};
+use crate::error::SimError;
+use crate::settings;
+
+/// A run of a scenario.
+pub struct Simulation {
+    now: Instant,
+    end: Instant,
+    sampling: scenario::Samples,
+    next_sample: Instant,
+    config: TcpConfig,
+    seed: u64,
+    path: ObservedPath,
+    endpoints: Endpoints,
+    /// The flows of the scenario, and the hosts of their servers and clients.
+    flows: Vec<(Flow, (HostId, HostId))>,
+    sessions: Sessions,
+    switches: Switches<CcaChoice>,
+    selectors: Selectors,
+    deliveries: Vec<Delivery>,
+    /// Ends at which bytes have arrived at the present time.
+    readers: Vec<(u32, End)>,
+}
+
+impl Simulation {
+    /// Creates the run of `scenario` with `seed`.
+    ///
+    /// # Errors
+    /// [`SimError`] says why the scenario cannot be run.
+    pub fn new(
+        scenario: &Scenario,
+        traces: &Traces,
+        seed: u64,
+        options: Options,
+    ) -> Result<Self, SimError> {
+        if !scenario.kernel.is_empty() {
+            return Err(SimError::Kernel);
+        }
+        let spread = scenario.spread();
+        let plan = Plan::new(&spread, traces, seed).map_err(ObservationError::from)?;
+        let engine = Engine {
+            name: "native",
+            kernel_version: String::new(),
+        };
+        let path = ObservedPath::new(scenario, &plan, seed, engine, options)?;
+        let scenario = &*spread;
+        let mut flows = Vec::new();
+        for flow in &scenario.flows {
+            let hosts = plan.ends(flow).map_err(ObservationError::from)?;
+            let all = core::iter::once(&flow.cca).chain(flow.switch.iter().map(|s| &s.to));
+            for choice in all {
+                settings::check(choice).map_err(|error| SimError::Cca {
+                    flow: flow.name.clone(),
+                    error,
+                })?;
+            }
+            flows.push((flow.clone(), hosts));
+        }
+        Ok(Self {
+            now: Instant::ZERO,
+            end: Instant::ZERO + scenario.duration,
+            sampling: scenario.samples,
+            next_sample: match scenario.samples {
+                scenario::Samples::Interval(interval) => Instant::ZERO + interval,
+                _ => Instant::NEVER,
+            },
+            config: TcpConfig {
+                far_ack_kind: scenario.far_ack_kind(),
+                loss_notices: scenario.loss_notices(),
+                ..TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu())
+            },
+            seed,
+            path,
+            endpoints: Endpoints::new(),
+            flows,
+            sessions: Sessions::new(scenario.flow_plans(plan.start_jitter), seed),
+            switches: scenario.switches(),
+            selectors: Selectors::new(scenario.selected(), &scenario.selection, seed)?,
+            deliveries: Vec::new(),
+            readers: Vec::new(),
+        })
+    }
+
+    /// Returns the present time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Runs until `until` or the end, whichever is first.
+    pub fn advance(&mut self, until: Instant) {
+        let until = until.min(self.end);
+        loop {
+            let timer = self.endpoints.next_timer();
+            let wakes = self.sessions.next_at();
+            let switch = self.switches.next_at().min(self.selectors.next());
+            let housekeeping = self.path.next_slot().min(self.next_sample);
+            let next = timer.min(wakes).min(switch).min(housekeeping);
+            // Events on the path come first, and change nothing here before something arrives.
+            if self.path.next_event() <= next.min(until) {
+                self.run_path(next.min(until));
+                continue;
+            }
+            if next > until {
+                self.now = until;
+                return;
+            }
+            self.now = next;
+            if timer == next {
+                if let Some((connection, end)) = self.endpoints.expired(next) {
+                    self.endpoints.end(connection, end).on_deadline(next);
+                    self.after(connection, end, false);
+                }
+            } else if wakes == next {
+                self.sessions.wake(next);
+                self.carry_out();
+            } else if let Some(due) = self.switches.pop(next) {
+                self.switch_flow(&due);
+            } else if self.selectors.next() == next {
+                self.select();
+            } else {
+                self.housekeep();
+            }
+        }
+    }
+
+    /// Returns the samples since the last call.
+    pub fn take_samples(&mut self) -> Samples {
+        self.path.take_samples()
+    }
+
+    /// Ends the run and returns its tables.
+    ///
+    /// # Errors
+    /// If the checker has found the path at fault, or the capture could not be written.
+    pub fn finish(mut self) -> Result<Tables, SimError> {
+        self.sessions.stop(self.now);
+        self.carry_out();
+        let endpoints = &self.endpoints;
+        let recorder = self.path.recorder();
+        for connection in 0..endpoints.count() {
+            recorder.tell_timeouts(connection, endpoints.other_timeouts(connection));
+        }
+        Ok(self
+            .path
+            .finish(self.now, |connection| Some(endpoints.view(connection)))?)
+    }
+
+    /// Lets the path run until `until`, or until something arrives, which is handled. There must be an event.
+    fn run_path(&mut self, until: Instant) {
+        let mut deliveries = core::mem::take(&mut self.deliveries);
+        self.now = self.path.advance_to_arrivals(until, &mut deliveries);
+        // Everything that arrives at one time, as from the radio, is in the buffer before an application reads.
+        self.readers.clear();
+        for delivery in &deliveries {
+            let connection = delivery.packet.flow;
+            let end = self.endpoints.end_at(connection, delivery.host);
+            let segment = &delivery.packet.segment;
+            if let Some(reset) = self.endpoints.refusal(connection, end, segment) {
+                let place = (connection, end);
+                self.endpoints.send(self.now, place, reset, &mut self.path);
+                continue;
+            }
+            let socket = self.endpoints.end(connection, end);
+            let before = socket.state();
+            socket.take_segment(self.now, &delivery.packet.segment);
+            let opening = matches!(before, State::SynSent | State::SynReceived);
+            if opening && socket.state() == State::Established {
+                if end == End::Server {
+                    self.establish(connection);
+                }
+                if before == State::SynReceived {
+                    self.sessions.connected(connection);
+                }
+            }
+            self.after(connection, end, true);
+            if !self.readers.contains(&(connection, end)) {
+                self.readers.push((connection, end));
+            }
+        }
+        for index in 0..self.readers.len() {
+            let (connection, end) = self.readers[index];
+            if self.endpoints.end(connection, end).on_read(self.now) {
+                self.flush(connection, end);
+            }
+        }
+        deliveries.clear();
+        self.deliveries = deliveries;
+    }
+
+    /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
+    fn after(&mut self, connection: u32, end: End, segment: bool) {
+        // With a timer nothing arrives; only a change of the state is news to the session.
+        if segment || self.endpoints.end(connection, end).state() != State::Established {
+            self.read(connection, end);
+            self.endpoints.read_quota(self.now, connection, end);
+        }
+        if !self.endpoints.end(connection, end).writer_waits() {
+            self.write(connection, end);
+        }
+        if end == End::Server {
+            self.record(connection, segment);
+        }
+        self.flush(connection, end);
+    }
+
+    /// Records changes of the sender of a connection, and the RTT after a segment.
+    #[inline]
+    fn record(&mut self, connection: u32, segment: bool) {
+        let view = self.endpoints.view(connection);
+        let recorder = self.path.recorder();
+        recorder.sender_changed(self.now, connection, &view);
+        let Some(srtt) = view.srtt.filter(|_| segment) else {
+            return;
+        };
+        recorder.acked(connection, srtt);
+        if self.sampling == scenario::Samples::EveryAck {
+            let view = self.endpoints.view(connection);
+            self.path.sample(self.now, connection, &view);
+        }
+    }
+
+    fn flush(&mut self, connection: u32, end: End) {
+        self.endpoints
+            .flush(self.now, connection, end, &mut self.path);
+    }
+
+    /// Hands the bytes that have arrived in order to the session.
+    fn read(&mut self, connection: u32, end: End) {
+        let socket = self.endpoints.end(connection, end);
+        let (received, state) = (socket.received(), socket.state());
+        let sessions = &mut self.sessions;
+        let fresh = sessions.received(self.now, connection, end, received);
+        if fresh > 0 && end == End::Client {
+            self.path.recorder().delivered(self.now, connection, fresh);
+        }
+        if fresh > 0 {
+            self.carry_out();
+        }
+        if state == State::CloseWait {
+            self.sessions.ended(self.now, connection, end);
+            self.carry_out();
+        }
+    }
+
+    /// Writes bytes of the session, as many as the connection takes.
+    fn write(&mut self, connection: u32, end: End) {
+        loop {
+            let wanted = self.sessions.wanted(connection, end);
+            if wanted == 0 {
+                return;
+            }
+            let taken = self.endpoints.end(connection, end).write(self.now, wanted);
+            if taken > 0 {
+                self.sessions.wrote(connection, end, taken);
+            }
+            if taken < wanted {
+                return;
+            }
+        }
+    }
+
+    /// Carries out the actions of the sessions.
+    #[inline]
+    fn carry_out(&mut self) {
+        while let Some(action) = self.sessions.next_action() {
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Open {
+                connection,
+                flow,
+                by,
+                ..
+            } => self.open(connection, flow, by),
+            Action::Write { connection, end } => {
+                self.write(connection, end);
+                self.flush(connection, end);
+            }
+            Action::Record {
+                connection,
+                name,
+                value,
+            } => {
+                let recorder = self.path.recorder();
+                recorder.figure(self.now, connection, name, value);
+            }
+            Action::Take {
+                connection,
+                end,
+                bytes,
+            } => {
+                self.endpoints.take(self.now, connection, end, bytes);
+                self.flush(connection, end);
+            }
+            Action::Abandon { connection, end } => {
+                self.path.recorder().abandon(self.now, connection);
+                self.selectors.close(connection);
+                self.endpoints.abandon(self.now, connection, end);
+                self.flush(connection, end);
+            }
+            Action::Complete { connection } => {
+                self.path.recorder().complete(self.now, connection);
+                self.selectors.close(connection);
+            }
+            Action::Close { connection, end } => {
+                self.endpoints.end(connection, end).close(self.now);
+                self.flush(connection, end);
+            }
+            // Bytes are read and counted as they arrive.
+            Action::Read { .. } | Action::Finish { .. } => {}
+        }
+    }
+
+    /// Opens a connection from the end `by` to the other end.
+    fn open(&mut self, connection: u32, number: usize, by: End) {
+        let selected = self.choose(number, connection);
+        let (flow, hosts) = &self.flows[number];
+        let asked = self.switches.present(number);
+        let choice = selected
+            .as_ref()
+            .map(|decision| CcaChoice::plain(decision.to));
+        let choice = choice.as_ref().unwrap_or(asked);
+        let mut config = self.config.clone();
+        // For other hosts the first link of the path stands for the card.
+        config.card = if hosts.0 == SERVER {
+            NetworkCard::SERVER
+        } else {
+            NetworkCard::Immediate
+        };
+        config.nagle = !flow.sends_at_once(config.settings.nodelay);
+        if let Some(wanted) = selected.as_ref().and_then(|chosen| chosen.initial_window) {
+            let initial_window = &mut config.settings.initial_window;
+            *initial_window = wanted.max(*initial_window);
+        }
+        let ends = settings::ends(config, choice, self.seed, connection);
+        let Ok((mut server, mut client)) = ends else {
+            unreachable!("the congestion control of every flow was looked up at the start");
+        };
+        let (opener, acceptor, at) = match by {
+            End::Client => (&mut client, &mut server, hosts.1),
+            End::Server => (&mut server, &mut client, hosts.0),
+        };
+        acceptor.listen();
+        opener.connect(self.now);
+        let hosts = *hosts;
+        self.path.open(
+            self.now,
+            Introduction {
+                name: flow.name.clone(),
+                ue: flow.to.clone(),
+                cca: asked.to_string(),
+                hosts,
+                opener: at,
+                mss: self.config.mss,
+                flow: number,
+            },
+        );
+        if let Some(decision) = selected {
+            self.path
+                .recorder()
+                .decided(decision_row(connection, &decision));
+        }
+        self.endpoints.add(ConnectionEnds {
+            server,
+            client,
+            hosts,
+            abandoned: None,
+            quota: [None; 2],
+        });
+        self.flush(connection, by);
+    }
+
+    fn housekeep(&mut self) {
+        if self.path.next_slot() <= self.now {
+            let endpoints = &self.endpoints;
+            self.path
+                .end_slot(|connection| Some(endpoints.view(connection)));
+            let slot = self.path.slot_before(self.now);
+            for estimate in self.selectors.estimates(slot) {
+                self.path.recorder().estimated(estimate);
+            }
+        }
+        if self.next_sample <= self.now {
+            for connection in 0..self.endpoints.count() {
+                let view = self.endpoints.view(connection);
+                self.path.sample(self.now, connection, &view);
+            }
+            if let scenario::Samples::Interval(interval) = self.sampling {
+                self.next_sample += interval;
+            }
+        }
+    }
+}

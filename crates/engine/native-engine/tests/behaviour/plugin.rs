@@ -1,0 +1,86 @@
+//! CCAs behind the border to libraries: the same runs as without it.
+
+use std::path::Path;
+
+use cca::{Cca, registry};
+use measurement::Options;
+use native_engine::Simulation;
+use network_builder::Traces;
+use scenario::Scenario;
+use units::Instant;
+
+/// CCAs that between them use all methods, window fields and kinds of samples.
+const SUBJECTS: [(&str, &str); 7] = [
+    ("reno", "far-reno"),
+    ("cubic", "far-cubic"),
+    ("bbr", "far-bbr"),
+    ("bbr3", "far-bbr3"),
+    ("ledbat", "far-ledbat"),
+    ("lp", "far-lp"),
+    ("dctcp", "far-dctcp"),
+];
+
+/// Returns the first flow of a run and what its slots say.
+fn outcome(cca: &str, more: &str) -> String {
+    let text = format!(
+        "duration = \"15s\"\n[path]\nloss = 0.002\n[path.down]\nrate = \"20Mbit/s\"\n[[flows]]\ncca = \"{cca}\"\n{more}"
+    );
+    let scenario = Scenario::from_toml(&text, "test", &[]).expect("a scenario");
+    let traces = Traces::load(&scenario, Path::new(".")).expect("no traces");
+    let mut run = Simulation::new(&scenario, &traces, 1, Options::default()).expect("a run");
+    run.advance(Instant::NEVER);
+    let tables = run.finish().expect("no invariant is broken");
+    let flow = tables.flows.row(0);
+    let slots: Vec<String> = (0..tables.slots.len())
+        .map(|index| format!("{:?}", tables.slots.row(index)))
+        .collect();
+    format!(
+        "{} {} {} {slots:?}",
+        flow.goodput_mbps, flow.rtt_mean_ms, flow.retransmissions
+    )
+}
+
+#[test]
+fn a_cca_behind_the_border_makes_the_same_run() {
+    let entries = SUBJECTS.map(|(own, far)| Cca {
+        name: far,
+        ..*registry::find(own).expect("a CCA of celltcp")
+    });
+    let library = Box::leak(Box::new(cca_plugin::library(entries.to_vec().leak())));
+    for cca in cca_plugin::adopt(library, |message| panic!("{message}")).expect("the same border") {
+        registry::add(cca).expect("the name is free");
+    }
+    for (own, far) in SUBJECTS {
+        assert_eq!(outcome(own, ""), outcome(far, ""), "{own}");
+    }
+    // A takeover passes the context on.
+    let to = |name: &str| format!("switch = [{{ at = \"5s\", to = \"{name}\" }}]");
+    assert_eq!(outcome("reno", &to("bbr")), outcome("reno", &to("far-bbr")));
+    // Parameters cross the border, and wrong ones are refused with the words of the CCA.
+    assert_eq!(
+        outcome("cubic:beta=0.5", ""),
+        outcome("far-cubic:beta=0.5", "")
+    );
+    let refused = Scenario::from_toml("[[flows]]\ncca = \"far-cubic:beta=2\"", "test", &[]);
+    let error = refused.expect_err("out of range").to_string();
+    assert!(
+        error.contains("allowed: numbers from 0.01 to 0.99"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_library_of_another_border_is_refused() {
+    let mut library = cca_plugin::library(&[]);
+    library.version += 1;
+    let error =
+        cca_plugin::adopt(Box::leak(Box::new(library)), |_| {}).expect_err("another version");
+    assert!(
+        error.contains("was built for version 2 of the border"),
+        "{error}"
+    );
+    assert!(
+        error.contains("this is version 1; build it again"),
+        "{error}"
+    );
+}

@@ -1,0 +1,124 @@
+//! Bottlenecks: the access link of each UE in both directions, and the bytes that it carries in a slot.
+
+use net::{Backlog, HostId, LinkId, Network};
+use network_builder::Access;
+use units::{Duration, Instant, Rate};
+
+/// One direction of the access link of a UE.
+#[derive(Clone, Copy, Debug)]
+struct Bottleneck {
+    link: LinkId,
+    /// Capacity of the present slot, of the radio of the last one, bit/s.
+    capacity_bps: u64,
+    /// Bytes of all packets that it carried in the slot, at the IP layer.
+    carried: u64,
+}
+
+/// The bottlenecks of a path. Each UE has two, next to each other: the one towards it and the one from it.
+#[derive(Debug)]
+pub(crate) struct Bottlenecks {
+    slot: Duration,
+    ues: Vec<HostId>,
+    links: Vec<Bottleneck>,
+    /// Numbers of the bottlenecks by their links, since every packet on every link asks.
+    by_link: Vec<Option<usize>>,
+}
+
+impl Bottlenecks {
+    /// Creates those of `access`, the phone's first; `slot` is the length of slots.
+    pub(crate) fn new(slot: Duration, access: &[Access]) -> Self {
+        let links = access.iter().flat_map(|access| [access.down, access.up]);
+        let bottleneck = |link| Bottleneck {
+            link,
+            capacity_bps: 0,
+            carried: 0,
+        };
+        let links: Vec<_> = links.map(bottleneck).collect();
+        let most = links.iter().map(|each| each.link.0 as usize).max();
+        let mut by_link = vec![None; most.map_or(0, |most| most + 1)];
+        for (index, each) in links.iter().enumerate().rev() {
+            by_link[each.link.0 as usize] = Some(index);
+        }
+        Self {
+            slot,
+            ues: access.iter().map(|access| access.ue).collect(),
+            links,
+            by_link,
+        }
+    }
+
+    /// Returns the host of a UE.
+    pub(crate) fn ue(&self, number: usize) -> Option<HostId> {
+        self.ues.get(number).copied()
+    }
+
+    /// Returns the number of the bottleneck of a connection: that towards the UE that receives, or else that from
+    /// the UE that sends, or else that towards the phone.
+    pub(crate) fn of(&self, (sender, receiver): (HostId, HostId)) -> usize {
+        let ue = |host| self.ues.iter().position(|ue| *ue == host);
+        match (ue(receiver), ue(sender)) {
+            (Some(ue), _) => 2 * ue,
+            (None, Some(ue)) => 2 * ue + 1,
+            (None, None) => 0,
+        }
+    }
+
+    /// Begins a slot. The capacity of a wire is known in advance; of the radio, that of the slot before is.
+    pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
+        let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
+        for bottleneck in &mut self.links {
+            let from = if network.foresees(bottleneck.link) {
+                now
+            } else {
+                before
+            };
+            let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
+            bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
+            bottleneck.carried = 0;
+        }
+    }
+
+    /// Returns whether a bottleneck is the one from its UE.
+    pub(crate) fn is_uplink(&self, index: usize) -> bool {
+        index % 2 == 1
+    }
+
+    /// Returns the number of the UE of a bottleneck.
+    pub(crate) fn number(&self, index: usize) -> u32 {
+        index as u32 / 2
+    }
+
+    /// Counts bytes that `link` carries; returns its number, or `None` if it is no bottleneck.
+    #[inline]
+    pub(crate) fn carry(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
+        let found = self.by_link.get(link.0 as usize)?;
+        let index = (*found)?;
+        self.links[index].carried += u64::from(bytes);
+        Some(index)
+    }
+
+    /// Returns the bytes that a bottleneck could have carried from `from` to `now`, at the IP layer, for a
+    /// connection of which it carried `own` bytes.
+    pub(crate) fn capacity_for(
+        &self,
+        index: usize,
+        own: u64,
+        from: Instant,
+        now: Instant,
+        network: &Network,
+    ) -> u64 {
+        let bottleneck = self.links[index];
+        let all = network.capacity_bytes(bottleneck.link, from, now).get();
+        all.saturating_sub(bottleneck.carried - own)
+    }
+
+    /// Returns the capacity of a bottleneck in the present slot, bit/s.
+    pub(crate) fn capacity_bps(&self, index: usize) -> u64 {
+        self.links[index].capacity_bps
+    }
+
+    /// Returns what waits at a bottleneck.
+    pub(crate) fn queue(&self, index: usize, network: &Network) -> Backlog {
+        network.queue(self.links[index].link)
+    }
+}

@@ -1,0 +1,311 @@
+//! Observed path: the path of a run with its recorder, capture and checker.
+
+use std::io::Write;
+
+use cca::SenderView;
+use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet};
+use network_builder::{Plan, PlanError};
+use packet::addressing;
+use results::{RunRow, Samples, Tables};
+use scenario::{Promise, Scenario};
+use selection::Hints;
+use units::{Duration, Instant};
+
+use crate::tap::{FlowPorts, PcapTap};
+use crate::{Introduction, Recorder, promise};
+
+/// Bytes of each packet that a capture keeps: headers with all options.
+const SNAPLEN: u32 = 128;
+
+/// Destination of a capture.
+pub type Capture = Box<dyn Write + Send>;
+
+/// Options of an observed path.
+#[derive(Default)]
+pub struct Options {
+    /// Verify the run by the invariant checker.
+    pub check: bool,
+    /// Write a capture of what a node sends and receives.
+    pub pcap: Option<Capture>,
+    /// The node of the capture, a host or one with a middlebox; unset: the server's host.
+    pub pcap_at: Option<String>,
+}
+
+/// Reason why a path cannot be observed, or fault that observing it has found.
+#[derive(Debug, thiserror::Error)]
+pub enum ObservationError {
+    /// The scenario makes no path.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The capture cannot be written.
+    #[error("capture: {0}")]
+    Capture(#[from] std::io::Error),
+    /// The node of the capture is not there, or sends and receives nothing itself.
+    #[error("capture: {node:?} is neither a host nor a node with a middlebox; allowed: {allowed}")]
+    CaptureNode {
+        /// The node.
+        node: String,
+        /// Nodes that can be captured at.
+        allowed: String,
+    },
+    /// The checker found the path at fault.
+    #[error("the run breaks an invariant: {0}")]
+    Invariant(String),
+}
+
+/// Engine that runs TCP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Engine {
+    /// "native" or "kernel".
+    pub name: &'static str,
+    /// Version of the kernel; empty for the native engine.
+    pub kernel_version: String,
+}
+
+type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
+
+/// Returns the node called `name` if a capture can be written there.
+fn tapped(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, ObservationError> {
+    let boxes = plan.middleboxes.iter().map(|each| each.node.as_str());
+    let spread = scenario.spread();
+    let ends = spread
+        .flows
+        .iter()
+        .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]);
+    let mut allowed: Vec<&str> = ["server"].into_iter().chain(ends).chain(boxes).collect();
+    if allowed.contains(&name) {
+        return Ok(plan.node("capture", name)?);
+    }
+    allowed.sort_unstable();
+    allowed.dedup();
+    Err(ObservationError::CaptureNode {
+        node: name.to_owned(),
+        allowed: allowed.join(", "),
+    })
+}
+
+/// The path of one run. Packets go in and come out, and everything is recorded.
+pub struct ObservedPath {
+    network: Network,
+    watch: Watch,
+    slot: Duration,
+    next_slot: Instant,
+    run: RunRow,
+    /// Semantics of acknowledgements that is verified; `None` if nobody verifies it.
+    promise: Option<Promise>,
+}
+
+impl ObservedPath {
+    /// Creates the path of `plan`, which was made from `scenario` and `seed`.
+    ///
+    /// # Errors
+    /// If the plan makes no network, or the capture cannot be written.
+    pub fn new(
+        scenario: &Scenario,
+        plan: &Plan,
+        seed: u64,
+        engine: Engine,
+        options: Options,
+    ) -> Result<Self, ObservationError> {
+        let refused = |error: net::TopologyError| PlanError::Network(error.to_string());
+        let mut topology = plan.topology.clone();
+        let recorded = topology.radio.as_ref().is_some_and(|ran| ran.radio.log);
+        if let Some(radio) = &mut topology.radio {
+            // The checker works from the log.
+            radio.radio.log |= options.check;
+        }
+        let mut network = Network::new(&topology, seed).map_err(refused)?;
+        for middlebox in &plan.middleboxes {
+            network
+                .place(&middlebox.node, (middlebox.build)())
+                .map_err(refused)?;
+        }
+        let tapped = tapped(
+            scenario,
+            plan,
+            options.pcap_at.as_deref().unwrap_or("server"),
+        )?;
+        let tap = options
+            .pcap
+            .map(|out| PcapTap::new(tapped, SNAPLEN, out))
+            .transpose()?;
+        let checker = options
+            .check
+            .then(|| Checker::new(&topology))
+            .transpose()
+            .map_err(refused)?;
+        let mut recorder = Recorder::new(scenario.slot, &plan.access, recorded);
+        if tap.is_some() {
+            recorder.keep_fates();
+        }
+        let radio = topology.radio.as_ref().map(|ran| &ran.radio);
+        if radio.is_some_and(|radio| radio.control_log == Some(true)) {
+            recorder.keep_uplink();
+        }
+        recorder.begin_slot(Instant::ZERO, &network);
+        Ok(Self {
+            network,
+            watch: (recorder, (tap, checker)),
+            slot: scenario.slot,
+            next_slot: Instant::ZERO + scenario.slot,
+            promise: options.check.then(|| plan.promise()),
+            run: RunRow {
+                seed,
+                scenario: scenario.name.clone(),
+                scenario_hash: scenario.hash(),
+                engine: engine.name.to_owned(),
+                kernel_version: engine.kernel_version,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                memory_pressures: 0,
+                policy: scenario.policies().join("+"),
+                duration_s: scenario.duration.as_secs_f64(),
+                trace_offset_s: plan.trace_offset.as_secs_f64(),
+                start_jitter_s: plan.start_jitter.as_secs_f64(),
+            },
+        })
+    }
+
+    /// Returns the time of the next event on the path; [`Instant::NEVER`] if there is none.
+    pub fn next_event(&self) -> Instant {
+        self.network.next_event()
+    }
+
+    /// Sends a packet from its source towards its destination; `also` observes it, too.
+    #[inline]
+    pub fn inject(&mut self, now: Instant, packet: Packet, also: &mut impl Observer) {
+        self.network
+            .inject(now, packet, &mut (&mut self.watch, also));
+    }
+
+    /// Notes that the kernel's TCP ran short of memory so many times.
+    pub fn memory_pressures(&mut self, times: u32) {
+        self.run.memory_pressures += times;
+    }
+
+    /// Gives middleboxes access to the payload of packets.
+    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
+        self.network.set_contents(contents);
+    }
+
+    /// Advances the path to `now` and appends packets that arrive to `deliveries`; `also` observes it, too.
+    pub fn advance(
+        &mut self,
+        now: Instant,
+        deliveries: &mut Vec<Delivery>,
+        also: &mut impl Observer,
+    ) {
+        self.network
+            .advance(now, &mut (&mut self.watch, also), deliveries);
+    }
+
+    /// Advances the path until `until`, but not beyond the first arrivals, which are appended to `deliveries`. Returns the
+    /// time of what happened last; [`Instant::NEVER`] if nothing did.
+    pub fn advance_to_arrivals(
+        &mut self,
+        until: Instant,
+        deliveries: &mut Vec<Delivery>,
+    ) -> Instant {
+        self.network
+            .advance_to_arrivals(until, &mut self.watch, deliveries)
+    }
+
+    /// Returns the recorder.
+    pub fn recorder(&mut self) -> &mut Recorder {
+        &mut self.watch.0
+    }
+
+    /// Notes that the next connection by number is requested.
+    pub fn open(&mut self, now: Instant, new: Introduction) {
+        if let Some(tap) = &mut self.watch.1.0 {
+            let connection = self.watch.0.connections();
+            let (sender, receiver) = new.hosts;
+            let acceptor = if new.opener == sender {
+                receiver
+            } else {
+                sender
+            };
+            tap.add_flow(FlowPorts {
+                client: (new.opener, addressing::client_port(connection)),
+                server: (acceptor, addressing::service_port(new.flow)),
+            });
+        }
+        self.watch.0.open(now, new);
+    }
+
+    /// Records the state of a sender.
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderView) {
+        self.watch.0.sample(now, connection, view, &self.network);
+    }
+
+    /// Returns the time at which the present slot ends.
+    pub fn next_slot(&self) -> Instant {
+        self.next_slot
+    }
+
+    /// Ends the slot that ends now; `view` shows the sender of each connection.
+    pub fn end_slot(&mut self, view: impl Fn(u32) -> Option<SenderView>) {
+        let now = self.next_slot;
+        self.watch.0.end_slot(now, &self.network, view);
+        self.watch.0.begin_slot(now, &self.network);
+        self.next_slot += self.slot;
+    }
+
+    /// Returns the number of samples since they were last taken.
+    pub fn sample_count(&self) -> usize {
+        self.watch.0.tables.samples.len()
+    }
+
+    /// Takes the samples since the last call.
+    pub fn take_samples(&mut self) -> Samples {
+        core::mem::take(&mut self.watch.0.tables.samples)
+    }
+
+    /// Ends the run and returns its tables.
+    ///
+    /// # Errors
+    /// If the checker has found the path at fault, or the capture could not be written.
+    pub fn finish(
+        self,
+        now: Instant,
+        view: impl Fn(u32) -> Option<SenderView>,
+    ) -> Result<Tables, ObservationError> {
+        let (recorder, (tap, checker)) = self.watch;
+        if let Some(tap) = tap {
+            tap.finish()?;
+        }
+        if let Some(checker) = checker {
+            checker
+                .verify_with(&self.network)
+                .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
+        }
+        let mut tables = recorder.finish(now, view);
+        if let Some(promise) = self.promise {
+            promise::verify(promise, &tables.flows)
+                .map_err(|broken| ObservationError::Invariant(broken.to_string()))?;
+        }
+        tables.runs.push(self.run);
+        Ok(tables)
+    }
+
+    /// Returns the hints that the radio of `host` gives at `now`; `None` on a wire.
+    pub fn hints(&self, now: Instant, host: HostId) -> Option<Hints> {
+        let radio = self.network.radio_hints(host, now)?;
+        Some(Hints {
+            sinr_db: Some(radio.sinr_db),
+            cqi: radio.cqi.map(f64::from),
+            speed_mps: radio.speed_mps,
+            sinr_trend: Some(radio.sinr_trend_db_per_s),
+        })
+    }
+
+    /// Returns the start of the slot that ends at `now`.
+    pub fn slot_before(&self, now: Instant) -> Instant {
+        Instant::ZERO + now.since_start().saturating_sub(self.slot)
+    }
+
+    /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
+    /// the present slot, bit/s.
+    pub fn truth(&self, uplink: bool) -> (u64, u64) {
+        self.watch.0.truth(uplink, &self.network)
+    }
+}

@@ -1,0 +1,157 @@
+//! Observer of the recorder: measures packets at the taps, bottlenecks and the radio.
+
+use ::radio::ran::{ConnectionEvent, ControlRecord, TtiRecord, UserId};
+use net::{DropReason, HostId, Kind, LinkId, Observer, Packet};
+use results::Ack;
+use tcp::Flags;
+use units::Instant;
+
+use crate::{Recorder, radio};
+
+impl Recorder {
+    /// Counts data that a middlebox keeps from a receiver that has given its connection up.
+    fn spare(&mut self, packet: &Packet) {
+        if packet.kind != Kind::Tcp {
+            return;
+        }
+        let watched = &mut self.watched[packet.flow as usize];
+        if watched.record.waste.abandoned && packet.destination == watched.hosts.1 {
+            watched.record.waste.spared += u64::from(packet.segment.len);
+        }
+    }
+
+    /// Keeps the delay of a packet of the uplink.
+    #[cold]
+    fn log_uplink(&mut self, index: usize, packet: &Packet, start: Instant) {
+        if self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
+            let ue = self.bottlenecks.number(index);
+            self.tables.uplink.push(radio::uplink(start, ue, packet));
+        }
+    }
+
+    /// Counts a packet that a bottleneck carries from `start` on.
+    #[inline]
+    fn carried(&mut self, index: usize, packet: &Packet, start: Instant) {
+        if self.log_control {
+            self.log_uplink(index, packet, start);
+        }
+        if packet.kind == Kind::Tcp {
+            let watched = &mut self.watched[packet.flow as usize];
+            if watched.bottleneck == index {
+                watched.carried += u64::from(packet.size);
+            }
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let watched = &mut self.watched[packet.flow as usize];
+        let segment = &packet.segment;
+        if host != watched.hosts.0 {
+            if host == watched.hosts.1 && segment.flags.contains(Flags::RST) {
+                watched.record.waste.resets += 1;
+            }
+            return;
+        }
+        watched.far_acks.sent(segment);
+        if segment.len == 0 {
+            return;
+        }
+        let seq = watched.stream.segment(segment.seq);
+        watched.record.meter.data_sent(at, seq, segment.len);
+        if let Some(fates) = &mut self.fates {
+            fates.sent(at, packet, seq);
+        }
+    }
+
+    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let watched = &mut self.watched[packet.flow as usize];
+        let segment = &packet.segment;
+        let meter = &mut watched.record.meter;
+        if host == watched.hosts.1 {
+            if segment.len > 0 {
+                meter.data_arrived(at, packet.sent_at, packet.size);
+                if let Some(fates) = &mut self.fates {
+                    fates.received(at, packet);
+                }
+            }
+            if watched.record.waste.abandoned {
+                watched.record.waste.discarded += u64::from(segment.len);
+            }
+            return;
+        }
+        if host != watched.hosts.0 {
+            return;
+        }
+        watched.far_acks.received(segment);
+        if segment.flags.contains(Flags::ACK)
+            && let Some(number) = watched.stream.acknowledgement(segment.ack)
+        {
+            let edge = |wire| watched.stream.acknowledgement(wire);
+            let sacks = segment.sack.as_slice().iter();
+            let sacks = sacks.filter_map(|&(left, right)| Some((edge(left)?, edge(right)?)));
+            if let Some(fates) = &mut self.fates {
+                for (_, right) in sacks.clone() {
+                    fates.reported(packet.flow, right);
+                }
+                fates.reported(packet.flow, number);
+            }
+            let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
+            let delivered = if watched.far_acks.agreed() {
+                segment.far_ack.and_then(|far| edge(far.number))
+            } else {
+                Some(number)
+            };
+            let ack = Ack {
+                number,
+                delivered,
+                window: segment.window,
+                bare: segment.len == 0 && !connects && segment.far_ack.is_none(),
+            };
+            meter.ack_arrived(at, ack, sacks);
+        }
+    }
+
+    fn absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
+        self.spare(packet);
+    }
+
+    fn dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
+        if reason == DropReason::Reset {
+            self.spare(packet);
+        }
+        if let Some(fates) = &mut self.fates {
+            fates.dropped(at, packet, reason);
+        }
+    }
+
+    #[inline]
+    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
+        if let Some(index) = self.bottlenecks.carry(link, packet.size) {
+            self.carried(index, packet, start);
+        }
+    }
+
+    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+        if self.log_radio {
+            self.tables.radio.push(radio::row(at, record));
+        }
+    }
+
+    fn control(&mut self, at: Instant, record: &ControlRecord) {
+        self.tables.control.push(radio::signalling(at, record));
+    }
+
+    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+        let (kind, detail) = radio::event(event);
+        let ue = self.bottlenecks.ue(user as usize);
+        for connection in 0..self.watched.len() {
+            let watched = &self.watched[connection];
+            let concerns = Some(watched.hosts.0) == ue || Some(watched.hosts.1) == ue;
+            if concerns && watched.record.completed().is_none() {
+                self.event(at, connection as u32, kind, detail.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Recorder: the tables of a run, filled while it goes on.
+
+use cca::{CaState, SenderView, Takeover};
+use net::{HostId, Network};
+use network_builder::Access;
+use results::{
+    BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, OtherTimeouts,
+    SampleRow, Slots, Tables,
+};
+use tcp::Unwrapper;
+use units::{Duration, Instant, Rate};
+
+use crate::bottlenecks::Bottlenecks;
+use crate::far_acks::FarAcks;
+use crate::fates::Fates;
+
+/// Headers of a full packet with timestamps, bytes.
+const HEADERS: u64 = 52;
+
+/// One connection on the path.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// Sending and receiving host.
+    pub(crate) hosts: (HostId, HostId),
+    /// Number of the bottleneck that limits it.
+    pub(crate) bottleneck: usize,
+    /// Sequence numbers of its data.
+    pub(crate) stream: Unwrapper,
+    pub(crate) record: Connection,
+    /// Bytes that its bottleneck carried in the slot, at the IP layer.
+    pub(crate) carried: u64,
+    state: CaState,
+    timeouts: Option<u64>,
+    /// Nodes of middleboxes through which it is known to pass, and whether it is known to be over there.
+    pub(crate) middleboxes: Vec<(HostId, bool)>,
+    pub(crate) far_acks: FarAcks,
+}
+
+/// A new connection as the recorder needs to know it.
+#[derive(Debug)]
+pub struct Introduction {
+    /// Name of the flow in the scenario.
+    pub name: String,
+    /// Node that receives.
+    pub ue: String,
+    /// Congestion control, by the kernel's name.
+    pub cca: String,
+    /// Sending and receiving host.
+    pub hosts: (HostId, HostId),
+    /// The one of the two that opens the connection.
+    pub opener: HostId,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Number of the flow in the scenario.
+    pub flow: usize,
+}
+
+/// Recorder of a run: the observer that measures.
+#[derive(Debug)]
+pub struct Recorder {
+    slot: Duration,
+    pub(crate) watched: Vec<Watched>,
+    pub(crate) bottlenecks: Bottlenecks,
+    /// Whether TTIs of the radio are kept.
+    pub(crate) log_radio: bool,
+    /// Whether delays of the uplink are kept.
+    pub(crate) log_control: bool,
+    /// Fates of data segments, if they are kept.
+    pub(crate) fates: Option<Fates>,
+    /// The tables; those of flows and slots are filled at the end.
+    pub(crate) tables: Tables,
+}
+
+impl Recorder {
+    /// Creates a recorder with slots of length `slot`. `access` is the access link of each UE, the phone's first;
+    /// `log_radio` tells whether TTIs of the radio are kept.
+    pub fn new(slot: Duration, access: &[Access], log_radio: bool) -> Self {
+        Self {
+            slot,
+            watched: Vec::new(),
+            bottlenecks: Bottlenecks::new(slot, access),
+            log_radio,
+            log_control: false,
+            fates: None,
+            tables: Tables::default(),
+        }
+    }
+
+    /// Keeps the fate of each data segment from now on.
+    pub(crate) fn keep_fates(&mut self) {
+        self.fates = Some(Fates::default());
+    }
+
+    /// Keeps the delay of each packet of the uplink from now on.
+    pub(crate) fn keep_uplink(&mut self) {
+        self.log_control = true;
+    }
+
+    /// Returns the number of connections that have been requested.
+    pub fn connections(&self) -> u32 {
+        self.watched.len() as u32
+    }
+
+    /// Returns the slots so far of a connection from number `first` on; none before it is requested.
+    pub fn slots_from(&self, connection: u32, first: usize) -> Slots {
+        self.watched
+            .get(connection as usize)
+            .map(|watched| watched.record.slots_from(first))
+            .unwrap_or_default()
+    }
+
+    /// Returns the host that sends the data of a connection.
+    pub fn sender(&self, connection: u32) -> HostId {
+        self.watched[connection as usize].hosts.0
+    }
+
+    /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
+    /// the present slot, bit/s.
+    pub(crate) fn truth(&self, uplink: bool, network: &Network) -> (u64, u64) {
+        let index = usize::from(uplink);
+        (
+            self.bottlenecks.queue(index, network).bytes,
+            self.bottlenecks.capacity_bps(index),
+        )
+    }
+
+    /// Notes that a connection is requested.
+    pub fn open(&mut self, now: Instant, new: Introduction) {
+        let flow = self.connections();
+        self.event(now, flow, "open", new.cca.clone());
+        let identity = Identity {
+            flow,
+            name: new.name,
+            ue: new.ue,
+            cca: new.cca,
+            mss: new.mss,
+            requested: now,
+        };
+        self.watched.push(Watched {
+            hosts: new.hosts,
+            bottleneck: self.bottlenecks.of(new.hosts),
+            stream: Unwrapper::default(),
+            record: Connection::new(identity, self.slot),
+            carried: 0,
+            state: CaState::Open,
+            timeouts: None,
+            middleboxes: Vec::new(),
+            far_acks: FarAcks::default(),
+        });
+    }
+
+    /// Notes payload that was delivered in order to the application.
+    pub fn delivered(&mut self, now: Instant, connection: u32, bytes: u64) {
+        let record = &mut self.watched[connection as usize].record;
+        record.meter.data_delivered(now, bytes);
+    }
+
+    /// Notes that the last byte of a finite transfer was received.
+    pub fn complete(&mut self, now: Instant, connection: u32) {
+        self.watched[connection as usize].record.complete(now);
+        self.event(now, connection, "complete", String::new());
+    }
+
+    /// Notes that the receiver has given a connection up.
+    pub fn abandon(&mut self, now: Instant, connection: u32) {
+        let record = &mut self.watched[connection as usize].record;
+        record.complete(now);
+        record.waste.abandoned = true;
+        self.event(now, connection, "abandon", String::new());
+    }
+
+    /// Notes that the congestion control `to` has taken over a connection, whose window was `cwnd` segments then.
+    pub fn switched(&mut self, now: Instant, connection: u32, to: &str, how: Takeover, cwnd: u32) {
+        let detail = match how {
+            Takeover::Kernel => format!("{to} kernel"),
+            Takeover::Context => format!("{to} context cwnd {cwnd}"),
+        };
+        self.event(now, connection, "switch", detail);
+    }
+
+    /// Notes the time-outs of a connection beside those of the sender of its data.
+    pub fn tell_timeouts(&mut self, connection: u32, other: OtherTimeouts) {
+        self.watched[connection as usize].record.other_timeouts = Some(other);
+    }
+
+    /// Keeps a figure of an application as an event: its name is the kind, its value the detail.
+    pub fn figure(&mut self, now: Instant, connection: u32, name: &str, value: f64) {
+        self.event(now, connection, name, value.to_string());
+    }
+
+    /// Keeps a decision of a selector.
+    pub fn decided(&mut self, decision: DecisionRow) {
+        self.tables.decisions.push(decision);
+    }
+
+    /// Keeps the estimates of a selector.
+    pub fn estimated(&mut self, estimate: EstimateRow) {
+        self.tables.estimates.push(estimate);
+    }
+
+    /// Notes changes of a sender that has worked on a segment or a timer.
+    #[inline]
+    pub fn sender_changed(&mut self, now: Instant, connection: u32, view: &SenderView) {
+        let watched = &mut self.watched[connection as usize];
+        if view.slow_start_exit.is_some() {
+            watched.record.meter.slow_start_left();
+        }
+        let state_changed = core::mem::replace(&mut watched.state, view.ca_state) != view.ca_state;
+        let timed_out = view.timeouts > watched.timeouts.or(Some(0));
+        if timed_out {
+            watched.timeouts = view.timeouts;
+        }
+        // Without a reference to the view, an engine need not put it together for what is looked at here.
+        if state_changed {
+            self.state_changed(now, connection, view.ca_state);
+        }
+        if timed_out {
+            self.timed_out(now, connection, view.rto);
+        }
+    }
+
+    fn state_changed(&mut self, now: Instant, connection: u32, to: CaState) {
+        self.event(now, connection, "state", to.name().to_owned());
+    }
+
+    fn timed_out(&mut self, now: Instant, connection: u32, rto: Duration) {
+        self.event(now, connection, "timeout", format!("rto {rto}"));
+    }
+
+    /// Notes the smoothed RTT of a sender that has worked on an ACK.
+    pub fn acked(&mut self, connection: u32, srtt: Duration) {
+        self.watched[connection as usize]
+            .record
+            .meter
+            .srtt
+            .push(srtt);
+    }
+
+    /// Keeps a sample of the state of a sender.
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderView, network: &Network) {
+        let bottleneck = self.watched[connection as usize].bottleneck;
+        self.tables.samples.push(SampleRow {
+            flow: connection,
+            t_ns: now.as_nanos(),
+            cwnd: view.cwnd,
+            ssthresh: view.ssthresh,
+            inflight: view.inflight,
+            srtt_us: view.srtt.map_or(0, Duration::as_micros),
+            delivery_rate_bps: view.delivery_rate.map_or(0, Rate::bits_per_second),
+            pacing_rate_bps: view.pacing_rate.map_or(0, Rate::bits_per_second),
+            state: view.ca_state as u32,
+            queue_bytes: self.bottlenecks.queue(bottleneck, network).bytes,
+            capacity_bps: self.bottlenecks.capacity_bps(bottleneck),
+        });
+    }
+
+    /// Begins a slot.
+    pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
+        self.bottlenecks.begin_slot(now, network);
+    }
+
+    /// Ends a slot at `now`; `view` returns the state of the sender of each connection that has reported one.
+    pub(crate) fn end_slot(
+        &mut self,
+        now: Instant,
+        network: &Network,
+        view: impl Fn(u32) -> Option<SenderView>,
+    ) {
+        let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
+        for (connection, watched) in (0..).zip(&mut self.watched) {
+            let carried = core::mem::take(&mut watched.carried);
+            if watched.record.completed().is_some_and(|at| at <= from) {
+                continue;
+            }
+            let index = watched.bottleneck;
+            let capacity = self
+                .bottlenecks
+                .capacity_for(index, carried, from, now, network);
+            let backlog = self.bottlenecks.queue(index, network);
+            let mss = u64::from(watched.record.mss());
+            let bottleneck = BottleneckSlot {
+                from,
+                capacity: (u128::from(capacity) * u128::from(mss) / u128::from(mss + HEADERS))
+                    as u64,
+                queue_bytes: backlog.bytes,
+                queue_packets: backlog.packets,
+            };
+            watched.record.end_slot(now, &bottleneck, view(connection));
+        }
+        self.record_legs(from, now, network);
+    }
+
+    /// Keeps an event of a connection.
+    pub(crate) fn event(&mut self, now: Instant, flow: u32, kind: &str, detail: String) {
+        self.tables.events.push(EventRow {
+            flow,
+            t_ns: now.as_nanos(),
+            kind: kind.to_owned(),
+            detail,
+        });
+    }
+
+    /// Ends the run at `end`: returns its tables, of which that of runs is empty.
+    pub fn finish(self, end: Instant, view: impl Fn(u32) -> Option<SenderView>) -> Tables {
+        let mut tables = self.tables;
+        for (connection, watched) in (0..).zip(self.watched) {
+            watched.record.finish(end, view(connection), &mut tables);
+        }
+        for row in self.fates.into_iter().flat_map(Fates::finish) {
+            tables.fates.push(row);
+        }
+        tables
+    }
+}

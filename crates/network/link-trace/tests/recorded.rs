@@ -1,0 +1,60 @@
+//! Statistics of real recordings, if they are at hand.
+
+mod recordings;
+
+use link_trace::{Direction, Reading, Trace};
+use recordings::recordings;
+use units::Duration;
+
+fn read(name: &str, text: &str) -> Trace {
+    let found = link_trace::read(text, name, &Reading::default(), Direction::Downlink);
+    found.unwrap().trace
+}
+
+#[test]
+fn mahimahi_recordings_have_their_known_figures() {
+    let Some(files) = recordings("mahimahi") else {
+        return;
+    };
+    let statistics = |wanted: &str| {
+        let (name, text) = files.iter().find(|(name, _)| name == wanted).unwrap();
+        read(name, text).statistics(Duration::from_secs(1))
+    };
+    let drive = statistics("ATT-LTE-driving.down");
+    assert_eq!(drive.duration.as_millis() / 1_000, 786);
+    assert!(
+        (drive.mean.as_mbps() - 5.2).abs() < 0.05,
+        "{}",
+        drive.mean.as_mbps()
+    );
+    let gap = statistics("ATT-LTE-driving.up").longest_gap;
+    assert_eq!(gap.as_millis() / 1_000, 78);
+    let short = statistics("TMobile-LTE-short.down");
+    assert_eq!(short.duration, Duration::from_millis(139_986));
+    assert!(
+        (short.mean.as_mbps() - 16.7).abs() < 0.05,
+        "{}",
+        short.mean.as_mbps()
+    );
+}
+
+#[test]
+fn phone_logs_last_as_long_as_their_first_and_last_line_say() {
+    let Some(files) = recordings("5gdataset") else {
+        return;
+    };
+    for (name, text) in &files {
+        let trace = read(name, text);
+        assert!(matches!(trace, Trace::Steps(_)), "{name}");
+        let figures = trace.statistics(Duration::from_secs(1));
+        assert!(
+            figures.mean.as_mbps() > 0.5,
+            "{name}: {} Mbit/s",
+            figures.mean.as_mbps()
+        );
+        if name == "driving-B_2019.12.14_10.16.30.csv" {
+            // 10:16:30 until the end of 10:35:52.
+            assert_eq!(figures.duration, Duration::from_secs(1_163));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Validator of topologies.
+
+use std::collections::BTreeSet;
+
+use config::{At, Wrong, each, within, wrong};
+use link_trace::StepsError;
+use units::{Bytes, Rate};
+
+use crate::{Blackout, HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
+
+/// Fault of a topology.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum TopologyError {
+    /// Two nodes or two links have the same name.
+    #[error("the name {0:?} is used twice")]
+    DuplicateName(String),
+    /// A middlebox is placed at a node that does not exist.
+    #[error("node {name:?} does not exist: there are {nodes}")]
+    NoNode {
+        /// The name given.
+        name: String,
+        /// Names of the nodes.
+        nodes: String,
+    },
+    /// A link begins or ends at a node that is not there.
+    #[error("link {link:?}: node {node} does not exist: there are {nodes}")]
+    UnknownNode {
+        /// The link.
+        link: String,
+        /// Number of the node.
+        node: u32,
+        /// Number of them.
+        nodes: usize,
+    },
+    /// Two links from one node to the same other one.
+    #[error("links {0:?} and {1:?} lead the same way")]
+    Parallel(String, String),
+    /// A link without another one back.
+    #[error("link {0:?} has no link back")]
+    OneWay(String),
+    /// Two ways lead from one node to another.
+    #[error("there are two ways from {node:?}: the links must form a tree")]
+    Cycle {
+        /// A node on the cycle.
+        node: String,
+    },
+    /// No way leads from one node to another.
+    #[error("there is no way from {from:?} to {to:?}")]
+    Unconnected {
+        /// Node of a packet.
+        from: String,
+        /// Its destination.
+        to: String,
+    },
+    /// Steps or rate of a link.
+    #[error("link {link:?}: capacity: {error}")]
+    Capacity {
+        /// The link.
+        link: String,
+        /// The fault.
+        error: StepsError,
+    },
+    /// A user of the radio access network without links in both directions.
+    #[error("user {user} of the radio access network has no link in each direction")]
+    Unlinked {
+        /// The user.
+        user: usize,
+    },
+    /// Any other value.
+    #[error("link {link:?}: {wrong}")]
+    Value {
+        /// The link.
+        link: String,
+        /// The field, its value and what is allowed.
+        wrong: Wrong,
+    },
+}
+
+/// Minimum MTU of IPv4 (RFC 791 §3.2).
+const MIN_MTU: Bytes = Bytes::new(68);
+
+/// Checks that the topology is one that can be.
+pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
+    unique(topology.nodes.iter())?;
+    unique(topology.links.iter().map(|link| &link.name))?;
+    let nodes = topology.nodes.len();
+    for link in &topology.links {
+        for HostId(node) in [link.from, link.to] {
+            if node as usize >= nodes {
+                return Err(TopologyError::UnknownNode {
+                    link: link.name.clone(),
+                    node,
+                    nodes,
+                });
+            }
+        }
+    }
+    for (index, link) in topology.links.iter().enumerate() {
+        if let Some(other) = topology.links[..index]
+            .iter()
+            .find(|other| (other.from, other.to) == (link.from, link.to))
+        {
+            return Err(TopologyError::Parallel(
+                other.name.clone(),
+                link.name.clone(),
+            ));
+        }
+        if link.from == link.to {
+            return Err(TopologyError::Cycle {
+                node: topology.nodes[link.to.0 as usize].clone(),
+            });
+        }
+        if !topology
+            .links
+            .iter()
+            .any(|other| (other.to, other.from) == (link.from, link.to))
+        {
+            return Err(TopologyError::OneWay(link.name.clone()));
+        }
+    }
+    users(topology)?;
+    topology.links.iter().try_for_each(validate_link)
+}
+
+/// Each user of the radio access network has a link each way, and no link has another one.
+fn users(topology: &Topology) -> Result<(), TopologyError> {
+    let users = topology.radio.as_ref().map_or(0, |radio| radio.users.len());
+    let mut found = vec![[false; 2]; users];
+    for link in &topology.links {
+        let LinkCapacity::Radio { user, direction } = link.capacity else {
+            continue;
+        };
+        let place = found
+            .get_mut(user as usize)
+            .map(|ways| &mut ways[direction as usize]);
+        match place {
+            Some(taken) if !*taken => *taken = true,
+            _ => {
+                return Err(TopologyError::Value {
+                    link: link.name.clone(),
+                    wrong: Wrong {
+                        field: "capacity".to_owned(),
+                        message: format!(
+                            "{:?} must be a user of the radio access network, each way once",
+                            link.capacity
+                        ),
+                    },
+                });
+            }
+        }
+    }
+    match found.iter().position(|ways| *ways != [true; 2]) {
+        Some(user) => Err(TopologyError::Unlinked { user }),
+        None => Ok(()),
+    }
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(TopologyError::DuplicateName(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks what files do not hold, and links that were made without a file.
+fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
+    if link.capacity == LinkCapacity::Constant(Rate::ZERO) {
+        return Err(TopologyError::Capacity {
+            link: link.name.clone(),
+            error: StepsError::AllZero,
+        });
+    }
+    let mtu = Bytes::new(u64::from(link.mtu));
+    let value = || {
+        within("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
+        link.loss.check().at("loss")?;
+        Blackout::check(&link.blackouts).at("blackouts")?;
+        let policer = link.policer.as_ref();
+        policer
+            .map_or(Ok(()), |policer| policer.check(mtu))
+            .at("policer")?;
+        link.jitter
+            .as_ref()
+            .map_or(Ok(()), Jitter::check)
+            .at("jitter")?;
+        let none = Limit::Bytes(Bytes::new(0));
+        if link.queue.limit == Limit::Packets(0) || link.queue.limit == none {
+            wrong("queue.limit", 0, "more than zero")?;
+        }
+        link.queue.discipline.check().at("queue")?;
+        each("cross", &link.cross, |cross| cross.check(mtu))
+    };
+    value().map_err(|wrong| TopologyError::Value {
+        link: link.name.clone(),
+        wrong,
+    })
+}

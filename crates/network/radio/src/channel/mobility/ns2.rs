@@ -1,0 +1,285 @@
+//! Reader of ns-2's movement files, as SUMO's `traceExporter.py --ns2mobility-output` and `setdest` write them.
+
+use link_trace::ParseError;
+use std::collections::BTreeMap;
+use units::{Duration, Instant};
+
+use super::{Trajectory, WayPoints, time};
+use crate::channel::Position;
+
+/// Reads the named `nodes` (all, if none is named) from the text of a file; `file` is its name in
+/// messages. Everybody is at `height_m` over ground: `Z_` is ignored.
+///
+/// Two kinds of lines count, as ns-2 documents them:
+/// `$node_(N) set X_ METRES` (and `Y_`), the place at the start, and
+/// `$ns_ at SECONDS "$node_(N) setdest X Y SPEED"`: from then on straight to X, Y. A node whose order
+/// comes while it is under way turns there; one that has arrived waits. A speed of 0 stops it.
+/// Comments begin with `#`; other lines are errors.
+pub fn read_ns2(
+    file: &str,
+    text: &str,
+    nodes: &[&str],
+    height_m: f64,
+) -> Result<BTreeMap<String, Trajectory>, ParseError> {
+    let mut found: BTreeMap<String, Node> = BTreeMap::new();
+    for (index, content) in text.lines().enumerate() {
+        let line = index + 1;
+        let content = content.trim();
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        let (name, command) =
+            parse(content).map_err(|message| ParseError::on(file, line, message))?;
+        if !nodes.is_empty() && !nodes.contains(&name) {
+            continue;
+        }
+        let node = found.entry(name.to_owned()).or_default();
+        node.apply(command).map_err(|message| {
+            ParseError::on(file, line, format_args!("node {name}: {message}"))
+        })?;
+    }
+    if found.is_empty() && nodes.is_empty() {
+        return Err(ParseError::whole(
+            file,
+            "no node: not a movement file of ns-2",
+        ));
+    }
+    if let Some(missing) = nodes.iter().find(|&&name| !found.contains_key(name)) {
+        return Err(ParseError::whole(file, format_args!("no node {missing}")));
+    }
+    found
+        .into_iter()
+        .map(|(name, node)| {
+            let way = node.finish(height_m).map_err(|message| {
+                ParseError::whole(file, format_args!("node {name}: {message}"))
+            })?;
+            Ok((name, way))
+        })
+        .collect()
+}
+
+enum Command {
+    X(f64),
+    Y(f64),
+    Z,
+    Go {
+        at: Instant,
+        to: (f64, f64),
+        m_per_s: f64,
+    },
+}
+
+/// Parses one line to the name of a node and its order.
+fn parse(line: &str) -> Result<(&str, Command), String> {
+    let expected = || {
+        format!(
+            "{line:?} must be `$node_(N) set X_ METRES` or `$ns_ at SECONDS \"$node_(N) setdest X Y SPEED\"`"
+        )
+    };
+    let number = |text: &str| {
+        let number = text.parse::<f64>().ok().filter(|n| n.is_finite());
+        number.ok_or_else(|| format!("{text:?} must be a number"))
+    };
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        [node, "set", axis, metres] => {
+            let metres = number(metres)?;
+            let command = match *axis {
+                "X_" => Command::X(metres),
+                "Y_" => Command::Y(metres),
+                "Z_" => Command::Z,
+                _ => return Err(expected()),
+            };
+            Ok((name(node).ok_or_else(expected)?, command))
+        }
+        [_, "at", seconds, node, "setdest", x, y, speed] => {
+            let node = node.strip_prefix('"').ok_or_else(expected)?;
+            let speed = speed.strip_suffix('"').ok_or_else(expected)?;
+            let (at, m_per_s) = (number(seconds)?, number(speed)?);
+            let at = time(at).ok_or_else(|| format!("time {seconds} must be from 0 to 1e9 s"))?;
+            if m_per_s < 0.0 {
+                return Err(format!("speed {speed} must not be negative"));
+            }
+            let to = (number(x)?, number(y)?);
+            Ok((
+                name(node).ok_or_else(expected)?,
+                Command::Go { at, to, m_per_s },
+            ))
+        }
+        _ => Err(expected()),
+    }
+}
+
+/// Returns `N` of `$node_(N)`.
+fn name(word: &str) -> Option<&str> {
+    word.strip_prefix("$node_(")?.strip_suffix(')')
+}
+
+/// State of a node while its file is read.
+#[derive(Default)]
+struct Node {
+    x: Option<f64>,
+    y: Option<f64>,
+    /// Turning points so far, and the destination of the last order if it is not reached yet.
+    points: Vec<(Instant, (f64, f64))>,
+    heading: Option<(Instant, (f64, f64))>,
+}
+
+impl Node {
+    fn apply(&mut self, command: Command) -> Result<(), String> {
+        match command {
+            Command::Z => Ok(()),
+            Command::X(_) | Command::Y(_) if !self.points.is_empty() => {
+                Err("its first place must stand before its first setdest".to_owned())
+            }
+            Command::X(x) => {
+                self.x = Some(x);
+                Ok(())
+            }
+            Command::Y(y) => {
+                self.y = Some(y);
+                Ok(())
+            }
+            Command::Go { at, to, m_per_s } => self.go(at, to, m_per_s),
+        }
+    }
+
+    fn start(&self) -> Result<(f64, f64), String> {
+        self.x
+            .zip(self.y)
+            .ok_or_else(|| "it has no first place (set X_ and set Y_)".to_owned())
+    }
+
+    /// Sends the node to `to` from the place where it is at `at`, and adds the points that it has passed until then.
+    fn go(&mut self, at: Instant, to: (f64, f64), m_per_s: f64) -> Result<(), String> {
+        if self.points.is_empty() {
+            self.points.push((Instant::ZERO, self.start()?));
+        }
+        let (last_at, last) = self.points[self.points.len() - 1];
+        if at < last_at {
+            return Err(format!("setdest at {at:?} stands after one at {last_at:?}"));
+        }
+        let here = match self.heading.take() {
+            Some((arrival, goal)) if arrival <= at => {
+                self.push(arrival, goal);
+                goal
+            }
+            Some((arrival, goal)) => {
+                let whole = arrival.saturating_since(last_at).as_secs_f64();
+                let part = at.saturating_since(last_at).as_secs_f64() / whole;
+                (
+                    last.0 + (goal.0 - last.0) * part,
+                    last.1 + (goal.1 - last.1) * part,
+                )
+            }
+            None => last,
+        };
+        self.push(at, here);
+        let distance = libm::hypot(to.0 - here.0, to.1 - here.1);
+        if m_per_s > 0.0 && distance > 0.0 {
+            let travel = Duration::from_secs_f64(distance / m_per_s);
+            self.heading = Some((at + travel, to));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, at: Instant, place: (f64, f64)) {
+        if self.points.last().is_none_or(|&(last, _)| last < at) {
+            self.points.push((at, place));
+        }
+    }
+
+    fn finish(mut self, height_m: f64) -> Result<Trajectory, String> {
+        let start = self.start()?;
+        if let Some((arrival, goal)) = self.heading.take() {
+            self.push(arrival, goal);
+        }
+        let place = |(x, y)| Position::new(x, y, height_m);
+        if self.points.is_empty() {
+            return Ok(Trajectory::Static(place(start)));
+        }
+        let points = self.points.iter().map(|&(at, point)| (at, place(point)));
+        WayPoints::new(points.collect())
+            .map(Trajectory::WayPoints)
+            .map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+# a comment
+$node_(0) set X_ 0.0
+$node_(0) set Y_ 0.0
+$node_(0) set Z_ 0
+$ns_ at 1.0 \"$node_(0) setdest 100.0 0.0 10.0\"
+$ns_ at 6.0 \"$node_(0) setdest 50.0 30.0 6.0\"
+$ns_ at 20.0 \"$node_(0) setdest 50.0 130.0 50.0\"
+$node_(7) set X_ 3
+$node_(7) set Y_ 4
+";
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn error(text: &str, nodes: &[&str]) -> String {
+        read_ns2("m3.tcl", text, nodes, 1.5)
+            .unwrap_err()
+            .to_string()
+    }
+
+    /// Half way to its goal it turns, arrives 5 s later, waits until 20 s and goes on.
+    #[test]
+    fn a_node_follows_its_orders() {
+        let ways = read_ns2("m3.tcl", TEXT, &[], 1.5).unwrap();
+        let way = &ways["0"];
+        for (ms, x, y) in [
+            (500, 0.0, 0.0),
+            (3_000, 20.0, 0.0),
+            (6_000, 50.0, 0.0),
+            (8_500, 50.0, 15.0),
+            (11_000, 50.0, 30.0),
+            (19_000, 50.0, 30.0),
+            (21_000, 50.0, 80.0),
+            (60_000, 50.0, 130.0),
+        ] {
+            let place = way.at(at(ms));
+            let off = place.distance_m(&Position::new(x, y, 1.5));
+            assert!(off < 1e-6, "{ms} ms: {place:?}");
+        }
+        assert_eq!(ways["7"], Trajectory::Static(Position::new(3.0, 4.0, 1.5)));
+    }
+
+    #[test]
+    fn a_missing_node_is_named() {
+        assert_eq!(error(TEXT, &["9"]), "m3.tcl: no node 9");
+        assert_eq!(
+            error("", &[]),
+            "m3.tcl: no node: not a movement file of ns-2"
+        );
+    }
+
+    #[test]
+    fn mistakes_name_line_and_node() {
+        assert_eq!(
+            error(&TEXT.replace("setdest 50.0 30.0", "setdest east 30.0"), &[]),
+            "m3.tcl:6: \"east\" must be a number"
+        );
+        assert_eq!(
+            error(&TEXT.replace("at 20.0", "at 2.0"), &[]),
+            "m3.tcl:7: node 0: setdest at 2.000000000s stands after one at 6.000000000s"
+        );
+        assert_eq!(
+            error(&TEXT.replace("$node_(0) set Y_ 0.0\n", ""), &[]),
+            "m3.tcl:4: node 0: it has no first place (set X_ and set Y_)"
+        );
+        assert!(error("set val(x) 100", &[]).starts_with("m3.tcl:1: \"set val(x) 100\" must be"));
+        assert_eq!(
+            error(&TEXT.replace("0.0 10.0\"", "0.0 -1\""), &[]),
+            "m3.tcl:5: speed -1 must not be negative"
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! Cost of a sample and of a decision.
+
+#![allow(missing_docs, reason = "criterion's macro makes a public function")]
+
+#[path = "../tests/behaviour/path.rs"]
+#[allow(dead_code, reason = "tests need more of it")]
+mod path;
+
+use std::sync::Arc;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use path::Flow;
+use selection::policy::{BUILT_IN, Situation, builtin};
+use selection::{Auto, Features, Hints, Requirement, Selector, SenderView, Start, Watch};
+use units::Instant;
+use units::random::{Purpose, Stream};
+
+/// Returns 40 s of a movement through a cell, beginning half-way.
+fn way() -> Vec<(Instant, SenderView)> {
+    let flow = Flow {
+        cwnd: 300.0,
+        ..Flow::default()
+    };
+    flow.samples(40.0, |t| 50.0 - 0.7 * t)
+}
+
+/// Returns the hints of the radio during that movement.
+fn radio() -> Hints {
+    Hints {
+        sinr_db: Some(12.0),
+        cqi: Some(11.0),
+        speed_mps: Some(33.3),
+        sinr_trend: Some(-0.5),
+    }
+}
+
+fn selector(policy: &str, hints: bool) -> Selector {
+    let auto = Auto {
+        hints,
+        ..Auto::default()
+    };
+    let start = Start {
+        at: Instant::ZERO,
+        known: None,
+        hints: None,
+        draws: Stream::new(1, Purpose::Selection, 0),
+    };
+    let policy = Arc::new(builtin(policy).expect("built in"));
+    Selector::new(policy, auto, &start).0
+}
+
+/// Measures the last 10 s, after 30 s of warm-up: the estimators alone, a selector without decisions, and the default
+/// policy with its two decisions a second.
+fn samples(c: &mut Criterion) {
+    let all = way();
+    let (before, after) = all.split_at(3_000);
+    let mut group = c.benchmark_group("sample");
+    group.throughput(Throughput::Elements(after.len() as u64));
+    let mut watch = Watch::new();
+    before
+        .iter()
+        .for_each(|(at, view)| watch.observe(*at, view, None));
+    group.bench_function("estimators", |b| {
+        b.iter_batched_ref(
+            || watch.clone(),
+            |watch| {
+                after
+                    .iter()
+                    .for_each(|(at, view)| watch.observe(*at, view, None));
+            },
+            BatchSize::SmallInput,
+        );
+    });
+    for (policy, hints) in [
+        ("fixed", false),
+        ("fixed", true),
+        ("default", false),
+        ("default", true),
+    ] {
+        let mut selector = selector(policy, hints);
+        let told = hints.then(radio);
+        before
+            .iter()
+            .for_each(|(at, view)| drop(selector.observe(*at, view, told)));
+        let name = format!("{policy}{}", if hints { ", hints" } else { "" });
+        group.bench_function(name, |b| {
+            b.iter_batched_ref(
+                || selector.clone(),
+                |selector| {
+                    let decisions = after
+                        .iter()
+                        .filter_map(|(at, view)| selector.observe(*at, view, told));
+                    decisions.count()
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+/// Measures the decision of each policy after 30 s of the movement.
+fn decisions(c: &mut Criterion) {
+    let mut watch = Watch::new();
+    way()[..3_000]
+        .iter()
+        .for_each(|(at, view)| watch.observe(*at, view, None));
+    let mut group = c.benchmark_group("decision");
+    for (name, _) in BUILT_IN {
+        let policy = builtin(name).expect("built in");
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let features = Features::of(watch.view());
+                policy.advise(&Situation {
+                    view: watch.view(),
+                    features: &features,
+                    requirement: Requirement::Balanced,
+                    present: Some("cubic"),
+                    established: true,
+                    prefer: &[],
+                    known: None,
+                    draw: 0.5,
+                })
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, samples, decisions);
+criterion_main!(benches);

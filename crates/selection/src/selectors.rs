@@ -1,0 +1,394 @@
+//! Selectors: the selectors of all connections of an endpoint, and its memories of destinations.
+
+use std::sync::Arc;
+
+use cca::{Family, SenderView, Takeover, registry};
+use results::{DecisionRow, EstimateRow};
+use units::Instant;
+use units::random::{Purpose, Stream};
+
+use crate::auto::{Auto, Files};
+use crate::features::feature_called;
+use crate::memory::{Ending, Memory};
+use crate::policy::Policy;
+use crate::rows::{decision_row, estimate_row};
+use crate::sample::{Hints, SAMPLE_INTERVAL};
+use crate::selector::{Cause, Decision, Selector, Start};
+
+/// Endpoint: owner of the connections whose congestion controls are selected.
+///
+/// A simulation, the guest of the kernel engine and a program with sockets implement it. They only show their senders
+/// and carry out takeovers; [`Selectors`] does the rest.
+pub trait Endpoint {
+    /// Error of the endpoint.
+    type Error;
+
+    /// Returns the sender of a connection; `None` if it is not open.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, Self::Error>;
+
+    /// Returns the hints of the radio of a destination; `None` if it has no radio or gives no hints. Called only
+    /// for flows that ask for hints.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    fn hints(&mut self, destination: &str) -> Result<Option<Hints>, Self::Error>;
+
+    /// Records a decision.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    fn record(&mut self, decision: DecisionRow) -> Result<(), Self::Error>;
+
+    /// Changes the congestion control of an open connection to `cca` at `now`.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    fn take_over(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        cca: &'static str,
+        how: Takeover,
+    ) -> Result<(), Self::Error>;
+}
+
+/// A flow whose congestion control is selected.
+#[derive(Clone, Debug)]
+struct Selected {
+    policy: Arc<Policy>,
+    auto: Auto,
+    /// Number of its memory.
+    memory: usize,
+}
+
+/// A connection with a selector.
+#[derive(Clone, Debug)]
+struct Connection {
+    number: u32,
+    destination: String,
+    asks_radio: bool,
+    selector: Selector,
+    last: Option<SenderView>,
+}
+
+impl Connection {
+    /// Shows the selector the state of its sender, if the connection is open; returns the decision.
+    fn observe<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        endpoint: &mut E,
+    ) -> Result<Option<Decision>, E::Error> {
+        let Some(view) = endpoint.view(self.number)? else {
+            return Ok(None);
+        };
+        let hints = hints(self.asks_radio, &self.destination, endpoint)?;
+        self.last = Some(view);
+        Ok(self.selector.observe(now, &view, hints))
+    }
+}
+
+/// The selectors of all connections of an endpoint.
+///
+/// Connections belong to flows. Each flow has a policy and its words, or a fixed congestion control. A flow remembers
+/// what its own memory file knows of destinations and what the connections of all flows have found.
+#[derive(Clone, Debug, Default)]
+pub struct Selectors {
+    flows: Vec<Option<Selected>>,
+    /// One memory per file, and one for flows without a file.
+    memories: Vec<Memory>,
+    connections: Vec<Connection>,
+    next: Option<Instant>,
+    seed: u64,
+}
+
+/// Error of a flow whose congestion control cannot be selected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("flow {flow:?}: {reason}")]
+pub struct SelectionError {
+    /// Name of the flow.
+    pub flow: String,
+    /// Fault of its policy or memory.
+    pub reason: String,
+}
+
+impl Selectors {
+    /// Returns the selectors of `flows`: the name of each, and its words if its congestion control is selected.
+    /// `files` holds the texts of policies and memories by the names in those words.
+    ///
+    /// # Errors
+    /// [`SelectionError`] names the flow whose policy or memory cannot be used.
+    pub fn new<'a>(
+        flows: impl IntoIterator<Item = (&'a str, Option<Auto>)>,
+        files: &Files,
+        seed: u64,
+    ) -> Result<Self, SelectionError> {
+        let mut selectors = Self {
+            seed,
+            ..Self::default()
+        };
+        let mut read: Vec<Option<String>> = Vec::new();
+        for (name, auto) in flows {
+            let wrong = |reason| SelectionError {
+                flow: name.to_owned(),
+                reason,
+            };
+            let Some(auto) = auto else {
+                selectors.flows.push(None);
+                continue;
+            };
+            let policy = auto.policy_in(files);
+            let policy = policy.map_err(|error| wrong(error.to_string()))?;
+            let known = read.iter().position(|file| *file == auto.memory);
+            let memory = known.unwrap_or(read.len());
+            if known.is_none() {
+                selectors
+                    .memories
+                    .push(auto.memory_in(files).map_err(wrong)?);
+                read.push(auto.memory.clone());
+            }
+            selectors.flows.push(Some(Selected {
+                policy: Arc::new(policy),
+                auto,
+                memory,
+            }));
+        }
+        Ok(selectors)
+    }
+
+    /// Returns these selectors for a Linux kernel: their policies take what they name instead of CCAs that it lacks.
+    #[must_use]
+    pub fn on_kernel(mut self) -> Self {
+        for selected in self.flows.iter_mut().flatten() {
+            selected.policy = Arc::new(Policy::clone(&selected.policy).for_kernel());
+        }
+        self
+    }
+
+    /// Takes a new connection of flow number `flow` to `destination`; returns the decision on its first congestion
+    /// control if that is selected. The decision is not recorded yet.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    pub fn open<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        flow: usize,
+        connection: u32,
+        destination: &str,
+        endpoint: &mut E,
+    ) -> Result<Option<Decision>, E::Error> {
+        let Some(Selected {
+            policy,
+            auto,
+            memory,
+        }) = self.flows[flow].clone()
+        else {
+            return Ok(None);
+        };
+        let asks_radio = auto.hints;
+        let start = Start {
+            at: now,
+            known: self.memories[memory].of(destination),
+            hints: hints(asks_radio, destination, endpoint)?,
+            draws: Stream::new(self.seed, Purpose::Selection, connection),
+        };
+        let (selector, decision) = Selector::new(policy, auto, &start);
+        self.connections.push(Connection {
+            number: connection,
+            destination: destination.to_owned(),
+            asks_radio,
+            selector,
+            last: None,
+        });
+        self.next.get_or_insert(now + SAMPLE_INTERVAL);
+        Ok(Some(decision))
+    }
+
+    /// Shows the selector of a connection the state of its sender after the handshake, before any data is sent.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    pub fn establish<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        endpoint: &mut E,
+    ) -> Result<(), E::Error> {
+        let Some(index) = self.position(connection) else {
+            return Ok(());
+        };
+        match self.connections[index].observe(now, endpoint)? {
+            Some(decision) => carry_out(connection, &decision, endpoint),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns when [`Selectors::look`] is due; [`Instant::NEVER`] without connections.
+    pub fn next(&self) -> Instant {
+        self.next.unwrap_or(Instant::NEVER)
+    }
+
+    /// Shows every selector its sender, and then carries out all decisions.
+    ///
+    /// # Errors
+    /// Errors of the endpoint.
+    pub fn look<E: Endpoint>(&mut self, now: Instant, endpoint: &mut E) -> Result<(), E::Error> {
+        while let Some(next) = self.next.as_mut().filter(|next| **next <= now) {
+            *next += SAMPLE_INTERVAL;
+        }
+        let mut decisions = Vec::new();
+        for connection in &mut self.connections {
+            let decision = connection.observe(now, endpoint)?;
+            decisions.extend(decision.map(|decision| (connection.number, decision)));
+        }
+        decisions
+            .iter()
+            .try_for_each(|(connection, decision)| carry_out(*connection, decision, endpoint))
+    }
+
+    /// Ends a connection. Later connections of any flow to its destination know its results.
+    pub fn close(&mut self, connection: u32) {
+        let Some(index) = self.position(connection) else {
+            return;
+        };
+        let ended = self.connections.swap_remove(index);
+        let retransmitted = ended.last.map_or(0.0, |last| {
+            last.retransmissions as f64 / last.delivered.max(1) as f64
+        });
+        let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
+        let ending = Ending::of(cca, view, retransmitted);
+        for memory in &mut self.memories {
+            memory.remember(&ended.destination, &ending);
+        }
+        if self.connections.is_empty() {
+            self.next = None;
+        }
+    }
+
+    /// Returns the selector of a connection; `None` if it has none, or has ended.
+    pub fn selector(&self, connection: u32) -> Option<&Selector> {
+        let index = self.position(connection)?;
+        Some(&self.connections[index].selector)
+    }
+
+    /// Returns the numbers of the connections that are open, in ascending order.
+    pub fn open_connections(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.connections.iter().map(|each| each.number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Has `cca` take over a connection when its selector is next shown its sender; returns whether there is a selector.
+    pub fn request(&mut self, connection: u32, cca: &'static str) -> bool {
+        let index = self.position(connection);
+        if let Some(index) = index {
+            self.connections[index].selector.request(cca);
+        }
+        index.is_some()
+    }
+
+    /// Returns a row per connection with its estimates at the end of the slot that began at `slot`.
+    pub fn estimates(&self, slot: Instant) -> impl Iterator<Item = EstimateRow> {
+        let connections = self.connections.iter();
+        connections.map(move |each| estimate_row(slot, each.number, &each.selector))
+    }
+
+    fn position(&self, connection: u32) -> Option<usize> {
+        self.connections
+            .iter()
+            .position(|each| each.number == connection)
+    }
+}
+
+fn hints<E: Endpoint>(
+    asked: bool,
+    destination: &str,
+    endpoint: &mut E,
+) -> Result<Option<Hints>, E::Error> {
+    if asked {
+        endpoint.hints(destination)
+    } else {
+        Ok(None)
+    }
+}
+
+/// Records a decision, and carries out the takeover if it chose another CCA.
+fn carry_out<E: Endpoint>(
+    connection: u32,
+    decision: &Decision,
+    endpoint: &mut E,
+) -> Result<(), E::Error> {
+    endpoint.record(decision_row(connection, decision))?;
+    if decision.from == decision.to {
+        return Ok(());
+    }
+    endpoint.take_over(decision.at, connection, decision.to, takeover(decision))
+}
+
+/// Queue, in lowest RTTs, below which a connection may use little of the capacity: the queue that BBR's probes leave.
+const SHORT_QUEUE: f64 = 0.25;
+
+/// Returns how the new CCA takes over.
+fn takeover(decision: &Decision) -> Takeover {
+    let queue = feature_called("queue_ratio").and_then(|number| decision.features.0[number]);
+    let short = queue.is_some_and(|queue| queue.value < SHORT_QUEUE);
+    let family = registry::find(decision.to).map(|found| found.family);
+    match decision.cause {
+        // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
+        // its rate would end.
+        Cause::Establishment | Cause::Agent { begun: false } => Takeover::Kernel,
+        // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds that within
+        // some round trips if it begins anew, and over hundreds if it takes the rate so far for the capacity.
+        Cause::Change | Cause::Agent { .. } if short && family == Some(Family::Model) => {
+            Takeover::Kernel
+        }
+        Cause::Change | Cause::Return | Cause::Agent { .. } => Takeover::Context,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Features;
+    use crate::{Watch, estimate::Estimate};
+
+    fn how(cause: Cause, to: &'static str, queue_ratio: f64) -> Takeover {
+        let mut features = Features::of(Watch::new().view());
+        let number = feature_called("queue_ratio").expect("a feature");
+        features.0[number] = Some(Estimate::new(queue_ratio, 1.0));
+        takeover(&Decision {
+            at: Instant::ZERO,
+            from: "illinois",
+            to,
+            cause,
+            reason: String::new(),
+            features,
+            initial_window: None,
+        })
+    }
+
+    #[test]
+    fn a_model_begins_anew_where_hardly_any_queue_shows_the_capacity() {
+        assert_eq!(how(Cause::Change, "bbr", 0.05), Takeover::Kernel);
+        assert_eq!(how(Cause::Change, "bbr", 0.8), Takeover::Context, "a queue");
+        assert_eq!(how(Cause::Change, "copa", 0.05), Takeover::Context);
+        assert_eq!(how(Cause::Return, "bbr", 0.05), Takeover::Context);
+        assert_eq!(how(Cause::Establishment, "copa", 0.0), Takeover::Kernel);
+    }
+
+    #[test]
+    fn an_agent_changes_as_a_policy_does() {
+        let agent = |begun| Cause::Agent { begun };
+        assert_eq!(how(agent(true), "bbr", 0.05), Takeover::Kernel);
+        assert_eq!(how(agent(true), "bbr", 0.8), Takeover::Context, "a queue");
+        assert_eq!(how(agent(true), "copa", 0.05), Takeover::Context);
+        assert_eq!(
+            how(agent(false), "copa", 0.8),
+            Takeover::Kernel,
+            "no data yet"
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! Test endpoint: made-up senders, and a record of what selectors did to them.
+
+use std::collections::BTreeMap;
+
+use cca::Takeover;
+use results::DecisionRow;
+use selection::{Endpoint, Hints, SenderView};
+use units::Instant;
+
+/// Made-up connections.
+#[derive(Default)]
+pub struct MadeUp {
+    /// The senders of the connections that are open.
+    pub senders: BTreeMap<u32, SenderView>,
+    /// The hints of the radio of each destination that has one.
+    pub radios: BTreeMap<String, Hints>,
+    /// Destinations whose radio was asked for hints.
+    pub asked: Vec<String>,
+    pub recorded: Vec<DecisionRow>,
+    pub takeovers: Vec<(u32, &'static str, Takeover)>,
+}
+
+impl Endpoint for MadeUp {
+    /// Error of a connection that does not exist.
+    type Error = String;
+
+    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, String> {
+        Ok(self.senders.get(&connection).copied())
+    }
+
+    fn hints(&mut self, destination: &str) -> Result<Option<Hints>, String> {
+        self.asked.push(destination.to_owned());
+        Ok(self.radios.get(destination).copied())
+    }
+
+    fn record(&mut self, decision: DecisionRow) -> Result<(), String> {
+        self.recorded.push(decision);
+        Ok(())
+    }
+
+    fn take_over(
+        &mut self,
+        _: Instant,
+        connection: u32,
+        cca: &'static str,
+        how: Takeover,
+    ) -> Result<(), String> {
+        if !self.senders.contains_key(&connection) {
+            return Err(format!("connection {connection} is not open"));
+        }
+        self.takeovers.push((connection, cca, how));
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Any samples: estimates stay finite and confidences between 0 and 1, whatever a kernel reports.
+
+use proptest::prelude::*;
+use selection::{Features, Hints, SenderView, View, Watch};
+use units::{Duration, Instant, Rate};
+
+/// Generates a distance from the sample before and an arbitrary view.
+fn any_sample() -> impl Strategy<Value = (Duration, SenderView)> {
+    let times = (
+        0..50_000_000_u64,
+        0..5_000_000_000_u64,
+        0..5_000_000_000_u64,
+    );
+    let counts = (
+        any::<u32>(),
+        any::<u32>(),
+        0..u64::from(u32::MAX),
+        0..u64::from(u32::MAX),
+    );
+    let rest = (
+        0..70_000_u32,
+        0..1_u64 << 45,
+        any::<bool>(),
+        any::<u64>(),
+        any::<bool>(),
+    );
+    (times, counts, rest).prop_map(|(times, counts, rest)| {
+        let view = SenderView {
+            mss: rest.0,
+            cwnd: counts.0,
+            inflight: counts.1,
+            srtt: (times.1 > 0).then_some(Duration::from_nanos(times.1)),
+            min_rtt: Some(Duration::from_nanos(times.2)),
+            delivered: counts.2,
+            retransmissions: counts.3,
+            delivery_rate: Some(Rate::from_bits_per_second(rest.1)),
+            app_limited: rest.2,
+            send_window: Some(rest.3),
+            slow_start: rest.4,
+            ..SenderView::default()
+        };
+        (Duration::from_nanos(times.0), view)
+    })
+}
+
+fn assert_sane(view: &View) -> Result<(), TestCaseError> {
+    let confidences = [
+        view.base_rtt.confidence,
+        view.latency.confidence,
+        view.capacity.confidence,
+        view.trend.confidence,
+        view.movement.confidence,
+        view.variability.confidence,
+        view.queue.confidence,
+        view.buffer.confidence,
+        view.window_limited.confidence,
+        view.random_loss.confidence,
+        view.phase.confidence,
+        view.speed.confidence,
+    ];
+    for confidence in confidences {
+        prop_assert!((0.0..=1.0).contains(&confidence), "{view:?}");
+    }
+    for known in Features::of(view).0.into_iter().flatten() {
+        prop_assert!(known.value.is_finite(), "{view:?}");
+        prop_assert!((0.0..=1.0).contains(&known.confidence), "{view:?}");
+    }
+    prop_assert!((0.0..=1.0).contains(&view.random_loss.value), "{view:?}");
+    prop_assert!(view.variability.value >= 0.0, "{view:?}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_samples_give_sane_estimates(
+        samples in prop::collection::vec(any_sample(), 1..300),
+        ordered in any::<bool>(),
+        trend in prop::option::of(-10.0..10.0_f64),
+    ) {
+        let mut watch = Watch::new();
+        watch.hint(Hints { sinr_trend: trend, ..Hints::default() });
+        let (mut now, mut delivered, mut again) = (Instant::ZERO, 0, 0);
+        for (since, mut sample) in samples {
+            now += since;
+            if ordered {
+                delivered += sample.delivered % 1_000;
+                again += sample.retransmissions % 100;
+                (sample.delivered, sample.retransmissions) = (delivered, again);
+            }
+            watch.observe(now, &sample, None);
+            assert_sane(watch.view())?;
+        }
+    }
+}

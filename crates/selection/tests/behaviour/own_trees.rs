@@ -1,0 +1,112 @@
+//! Trees for requirements that PM does not express, and what stands in for them where a policy has none.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use selection::{Auto, Decision, Policy, Selector, SenderView, Start};
+use units::random::{Purpose, Stream};
+use units::{Duration, Instant};
+
+/// Starts Reno for balanced and NV for delay. Starts BBR for power, though PM expects more of Vegas there. Starts
+/// Westwood for goodput@ where the lowest RTT is below half of the bound, otherwise BIC.
+const POLICY: &str = r#"
+name = "own"
+description = "Trees of requirements of their own."
+
+[method.tree]
+features = ["base_over_bound"]
+
+[[method.tree.trees]]
+requirement = "balanced"
+moment = "start"
+margin = 0.0
+nodes = [{ cases = 9, take = ["reno"], parts = { reno = [0.5, 0.5, 0.5] } }]
+
+[[method.tree.trees]]
+requirement = "delay"
+moment = "start"
+margin = 0.0
+nodes = [{ cases = 9, take = ["nv"], parts = { nv = [0.5, 0.5, 0.5] } }]
+
+[[method.tree.trees]]
+requirement = "power"
+moment = "start"
+margin = 0.0
+nodes = [{ cases = 9, take = ["bbr", "vegas"], parts = { bbr = [0.9, 0.1, 0.1], vegas = [0.8, 1.0, 1.0] } }]
+
+[[method.tree.trees]]
+requirement = "goodput@"
+moment = "start"
+margin = 0.0
+nodes = [
+    { feature = "base_over_bound", threshold = 0.5, below = 1, from = 2, unknown = 1 },
+    { cases = 9, take = ["westwood"], parts = { westwood = [0.9, 0.5, 0.5] } },
+    { cases = 9, take = ["bic"], parts = { bic = [0.9, 0.5, 0.5] } },
+]
+"#;
+
+/// Returns the choice for a connection whose handshake took 40 ms.
+fn chosen(policy: &str, requirement: &str) -> Decision {
+    let policy = Arc::new(Policy::from_toml(policy, "own.toml").unwrap());
+    let settings = BTreeMap::from([("requirement".to_owned(), requirement.to_owned())]);
+    let start = Start {
+        at: Instant::ZERO,
+        known: None,
+        hints: None,
+        draws: Stream::new(1, Purpose::Selection, 0),
+    };
+    let (mut selector, first) = Selector::new(policy, Auto::new(&settings).unwrap(), &start);
+    let rtt = Some(Duration::from_millis(40));
+    let sender = SenderView {
+        mss: 1_448,
+        cwnd: 10,
+        srtt: rtt,
+        min_rtt: rtt,
+        send_window: Some(65_535),
+        slow_start: true,
+        ..SenderView::default()
+    };
+    let told = selector.observe(Instant::ZERO + Duration::from_millis(40), &sender, None);
+    told.unwrap_or(first)
+}
+
+#[test]
+fn a_requirement_has_its_own_tree_before_that_of_the_nearest() {
+    for (requirement, cca) in [
+        ("balanced", "reno"),
+        ("delay", "nv"),
+        ("power", "bbr"),
+        ("goodput@100ms", "westwood"),
+        ("goodput@60ms", "bic"),
+    ] {
+        assert_eq!(chosen(POLICY, requirement).to, cca, "{requirement}");
+    }
+}
+
+#[test]
+fn the_first_part_alone_is_the_measure_of_a_tree_of_its_own() {
+    let reason = chosen(POLICY, "power").reason;
+    assert!(reason.contains("0.900 expected of bbr"), "{reason}");
+}
+
+#[test]
+fn without_a_tree_of_its_own_a_requirement_has_that_of_the_nearest() {
+    assert_eq!(chosen(POLICY, "delay@2Mbps").to, "nv");
+    let (named, _) = POLICY
+        .split_once("[[method.tree.trees]]\nrequirement = \"power\"")
+        .unwrap();
+    assert_eq!(chosen(named, "power").to, "reno");
+    assert_eq!(chosen(named, "goodput@60ms").to, "reno");
+}
+
+#[test]
+fn a_tree_for_no_requirement_is_refused() {
+    let wrong = POLICY.replace("\"power\"", "\"speed\"");
+    assert_eq!(
+        Policy::from_toml(&wrong, "own.toml")
+            .unwrap_err()
+            .to_string(),
+        "own.toml: method.tree.trees[2].requirement: \"speed\" is not a requirement; \
+         allowed: goodput, balanced, delay, fct, power, goodput@, delay@"
+    );
+}

@@ -1,0 +1,267 @@
+//! Side of celltcp: opens a library, and makes catalogue entries of its CCAs.
+#![allow(unsafe_code)]
+
+use core::ptr::NonNull;
+use std::path::Path;
+
+use cca::parameters::Setting;
+use cca::slow_start::Method;
+use cca::{
+    Ack, AckKind, AckSample, CaState, Cca, CongestionControl, Context, Event, Family, Lost,
+    Parameter, Settings, SlowStart, Window,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::border::{Call, Growth, LAYOUT, Library, Question, Sink, VERSION};
+use crate::library::Instance;
+
+/// Function that is told the message of a CCA that panics during a run.
+pub type Failed = fn(String);
+
+/// Description of a CCA, as its library writes it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct About {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) reference: String,
+    pub(crate) year: u16,
+    pub(crate) slow_start: Option<String>,
+    pub(crate) parameters: Vec<ParameterAbout>,
+}
+
+/// Description of a parameter, as its library writes it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ParameterAbout {
+    pub(crate) name: String,
+    pub(crate) meaning: String,
+    pub(crate) unit: String,
+    pub(crate) source: String,
+    pub(crate) default: String,
+    pub(crate) allowed: String,
+}
+
+/// Opens a library and returns the catalogue entries of its CCAs. The library stays open for the life of the process.
+///
+/// # Errors
+/// The file is no library that can be opened, it exports no CCA, or it was built for another version of the border.
+pub fn load(file: &Path, failed: Failed) -> Result<Vec<Cca>, String> {
+    let shown = file.display();
+    // A name without a folder would be searched for in the folders of the system.
+    let path = file.canonicalize();
+    let path = path.map_err(|error| format!("{shown}: {error}"))?;
+    // SAFETY: code that runs when a library is opened can do anything; the user has named the file to be run.
+    let opened = unsafe { libloading::Library::new(&path) };
+    let opened =
+        opened.map_err(|error| format!("{shown}: cannot be opened as a library: {error}"))?;
+    // SAFETY: a symbol of this name is made by `export!` alone, with this type, whose first field all versions have.
+    let found = unsafe { opened.get::<*const Library>(b"CELLTCP_LIBRARY\0") };
+    let table = *found.map_err(|_| {
+        format!(
+            "{shown}: exports no congestion control; allowed: a library with cca_plugin::export!(...)"
+        )
+    })?;
+    // SAFETY: as above; and the library stays open, so that the table is there for good.
+    let table: &'static Library = unsafe { &*table };
+    let ccas = adopt(table, failed).map_err(|error| format!("{shown}: {error}"))?;
+    core::mem::forget(opened);
+    Ok(ccas)
+}
+
+/// Returns the catalogue entries of the CCAs in the table of a library.
+///
+/// # Errors
+/// The library was built for another version of the border.
+pub fn adopt(library: &'static Library, failed: Failed) -> Result<Vec<Cca>, String> {
+    // Only the version is known to be there until it is checked.
+    if library.version != VERSION || library.layout != LAYOUT {
+        return Err(format!(
+            "was built for version {} of the border to celltcp, this is version {VERSION}; build it again with \
+             the crates of celltcp {}",
+            library.version,
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    (0..library.count)
+        .map(|number| entry(library, number, failed))
+        .collect()
+}
+
+/// Makes the catalogue entry of a CCA. It is for the life of the process.
+fn entry(library: &'static Library, number: usize, failed: Failed) -> Result<Cca, String> {
+    let of = move || library.entries.wrapping_add(number);
+    let mut text = String::new();
+    // SAFETY: the library has `count` entries, and `number` is less.
+    unsafe { (library.about)(of(), Sink::to(&mut text)) };
+    let about: About = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let name = leaked(about.name);
+    let slow_start = about.slow_start.as_deref().map(|method| {
+        Method::read(method).ok_or_else(|| format!("{name}: {method:?} is no slow-start method"))
+    });
+    let parameters = about.parameters.into_iter().map(|parameter| {
+        let (own, default, allowed) =
+            (leaked(parameter.name), parameter.default, parameter.allowed);
+        Parameter {
+            name: own,
+            meaning: leaked(parameter.meaning),
+            unit: leaked(parameter.unit),
+            source: leaked(parameter.source),
+            default: Box::leak(Box::new(move || default.clone())),
+            allowed: Box::leak(Box::new(move || allowed.clone())),
+            canonical: Box::leak(Box::new(move |value: &str| {
+                let mut text = String::new();
+                // SAFETY: as above.
+                let is_allowed = unsafe {
+                    (library.canonical)(of(), own.into(), value.into(), Sink::to(&mut text))
+                };
+                is_allowed.then_some(text)
+            })),
+        }
+    });
+    let build = move |settings: &Settings| {
+        let text = serde_json::to_string(settings).unwrap_or_default();
+        // SAFETY: as above.
+        let instance = unsafe { (library.build)(of(), text.as_str().into()) };
+        let foreign = Foreign {
+            library,
+            name,
+            instance: NonNull::new(instance),
+            failed,
+        };
+        if foreign.instance.is_none() {
+            failed(format!("{name}: its constructor has panicked"));
+        }
+        Box::new(foreign) as Box<dyn CongestionControl>
+    };
+    Ok(Cca {
+        name,
+        aliases: &[],
+        title: leaked(about.title),
+        family: Family::User,
+        reference: leaked(about.reference),
+        year: about.year,
+        linux: false,
+        parameters: parameters.collect::<Vec<_>>().leak(),
+        slow_start: slow_start.transpose()?,
+        build: Box::leak(Box::new(build)),
+    })
+}
+
+fn leaked(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+/// CCA of one connection that a library keeps.
+#[derive(Debug)]
+struct Foreign {
+    library: &'static Library,
+    name: &'static str,
+    /// `None` once it has panicked; it then does nothing, and the run is about to end.
+    instance: Option<NonNull<Instance>>,
+    failed: Failed,
+}
+
+// SAFETY: the instance holds a `dyn CongestionControl`, which is `Send`, and nothing else points to it.
+unsafe impl Send for Foreign {}
+
+impl Foreign {
+    fn call(&mut self, window: &mut Window, call: Call<'_>) -> Option<u32> {
+        let instance = self.instance?.as_ptr();
+        // SAFETY: the instance is of the `build` of this library, and `self` is borrowed mutably.
+        let answer = unsafe { (self.library.call)(instance, window, call) };
+        if !answer.has_panicked {
+            return Some(answer.value);
+        }
+        let mut message = String::new();
+        // SAFETY: as above.
+        unsafe { (self.library.failure)(instance, Sink::to(&mut message)) };
+        self.free();
+        (self.failed)(format!("{}: {message}", self.name));
+        None
+    }
+
+    fn ask(&self, question: Question<'_>) -> u32 {
+        self.instance.map_or(0, |instance| {
+            // SAFETY: the instance is of the `build` of this library.
+            unsafe { (self.library.ask)(instance.as_ptr(), question) }
+        })
+    }
+
+    fn free(&mut self) {
+        if let Some(instance) = self.instance.take() {
+            // SAFETY: the instance is of the `build` of this library, and is taken out of `self`.
+            unsafe { (self.library.free)(instance.as_ptr()) };
+        }
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+impl CongestionControl for Foreign {
+    fn init(&mut self, window: &mut Window) {
+        self.call(window, Call::Init);
+    }
+
+    fn seed(&mut self, window: &mut Window, context: &Context) {
+        self.call(window, Call::Seed(context));
+    }
+
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        self.call(window, Call::Ssthresh).unwrap_or(window.ssthresh)
+    }
+
+    fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
+        self.call(window, Call::PktsAcked(&sample.into()));
+    }
+
+    fn in_ack_event(&mut self, window: &mut Window, kind: AckKind) {
+        self.call(window, Call::InAckEvent(kind));
+    }
+
+    fn on_lost(&mut self, window: &mut Window, lost: &Lost) {
+        self.call(window, Call::OnLost(lost));
+    }
+
+    fn grow(&mut self, window: &mut Window, mut slow_start: &mut dyn SlowStart, acked: u32) {
+        self.call(window, Call::Grow(Growth::of(&mut slow_start), acked));
+    }
+
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        self.call(window, Call::CongAvoid(acked));
+    }
+
+    fn owns_window(&self) -> bool {
+        self.ask(Question::OwnsWindow) != 0
+    }
+
+    fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
+        self.call(window, Call::CongControl(&ack.into()));
+    }
+
+    fn set_state(&mut self, window: &mut Window, state: CaState) {
+        self.call(window, Call::SetState(state));
+    }
+
+    fn cwnd_event(&mut self, window: &mut Window, event: Event) {
+        self.call(window, Call::CwndEvent(event));
+    }
+
+    fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
+        self.call(window, Call::UndoCwnd).unwrap_or(window.cwnd)
+    }
+
+    fn min_tso_segs(&self, window: &Window) -> u32 {
+        self.ask(Question::MinTsoSegs(window)).max(1)
+    }
+
+    fn needs_ecn(&self) -> bool {
+        self.ask(Question::NeedsEcn) != 0
+    }
+
+    fn sndbuf_expand(&self) -> u32 {
+        self.ask(Question::SndbufExpand).max(1)
+    }
+}

@@ -1,0 +1,1 @@
+"""Benchmarks: speed and memory of the native engine and of the radio."""

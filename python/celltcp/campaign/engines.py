@@ -1,0 +1,141 @@
+"""Engines: our own TCP, or a Linux kernel."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celltcp._core import CelltcpError, Run, Scenario, native_ccas
+from celltcp.scenarios.cca_mix import lineup_of
+
+if TYPE_CHECKING:
+    from celltcp.kernel import Kernel
+
+#: A run as `celltcp._core.run_batch` takes it: number, label, scenario, seed, parts of a kernel.
+Described = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
+
+#: Names of the engines.
+ENGINES = ("native", "kernel")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine that is available and can run."""
+
+    name: str
+    kernel: Kernel | None = None
+
+    @property
+    def key(self) -> str:
+        """Key that differs between engines whose results may differ."""
+        return f"kernel-{self.kernel.version}" if self.kernel else self.name
+
+    @functools.cached_property
+    def build(self) -> str:
+        """Digest of the programs that it consists of: another build may come to other results."""
+        programs = [Path(inspect.getfile(Scenario))]
+        if self.kernel is not None:
+            programs.append(self.kernel.binary)
+            programs += sorted((Path(__file__).parents[1] / "engine").rglob("*"))
+        digest = hashlib.sha256()
+        for program in programs:
+            if program.is_file():
+                digest.update(_digest(program, program.stat().st_mtime_ns).encode())
+        return digest.hexdigest()[:16]
+
+    @property
+    def ccas(self) -> list[str]:
+        """Names of its CCAs."""
+        return list(self.kernel.ccas) if self.kernel else native_ccas()
+
+    def require(self, ccas: Iterable[str], lineup: str = "") -> None:
+        """Checks that the engine has these CCAs, which `lineup` uses or may choose."""
+        there = self.ccas
+        for cca in ccas:
+            if cca not in there:
+                who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
+                selects = lineup_of(lineup).selects
+                chosen = f"{lineup} has or may choose {cca!r}, but " if selects else ""
+                what = "it" if chosen else repr(cca)
+                allowed = ", ".join(there)
+                raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")
+
+    def describe(self, number: int, label: str, scenario: Scenario, seed: int) -> Described:
+        """Returns a run of this engine as `celltcp._core.run_batch` takes it.
+
+        Args:
+            number: of the run in the tables.
+            label: of the run in the tables.
+            scenario: what is run.
+            seed: of the run.
+        """
+        return number, label, scenario, seed, self.parts
+
+    @property
+    def parts(self) -> tuple[str, str, str] | None:
+        """Files of the kernel, of the guest's program and of the path; None for the native engine."""
+        if self.kernel is None:
+            return None
+        return str(self.kernel.binary), _part("celltcp-kernel-guest"), _part("libkernel_network.so")
+
+    def start(
+        self,
+        scenario: Scenario,
+        seed: int,
+        *,
+        pcap: str | None = None,
+        pcap_at: str | None = None,
+        check: bool = False,
+    ) -> Run:
+        """Starts a run.
+
+        Args:
+            scenario: what is run.
+            seed: of the run.
+            pcap: file for a capture.
+            pcap_at: node of the capture; the server unless given.
+            check: whether the invariant checker verifies the run.
+        """
+        if (parts := self.parts) is None:
+            return Run(scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)
+        return Run.on_kernel(*parts, scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)
+
+
+def engine(name: str = "native", kernel: str | None = None) -> Engine:
+    """Returns the engine of that name.
+
+    Args:
+        name: `"native"` or `"kernel"`.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+
+    Raises:
+        CelltcpError: if there is no such engine, or no such kernel is built.
+    """
+    if name not in ENGINES:
+        raise CelltcpError(f"engine: {name!r} is none; allowed: {', '.join(ENGINES)}")
+    if name == "native":
+        if kernel is not None:
+            raise CelltcpError(f"kernel: {kernel!r} is given, but the engine is native; take kernel")
+        return Engine(name)
+    from celltcp.kernel import find
+
+    return Engine(name, find(kernel))
+
+
+@functools.cache
+def _digest(file: Path, _changed: int) -> str:
+    """Returns the digest of a file, which is computed once for each time that it was changed."""
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def _part(name: str) -> str:
+    file = Path(__file__).parents[1] / "engine" / name
+    if not file.is_file():
+        raise CelltcpError(f"{file}: is missing; in a checkout, make setup builds it")
+    return str(file)

@@ -1,0 +1,63 @@
+"""Origin: the description in results of how they were made."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celltcp._core import Scenario, __version__
+from celltcp.campaign.engines import Engine
+
+
+def origin_of(
+    scenario: Scenario, ccas: Sequence[str], runs: int, seed: int, engine: Engine
+) -> dict[str, Any]:
+    """Returns scenario, engine, congestion controls and seeds of a campaign, as JSON has them."""
+    return {
+        "version": __version__,
+        "build": engine.build,
+        "engine": engine.key,
+        "name": scenario.name,
+        "hash": scenario.hash,
+        "scenario": scenario.to_toml(),
+        "randomness": scenario.randomness,
+        "traces": [
+            {
+                "file": file,
+                "direction": direction,
+                "read_as": told,
+                "duration_s": duration_s,
+                "mean_mbps": mean_mbps,
+            }
+            for file, direction, told, duration_s, mean_mbps in scenario.traces
+        ],
+        "slot_s": scenario.slot_s,
+        "duration_s": scenario.duration_s,
+        "cca": list(ccas),
+        **({"notes": scenario.notes} if scenario.notes else {}),
+        **({"middleboxes": scenario.middleboxes} if scenario.middleboxes else {}),
+        "runs": runs,
+        "seed": seed,
+    }
+
+
+def made_of(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what ran and the settings of path and TCP, as JSON has them."""
+    scenario = tomllib.loads(about["scenario"])
+    name, _, kernel = str(about["engine"]).partition("-")
+    path = scenario.get("path", {})
+    return {
+        "engine": {"name": name, "kernel": kernel or None, "build": about.get("build")},
+        "path": {field: path[field] for field in ("rtt", "buffer", "queue") if field in path},
+        "tcp": scenario.get("tcp", {}),
+        **({"kernel": scenario["kernel"]} if kernel and "kernel" in scenario else {}),
+    }
+
+
+def ran_by(about: Mapping[str, Any]) -> str:
+    """Returns what ran in a few words: version and build of celltcp, and the engine."""
+    name, _, kernel = str(about["engine"]).partition("-")
+    engine = f"Linux {kernel}" if kernel else f"{name} engine"
+    build = f" ({about['build'][:8]})" if "build" in about else ""
+    return f"celltcp {about['version']}{build}, {engine}"

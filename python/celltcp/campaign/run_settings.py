@@ -1,0 +1,162 @@
+"""Settings of runs: one object, passed from the command line down to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.campaign.cluster import Cluster, Workers
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.plan import Campaign
+from celltcp.scenarios.ccas import OWN, through
+from celltcp.scenarios.ccas import chosen as chosen_ccas
+from celltcp.scenarios.changes import Changes, override_texts
+from celltcp.scenarios.scenarios import load_scenario
+
+#: Largest seed: every whole number up to it is one of JSON, too.
+MAX_SEED = 2**53 - 2**20
+
+#: Congestion controls that are compared unless others are named.
+DEFAULT_CCAS = ("cubic", "bbr", "reno")
+
+
+def workers_of(jobs: int | None, cluster: str | None) -> Workers:
+    """Returns where runs are done: number of threads of this machine, or the cluster of an address.
+
+    Raises:
+        CelltcpError: if both are given.
+    """
+    if cluster is None:
+        return jobs
+    if jobs is not None:
+        raise CelltcpError(
+            f"jobs: {jobs} is given beside the cluster {cluster}, whose workers decide how many run at "
+            "a time; give one of them"
+        )
+    return Cluster(cluster)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Settings that runs of all commands share.
+
+    Attributes:
+        cca: names of congestion controls, as `celltcp.scenarios.ccas.chosen` takes them.
+        middlebox: middleboxes that each congestion control is to pass in turn, as
+            `celltcp.scenarios.ccas.through` takes them; those of the scenario unless given.
+        runs: runs of each; run i has `seed + i`.
+        seed: of the first run.
+        duration: length of a run, such as `"60s"`; that of the scenario unless given.
+        jobs: runs at a time; all cores that the process may use unless given.
+        cluster: address of the Dask scheduler whose workers do the runs, such as
+            `"tcp://host:8786"`; this machine does them unless given.
+        dry_run: whether to plan the runs only, and raise what they would take.
+        engine: `"native"` or `"kernel"`.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+        uplink: link trace of the uplink.
+        column: columns of a link trace that is a table, `RATE` or `TIME,RATE`.
+        unit: units of a link trace that is a table, such as `"ms,kbit/s"`.
+        direction: whose rates are read of a link trace with both, `"down"` or `"up"`.
+        changes: scenario fields to override.
+        samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
+        out: folder to keep finished runs in while a campaign goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
+    """
+
+    cca: str | Sequence[str] = OWN
+    middlebox: str | Sequence[str] = ()
+    runs: int = 10
+    seed: int = 1
+    duration: str | None = None
+    jobs: int | None = None
+    cluster: str | None = None
+    dry_run: bool = False
+    engine: str = "native"
+    kernel: str | None = None
+    uplink: str | Path | None = None
+    column: str | None = None
+    unit: str | None = None
+    direction: str | None = None
+    changes: Changes = ()
+    samples: str = "every-ack"
+    radio_log: bool = False
+    out: str | Path | None = None
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Makes sure that there is something to run.
+
+        Raises:
+            CelltcpError: says what is allowed.
+        """
+        if not (isinstance(self.runs, Integral) and self.runs >= 1):
+            raise CelltcpError(f"runs: {self.runs!r} is not a number from 1 on")
+        if not (isinstance(self.seed, Integral) and 0 <= self.seed <= MAX_SEED):
+            raise CelltcpError(f"seed: {self.seed!r} is not a number from 0 to {MAX_SEED}")
+
+    @property
+    def workers(self) -> Workers:
+        """Where the runs are done: number of threads of this machine, or a cluster."""
+        return workers_of(self.jobs, self.cluster)
+
+    @property
+    def told_changes(self) -> dict[str, list[str]]:
+        """The overrides as results tell them, under `set`; nothing if there are none."""
+        texts = override_texts(self.changes)
+        return {"set": texts} if texts else {}
+
+    def find_engine(self) -> Engine:
+        """Returns the engine.
+
+        Raises:
+            CelltcpError: if there is no such engine, or no such kernel is built.
+        """
+        return engine(self.engine, self.kernel)
+
+    def load(self, scenario: str | Path | Scenario, *, changes: Changes | None = None) -> Scenario:
+        """Loads a scenario with the duration, uplink, overrides and radio log of these settings.
+
+        Args:
+            scenario: built-in name, scenario file, link trace, or a loaded scenario.
+            changes: fields to override in place of those of the settings.
+
+        Raises:
+            CelltcpError: names the file, the field, the value and what is allowed.
+        """
+        changes = self.changes if changes is None else changes
+        loaded = load_scenario(
+            scenario,
+            uplink=self.uplink,
+            duration=self.duration,
+            changes=changes,
+            column=self.column,
+            unit=self.unit,
+            direction=self.direction,
+        )
+        return loaded.with_radio_log() if self.radio_log else loaded
+
+    def applied(self) -> RunSettings:
+        """Returns the settings for a scenario that was loaded with these, without what changes it."""
+        return replace(
+            self,
+            uplink=None,
+            duration=None,
+            changes=(),
+            column=None,
+            unit=None,
+            direction=None,
+            radio_log=False,
+        )
+
+    def plan(self, loaded: Scenario, chosen: Engine, folder: Path | None = None) -> Campaign:
+        """Plans the runs of all congestion controls on a loaded scenario.
+
+        Raises:
+            CelltcpError: if the engine does not have a congestion control.
+        """
+        ccas = through(chosen_ccas(self.cca, chosen.ccas, loaded.lineup), self.middlebox or ())
+        return Campaign.of(loaded, ccas, self.runs, self.seed, chosen, folder)

@@ -1,0 +1,82 @@
+"""Collectors: destinations of a campaign's tables, in memory or in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from celltcp.results.folder import META, RUNS, prepare_folder
+from celltcp.results.parquet_writer import GrowingTable
+from celltcp.results.publishing import publish
+from celltcp.results.tables import DISPENSABLE_FILES, OPTIONAL, TABLES, StoredTables
+from celltcp.results.working import staging
+
+
+class Collector(Protocol):
+    """Takes the tables of a campaign, for several runs at a time, in the order of the runs."""
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+
+
+class InMemory:
+    """Tables that are kept in memory."""
+
+    def __init__(self, tables: Sequence[str] = TABLES) -> None:
+        """Takes the names of the tables that are kept."""
+        self._parts: dict[str, list[pa.Table]] = {name: [] for name in tables}
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+        for name, parts in self._parts.items():
+            if name in tables:
+                parts.append(tables[name])
+
+    def finish(self) -> dict[str, pa.Table]:
+        """Returns the joined tables; optional ones without rows are left out."""
+        tables = {name: pa.concat_tables(parts) for name, parts in self._parts.items() if parts}
+        return {name: table for name, table in tables.items() if name not in OPTIONAL or len(table)}
+
+
+class InFolder:
+    """Tables that are written to Parquet files as rows come; they appear when all are complete."""
+
+    def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
+        """Takes the folder, and the description of how the results were made."""
+        self._folder = prepare_folder(folder)
+        self._origin = origin
+        self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
+        self._growing: dict[str, GrowingTable] = {}
+        self._held = ExitStack()
+        self._staged = self._held.enter_context(staging(self._folder))
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+        for name in TABLES:
+            if name not in tables or (name in OPTIONAL and not len(tables[name])):
+                continue
+            table = tables[name]
+            known = table.schema.metadata or {}
+            table = table.replace_schema_metadata({**known, **self._meta})
+            if name not in self._growing:
+                self._growing[name] = GrowingTable(self._staged / f"{name}.parquet", table.schema)
+            self._growing[name].write(table)
+
+    def finish(self) -> StoredTables:
+        """Makes the files appear in the place of those of earlier results."""
+        for growing in self._growing.values():
+            growing.close()
+        publish(self._staged, self._folder, RUNS, self._origin, DISPENSABLE_FILES)
+        self._held.close()
+        return StoredTables(self._folder, [name for name in TABLES if name in self._growing])
+
+    def abandon(self) -> None:
+        """Removes unfinished files."""
+        for growing in self._growing.values():
+            growing.abandon()
+        self._held.close()

@@ -1,0 +1,171 @@
+"""Work on a cluster's worker: its build is checked, chunks of runs are done, tables are packed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from celltcp._core import CelltcpError, Scenario, run_batch
+from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.jobs import Job
+from celltcp.scenarios.own_cca import sources_of
+
+if TYPE_CHECKING:
+    from distributed import Worker
+
+#: A run of a chunk: its number and label, the place of its scenario in those that come along, its seed.
+Sent = tuple[int, str, int, int]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Work for one thread of a worker: a function of a module, with what it is called with."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    #: Calls whose results come behind the arguments: each is made once on the cluster, by its name.
+    shared: tuple[tuple[str, Callable[..., Any], tuple[Any, ...]], ...] = ()
+
+
+class OtherBuildError(CelltcpError):
+    """Refusal of a worker whose build of celltcp or kernel is another."""
+
+    @property
+    def address(self) -> str:
+        """Address of the worker."""
+        return str(self.args[1])
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Engine and build that a worker must have, so that its results are those of this machine."""
+
+    name: str
+    kernel: str | None
+    build: str
+
+    @classmethod
+    def of(cls, known: Engine) -> Needed:
+        """Returns what a worker needs to stand in for this engine."""
+        return cls(known.name, known.kernel.version if known.kernel else None, known.build)
+
+    def found(self) -> Engine:
+        """Returns the engine of this process.
+
+        Raises:
+            OtherBuildError: if it is not here, or its programs are others.
+        """
+        try:
+            here = _native() if self.kernel is None else engine(self.name, self.kernel)
+        except CelltcpError as missing:
+            raise OtherBuildError(str(missing), _address()) from None
+        if here.build != self.build:
+            what = f"{here.key}, build {here.build}"
+            raise OtherBuildError(f"has {what}; allowed: build {self.build}", _address())
+        return here
+
+
+@functools.cache
+def _native() -> Engine:
+    """Returns the native engine with the build that this process has loaded."""
+    here = engine()
+    # It is computed when it is first asked for; what is installed later is another.
+    assert here.build
+    return here
+
+
+def check(needed: Sequence[Needed], dask_worker: Worker | None = None) -> int:
+    """Checks that a worker has all engines; returns the number of its threads.
+
+    Args:
+        needed: engines with their builds.
+        dask_worker: the worker, which Dask itself gives.
+    """
+    for each in needed:
+        each.found()
+    return int(dask_worker.state.nthreads) if dask_worker else 1
+
+
+def chunks_task(chunks: Sequence[Sequence[Job]]) -> Task:
+    """Returns the task that does these chunks of one engine; each scenario goes to the cluster once.
+
+    Raises:
+        CelltcpError: if one has a congestion control that was registered in this process alone.
+    """
+    places: dict[Scenario, int] = {}
+    for job in itertools.chain(*chunks):
+        if sources_of(job.scenario.ccas):
+            raise CelltcpError(
+                f"cca: {job.cca!r} is no CCA of celltcp and known to this process alone; allowed with "
+                "--cluster: those of celltcp itself"
+            )
+        places.setdefault(job.scenario, len(places))
+    needed = Needed.of(chunks[0][0].engine)
+    runs = [[(job.number, job.cca, places[job.scenario], job.seed) for job in jobs] for jobs in chunks]
+    shared = []
+    for scenario in places:
+        pickled = _pickled(scenario)
+        digest = hashlib.sha256(pickled).hexdigest()[:32]
+        shared.append((f"{digest}-{needed.build}", loaded, (pickled, needed)))
+    return Task(run_chunks, (runs, needed), tuple(shared))
+
+
+@functools.lru_cache(maxsize=64)
+def _pickled(scenario: Scenario) -> bytes:
+    return pickle.dumps(scenario)
+
+
+def loaded(pickled: bytes, needed: Needed) -> Scenario:
+    """Returns a scenario that was pickled, on a worker that has the engine."""
+    needed.found()
+    scenario: Scenario = pickle.loads(pickled)
+    return scenario
+
+
+def run_chunks(
+    chunks: Sequence[Sequence[Sent]], needed: Needed, *scenarios: Scenario
+) -> list[dict[str, bytes]]:
+    """Does the runs of some chunks one after the other, and returns the packed tables of each chunk."""
+    here = needed.found()
+    packed: list[dict[str, bytes]] = []
+
+    def deliver(_: list[int], batches: Mapping[str, pa.RecordBatch], complete: bool) -> None:
+        if complete:
+            packed.append({name: pack(batch) for name, batch in batches.items()})
+
+    described = [
+        [here.describe(number, label, scenarios[at], seed) for number, label, at, seed in runs]
+        for runs in chunks
+    ]
+    run_batch(described, 1, deliver)
+    return packed
+
+
+def pack(batch: pa.RecordBatch) -> bytes:
+    """Returns a batch as compressed bytes, from which the very same batch is read."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(packed: Mapping[str, bytes]) -> dict[str, pa.Table]:
+    """Returns the tables of a chunk."""
+    return {name: pa.ipc.open_stream(each).read_all() for name, each in packed.items()}
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return "this process"

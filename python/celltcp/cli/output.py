@@ -1,0 +1,114 @@
+"""Output of a command: its table or JSON, and pictures beside the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from celltcp.cli.verbosity import note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.figure import Figure
+
+    from celltcp._core import Scenario
+    from celltcp.comparison.scenario_set import LoadedSet
+    from celltcp.results.tables import Results
+
+
+def check_json(json_file: str | None) -> None:
+    """Makes sure, before anything runs, that the file of `--json` can be written, and none is lost."""
+    from celltcp.files.replacing import JSON, check_output
+
+    if json_file not in (None, "-"):
+        check_output(Path(str(json_file)), JSON, inputs=other_names("json_file"))
+
+
+def other_names(parameter: str) -> Iterator[str]:
+    """Yields all texts that were given to the command but to one parameter: some may name files."""
+    context = click.get_current_context(silent=True)
+    for name, value in context.params.items() if context else ():
+        texts = value if isinstance(value, tuple) else (value,)
+        for text in texts if name != parameter else ():
+            if isinstance(text, str) and text:
+                yield from dict.fromkeys((text, *text.split(",")))
+
+
+def tell_traces(scenario: Scenario) -> None:
+    """Says on standard error how the recorded traces of a scenario were read."""
+    from celltcp.scenarios.scenarios import uplink_beside
+
+    context = click.get_current_context(silent=True)
+    given = context.params.get("uplink") if context else None
+    files = {direction: str(file) for file, direction, *_ in scenario.traces}
+    beside = None if given else uplink_beside(files.get("down", ""))
+    for file, direction, told, _, _ in scenario.traces:
+        is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
+        found = " (found beside the downlink)" if is_beside else ""
+        note(f"{direction}link {file}{found}: {told}")
+
+
+def tell_loaded(loaded: LoadedSet) -> None:
+    """Says on standard error how the traces of scenarios were read, and which files were left out."""
+    for scenario in loaded.scenarios.values():
+        tell_traces(scenario)
+    for reason in loaded.left_out:
+        click.echo(f"warning: left out: {reason}", err=True)
+
+
+def tell(
+    document: Callable[[], dict[str, Any] | list[dict[str, Any]]],
+    json_file: str | None,
+    show: Callable[[], None],
+) -> None:
+    """Prints the JSON if that was asked for, and else shows the table; writes the file of `--json`.
+
+    The file comes first: who reads the table may leave after its first lines.
+
+    Args:
+        document: makes what the JSON has; called only where there is some to write.
+        json_file: file of `--json`, `"-"` for the standard output, or None.
+        show: prints the table.
+    """
+    if json_file is None:
+        show()
+        return
+    import json
+
+    from celltcp.files.atomic_write import write_text
+
+    text = json.dumps(document(), indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        click.echo(text, nl=False)
+    else:
+        write_text(Path(json_file), text)
+        show()
+
+
+def is_drawn(results: Results, folder: Path, name: str) -> bool:
+    """Returns whether the picture of earlier results can stay, and says so."""
+    if not results.is_repeat:
+        return False
+    note(f"{folder} has these results already: nothing was run")
+    return not looks_asked() and all(
+        (folder / f"{name}.{ending}").is_file() for ending in ("png", "svg")
+    )
+
+
+def looks_asked() -> bool:
+    """Returns whether --size, --style or --title was given, so that pictures are drawn again."""
+    from celltcp.cli.options import LOOKS
+
+    context = click.get_current_context(silent=True)
+    return context is not None and any(context.params.get(look) is not None for look in LOOKS)
+
+
+def draw(figure: Figure, folder: Path, name: str) -> None:
+    """Saves a picture as PNG and SVG, and says where."""
+    from celltcp.present.style import save_all
+
+    for file in save_all(figure, [folder / f"{name}.{ending}" for ending in ("png", "svg")]):
+        note(f"picture: {file}")

@@ -1,0 +1,83 @@
+"""Figures of applications: what their events tell of each run, such as the score of a video."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from celltcp.results.columns import rows_of, text_array_of
+from celltcp.results.sums import means_by
+from celltcp.results.tables import Results
+
+
+class Figure(NamedTuple):
+    """Figure of an application."""
+
+    #: Heading of its column; the terminal breaks it at line ends.
+    heading: str
+    digits: int
+
+
+#: Figures of a video.
+VIDEO = {
+    "qoe": Figure("QoE\nMOS", 3),
+    "startup_s": Figure("start-up\ns", 2),
+    "stalls": Figure("stalls", 2),
+    "stalled_s": Figure("stalled\ns", 2),
+    "bitrate_mbps": Figure("bitrate\nMbit/s", 2),
+    "switches": Figure("switches", 1),
+}
+
+#: The applications, and the figures that are given for them together, by the kinds of their events.
+APPLICATIONS: tuple[dict[str, Figure], ...] = (
+    VIDEO,
+    {"response_s": Figure("response\ns", 3)},
+    {"page_load_s": Figure("page load\ns", 3)},
+    {
+        "frames": Figure("frames", 0),
+        "late_share": Figure("share of\nlate frames", 4),
+        "frame_delay_ms": Figure("delay of\nframes ms", 1),
+        "frame_delay_max_ms": Figure("highest\ndelay ms", 1),
+    },
+)
+
+#: All figures, by the kinds of their events.
+FIGURES: dict[str, Figure] = {
+    kind: figure for application in APPLICATIONS for kind, figure in application.items()
+}
+
+
+def application_figures(
+    results: Results, tested: Collection[tuple[int, int]], runs: Sequence[int]
+) -> dict[str, NDArray[np.float64]]:
+    """Returns the figures of the flow under test, as means of each run.
+
+    Only applications that have recorded something are there; NaN where a run has no such figure.
+
+    Args:
+        results: of the campaign.
+        tested: run and number of each connection of that flow.
+        runs: numbers of the runs.
+    """
+    if "events" not in results.tables:
+        # An evaluation keeps none.
+        return {}
+    events = results.tables["events"]
+    kinds = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(list(FIGURES)))
+    found = rows_of(events.filter(kinds), "run", "flow", "kind", "detail")
+    mine = [(kind, run, float(detail)) for run, flow, kind, detail in found if (run, flow) in tested]
+    keys = [(kind, run) for kind, run, _ in mine]
+    means = means_by(keys, [value for *_, value in mine], sorted(set(keys)))
+    known = {kind for kind, _ in means}
+    return {
+        kind: np.array([means.get((kind, run), math.nan) for run in runs])
+        for application in APPLICATIONS
+        if not known.isdisjoint(application)
+        for kind in application
+    }

@@ -1,0 +1,383 @@
+"""Outcome of a comparison: runs, means with intervals, recommendation, plots."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.provenance import made_of
+from celltcp.comparison.app_metrics import FIGURES
+from celltcp.comparison.application import COMPLETED, CRITERIA, completed_share, contradiction
+from celltcp.comparison.runs import run_table
+from celltcp.comparison.shares import Share, shared_path
+from celltcp.results.columns import array_of, rows_of
+from celltcp.results.frames import Recorded, frame, json_interval, json_row, json_value
+from celltcp.results.selectors import used_in
+from celltcp.results.statistics import Verdict, estimate, paired_difference, verdict
+from celltcp.results.tables import Results
+from celltcp.results.tested import FlowUnderTest, joined_slots
+from celltcp.results.warnings.limits import all_warnings
+from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.ccas import middlebox_of
+from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.requirements import (
+    COMPLETION,
+    COMPLETIONS,
+    QOE,
+    REQUIREMENTS,
+    derived_among,
+    metric_of,
+    required_in,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Metrics that are compared, in the order of the table.
+METRICS = (
+    "goodput_mbps",
+    "rtt_mean_ms",
+    "rtt_p95_ms",
+    "rtt_min_ms",
+    "induced_delay_ms",
+    "retransmissions",
+    "pm_balanced",
+    "pm_delay",
+)
+
+
+class Comparison(Recorded):
+    """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
+
+    def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
+        """Takes results, and requirements that matter beside the named ones and those of selectors."""
+        super().__init__(results)
+        own = required_in(results.about["cca"])
+        #: The requirements by which congestion controls are ranked, and the metric of each.
+        self.requirements = {
+            each: metric_of(each) for each in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
+        }
+        derived = derived_among(self.requirements)
+        completions = COMPLETION in self.requirements
+        #: Metrics that are compared, in the order of the table.
+        self.metrics = (*METRICS, *(each.metric for each in derived))
+        if completions:
+            self.metrics = (*self.metrics, COMPLETIONS)
+        #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
+        self.tested = FlowUnderTest.of(results.about)
+        self._shared = shared_path(results)
+        competitors = self._shared.competitors
+        self._columns = run_table(results, derived, competitors, completions=completions)
+        if QOE in self._columns:
+            self.requirements[QOE] = QOE
+        #: Figures of the applications, such as the score of a video.
+        self.figures = tuple(name for name in FIGURES if name in self._columns)
+        self.metrics = (*self.metrics, *self.figures)
+
+    @property
+    def ccas(self) -> list[str]:
+        """The congestion controls, in the order in which they were asked for."""
+        return list(self.results.about["cca"])
+
+    def middlebox(self, cca: str) -> str:
+        """Returns the middleboxes that a congestion control has passed; `"none"` without any."""
+        return middlebox_of(cca, self.results.about.get("middleboxes", ()))
+
+    @functools.cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row per run: the flow under test, and the fairness of all."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns)
+
+    def values(self, cca: str, metric: str) -> list[float]:
+        """Returns a column of `runs` for a congestion control, in the order of the seeds."""
+        return self._ordered(cca, self._columns[metric])
+
+    def _ordered(self, cca: str, column: Sequence[float]) -> list[float]:
+        return [float(column[place]) for place in self._places.get(cca, ())]
+
+    @functools.cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Places of the runs of each congestion control in the columns, in the order of the seeds."""
+        seeds = self._columns["seed"]
+        places: dict[str, list[int]] = {}
+        for place in sorted(range(len(seeds)), key=seeds.__getitem__):
+            places.setdefault(self._columns["cca"][place], []).append(place)
+        return places
+
+    @property
+    def slots(self) -> pd.DataFrame:
+        """One row per run, connection and slot."""
+        return frame(self.results.tables["slots"])
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """One row per run and connection."""
+        return frame(self.results.tables["flows"])
+
+    @functools.cached_property
+    def tested_flows(self) -> pd.DataFrame:
+        """Connections of the flow under test, a row per run and connection."""
+        flows = self.flows
+        return flows[self.tested.has(flows["name"])]
+
+    @functools.cached_property
+    def tested_slots(self) -> pd.DataFrame:
+        """Slots of the flow under test, a row per run and slot.
+
+        Of connections at the same time bytes, rates and windows add up, and RTT and PM are means.
+        """
+        return joined_slots(self.tested, self.flows, self.slots)
+
+    @property
+    def connections(self) -> int:
+        """The most connections that the flow under test has had in a run."""
+        flows = rows_of(self.results.tables["flows"], "run", "name")
+        mine = (run for run, name in flows if self.tested.includes(name))
+        return max(collections.Counter(mine).values(), default=0)
+
+    @property
+    def subject(self) -> str:
+        """The flow under test in words; empty where it is the only flow and has one connection."""
+        several = f"{self.connections} connections of " if self.connections > 1 else ""
+        flows = rows_of(self.results.tables["flows"], "name")
+        is_alone = all(self.tested.includes(name) for (name,) in flows)
+        return "" if is_alone and not several else f"{several}{self.tested.name}"
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
+        import pandas as pd
+
+        rows: dict[str, dict[tuple[str, str], float]] = {}
+        for cca, series in self._series():
+            estimates = {metric: estimate(values) for metric, values in series.items()}
+            rows[cca] = {
+                (metric, part): value
+                for metric, e in estimates.items()
+                for part, value in (("mean", e.mean), ("ci95", math.nan if e.ci95 is None else e.ci95))
+            }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
+
+    @property
+    def recommendation(self) -> dict[str, list[str]]:
+        """For each requirement the best congestion control, followed by those that may be as good.
+
+        `verdicts` tells ties from what the runs leave undecided. One run of a random scenario has no
+        best one, nor has a requirement whose leader the application's figures contradict. Line-ups of
+        several flows compete with each other, and are left out.
+        """
+        decides = self.decides
+        return {
+            requirement: list(found.ranked) if decides and not found.contradicted_by else []
+            for requirement, found in self.verdicts.items()
+        }
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones.
+
+        `contradicted_by` says where the figures of the application are against the leader.
+        """
+        return dict(self._verdicts)
+
+    @functools.cached_property
+    def _verdicts(self) -> dict[str, Verdict]:
+        series = {cca: values for cca, values in self._series() if "+" not in cca}
+        random = not self.decides
+        served = self._served(list(series))
+        found = {}
+        for requirement, metric in self.requirements.items():
+            each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
+            if each.leader is not None and not random:
+                why = contradiction(each.leader, metric, served)
+                each = replace(each, contradicted_by=why)
+            found[requirement] = each
+        return found
+
+    def _served(self, ccas: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+        """Returns what the application got: values of the runs by figure and CCA."""
+        completed = completed_share(self.results, self._columns["run"])
+        columns = {**self._columns, COMPLETED: completed}
+        return {
+            each.figure: {cca: self._ordered(cca, columns[each.figure]) for cca in ccas}
+            for each in CRITERIA
+            if each.figure in columns
+        }
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are enough runs to name a best CCA: two, or one if nothing is random."""
+        return not self.randomness or int(self.results.about["runs"]) > 1
+
+    @property
+    def shares(self) -> pd.DataFrame:
+        """Shares of the path while all flows run: CCA, connections and goodput per line-up and flow.
+
+        The goodput is that of all connections of the flow together, in Mbit/s: mean over the runs, and
+        the half width of the 95 % interval, NaN without spread.
+        """
+        import pandas as pd
+
+        columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
+        return pd.DataFrame(self.share_rows(), columns=columns)
+
+    def share_rows(self) -> list[dict[str, Any]]:
+        """Returns the rows of `shares`."""
+        lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
+        flows: dict[tuple[str, str, str], list[Share]] = {}
+        for each in self._shared.flows:
+            if each.run in lineups:
+                flows.setdefault((lineups[each.run], each.name, each.cca), []).append(each)
+        rows = []
+        for (lineup, name, cca), mine in flows.items():
+            found = estimate([each.goodput_mbps for each in mine])
+            rows.append(
+                {
+                    "cca": lineup,
+                    "flow": name,
+                    "flow_cca": cca,
+                    "connections": max(each.connections for each in mine),
+                    "goodput_mbps": found.mean,
+                    "goodput_mbps_ci95": math.nan if found.ci95 is None else found.ci95,
+                }
+            )
+        return rows
+
+    def only(self, ccas: Sequence[str]) -> Comparison:
+        """Returns the part of the comparison that is about these congestion controls.
+
+        Raises:
+            CelltcpError: if one of them was not compared.
+        """
+        for cca in ccas:
+            if cca not in self.ccas:
+                name = self.results.about["name"]
+                raise CelltcpError(f"cca: {cca!r} is not in {name}; there are {', '.join(self.ccas)}")
+        runs = zip(self._columns["run"], self._columns["cca"], strict=True)
+        wanted = array_of(np.array([run for run, cca in runs if cca in ccas], np.uint32))
+        tables = {
+            name: table.filter(pc.is_in(table["run"], value_set=wanted))
+            for name, table in self.results.tables.items()
+        }
+        return Comparison(Results(tables, {**self.results.about, "cca": list(ccas)}))
+
+    @property
+    def several_flows(self) -> bool:
+        """Whether flows, or connections of a flow at the same time, have shared the path."""
+        flows = set(rows_of(self.results.tables["flows"], "run", "name"))
+        of_run = collections.Counter(run for run, _ in flows)
+        at_once = map(len, self._shared.competitors.values())
+        return max((*of_run.values(), *at_once), default=0) > 1
+
+    @property
+    def randomness(self) -> list[str]:
+        """The parts of the scenario that are random; empty without one."""
+        return list(self.results.about["randomness"])
+
+    #: Plots, `celltcp.comparison.plots.accessors.ComparisonPlots`: `throughput_delay()`,
+    #: `ecdf(metric)`, `time_series()`, `startup()`, `overview()`.
+    plot = Attachment()
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the tables as Parquet files into `folder`."""
+        return self.results.save(folder)
+
+    def to_json(self) -> dict[str, Any]:
+        """Runs, summary, paired differences and recommendation; the same for the same seeds."""
+        series = dict(self._series())
+        selected = used_in(self.results)
+        best = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
+        return {
+            "version": self.results.about["version"],
+            "scenario": self.results.about["name"],
+            "scenario_hash": self.results.about["hash"],
+            **made_of(self.results.about),
+            "traces": self.results.about.get("traces", []),
+            "randomness": self.randomness,
+            "flow": {"name": self.tested.name, "connections": self.connections},
+            "runs": self._json_runs(),
+            "summary": [
+                {
+                    "cca": cca,
+                    "middlebox": self.middlebox(cca),
+                    **{metric: json_interval(values) for metric, values in metrics.items()},
+                }
+                for cca, metrics in series.items()
+            ],
+            "differences": [
+                {
+                    "requirement": requirement,
+                    "best": best[requirement],
+                    "other": cca,
+                    **_difference(series[best[requirement]][metric], series[cca][metric]),
+                }
+                for requirement, metric in self.requirements.items()
+                if requirement in best
+                for cca in series
+                if cca != best[requirement] and "+" not in cca
+            ],
+            "recommendation": self.recommendation,
+            "verdicts": {
+                requirement: {
+                    "best": found.best,
+                    "leader": found.leader,
+                    "tied": list(found.tied),
+                    "undecided": list(found.undecided),
+                    "runs_needed": found.runs_needed,
+                    "contradicted_by": found.contradicted_by,
+                }
+                for requirement, found in self.verdicts.items()
+            },
+            **({"shares": [json_row(row) for row in self.share_rows()]} if self.several_flows else {}),
+            **({"selection": [each.to_json() for each in selected]} if selected else {}),
+            "warnings": self.warnings,
+        }
+
+    def _json_runs(self) -> list[dict[str, Any]]:
+        rows = zip(*self._columns.values(), strict=True)
+        found = [json_row(dict(zip(self._columns, row, strict=True))) for row in rows]
+        return [{**row, "middlebox": self.middlebox(row["cca"])} for row in found]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the figures: what else than the CCAs they may come from."""
+        return list(self._warnings)
+
+    @functools.cached_property
+    def _warnings(self) -> list[str]:
+        found = all_warnings(self.results)
+        if not self.decides and len(self.ccas) > 1:
+            found.append("one run of a random scenario decides nothing: take 10 runs or more (--runs)")
+        return found
+
+    def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
+        """Per congestion control the values of each metric, in the order of the seeds."""
+        return [
+            (cca, {metric: self.values(cca, metric) for metric in self.metrics}) for cca in self.ccas
+        ]
+
+    def __repr__(self) -> str:
+        about = self.results.about
+        ranked = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
+        best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items())
+        runs = f"{counted(about['runs'], 'run')} of {', '.join(self.ccas)}"
+        return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def _difference(best: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
+    found = paired_difference(best, other)
+    return {"mean": json_value(found.mean), "ci95": found.ci95, "tied": found.includes_zero}

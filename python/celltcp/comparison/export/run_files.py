@@ -1,0 +1,33 @@
+"""Files of exports that have one per run: names, and the check that no other file is replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from celltcp.files.replacing import FileKind, check_output
+from celltcp.results.folder import part_of_file_name
+from celltcp.results.tables import Results
+
+
+def files_of_runs(
+    results: Results, folder: Path, ending: str, kind: FileKind
+) -> list[tuple[dict[str, Any], Path]]:
+    """Returns the row of each run with its file, `CCA-SEED` with an ending.
+
+    Args:
+        results: whose runs.
+        folder: of the files.
+        ending: of their names, with the dot.
+        kind: of their content.
+
+    Raises:
+        CelltcpError: if a file cannot be written, or one of another kind would be replaced.
+    """
+    runs = results.tables["runs"].to_pylist()
+    # Policies are named by their files, whose folders are not part of the name.
+    names = [part_of_file_name(f"{run['cca']}-{run['seed']}".replace("/", "-")) for run in runs]
+    files = [folder / f"{name}{ending}" for name in names]
+    for file in files:
+        check_output(file, kind)
+    return list(zip(runs, files, strict=True))

@@ -1,0 +1,231 @@
+"""Plots of results: methods that draw the data frames of a comparison or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.provenance import ran_by
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.plots.distribution import draw_ecdf
+from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
+from celltcp.comparison.plots.legs import draw_legs
+from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
+from celltcp.comparison.plots.startup import draw_startup
+from celltcp.comparison.plots.sweep import draw_sweep
+from celltcp.comparison.plots.tradeoff import draw_throughput_delay
+from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
+from celltcp.comparison.single_run import SingleRun
+from celltcp.present.style import figure, footnote, legend_beside, titled
+from celltcp.results.frames import frame
+from celltcp.scenarios.cca_labels import counted, labels
+
+#: Most congestion controls whose series are legible in one panel.
+_MOST_SERIES = 6
+
+
+class ComparisonPlots:
+    """Plots of a comparison; each is a matplotlib figure."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    def throughput_delay(self) -> Figure:
+        """Draws goodput against the 95th percentile of the one-way delay; the upper left is best."""
+        picture = figure(5.5, 4.4)
+        self._throughput_delay(picture.add_subplot())
+        return self._finished(picture)
+
+    def ecdf(self, metric: str = "goodput") -> Figure:
+        """Draws the distribution of `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots."""
+        picture = figure(5.5, 4.4)
+        self._ecdf(picture.add_subplot(), metric)
+        return self._finished(picture)
+
+    def ecdf_grid(self) -> Figure:
+        """Draws the distributions of goodput, RTT and one-way delay."""
+        return draw_ecdf_grid([self._comparison])
+
+    def spider(self) -> Figure:
+        """Draws the means of all metrics on axes that end at the largest mean."""
+        return draw_spiders([self._comparison])
+
+    def time_series(self, seed: int | None = None) -> Figure:
+        """Draws goodput and RTT over time in the run with `seed` (the first unless given)."""
+        picture = figure(7, 4.5)
+        upper, lower = picture.subplots(2, 1, sharex=True)
+        self._time_series(upper, lower, seed, self._comparison.ccas)
+        return self._finished(picture)
+
+    def startup(self, seconds: float = 5.0) -> Figure:
+        """Draws the bytes delivered by time t, mean over the runs."""
+        picture = figure(5.5, 4.4)
+        self._startup(picture.add_subplot(), seconds)
+        return self._finished(picture)
+
+    def legs(self, seed: int | None = None) -> Figure:
+        """Draws both sides of split hosts in a run of the first line-up that passes one."""
+        each = self._comparison
+        numbers = each.legs["run"].unique()
+        split = each.runs[each.runs["run"].isin(numbers)]
+        run = split if seed is None else split[split["seed"] == seed]
+        if run.empty:
+            raise CelltcpError(f"seed: no run with seed {seed} has a connection that was split")
+        number, cca = int(run["run"].iloc[0]), str(run["cca"].iloc[0])
+        flows, slots, legs = (
+            table[table["run"] == number] for table in (each.tested_flows, each.slots, each.legs)
+        )
+        return _legs(each.results.about, f"{cca}, seed {int(run['seed'].iloc[0])}", flows, slots, legs)
+
+    def video(self, seed: int | None = None) -> Figure:
+        """Draws the video sessions of all CCAs in the run with `seed` (the first unless given)."""
+        each = self._comparison
+        seed = int(each.runs["seed"].min()) if seed is None else seed
+        title = f"{each.results.about['name']}: video, seed {seed}"
+        picture, axes = sessions_picture(each.results.about, title, each.warnings, each.ccas)
+        of_seed = each.runs[each.runs["seed"] == seed]
+        draw_sessions(axes, each.tested_slots, frame(each.results.tables["events"]), of_seed, each.ccas)
+        return picture
+
+    def overview(self) -> Figure:
+        """Draws all of them on one sheet."""
+        picture = figure(11, 8)
+        grid = picture.add_gridspec(3, 3, height_ratios=[1.25, 1, 1])
+        self._throughput_delay(picture.add_subplot(grid[0, 0]))
+        self._ecdf(picture.add_subplot(grid[0, 1]), "goodput")
+        self._startup(picture.add_subplot(grid[0, 2]), 5.0)
+        upper = picture.add_subplot(grid[1, :])
+        lower = picture.add_subplot(grid[2, :], sharex=upper)
+        shown = leaders(self._comparison)
+        self._time_series(upper, lower, None, shown)
+        if len(shown) < len(self._comparison.ccas):
+            more = "the leaders; show --plot time-series --cca LIST draws others"
+            upper.set_title(more, loc="right", fontsize=8, color="#555555")
+        return self._finished(picture)
+
+    def _finished(self, picture: Figure) -> Figure:
+        """Adds what a picture of a comparison has: legend, title, what ran, and warnings."""
+        about = self._comparison.results.about
+        legend_beside(picture, self._comparison.ccas)
+        subject = f", {self._comparison.subject}" if self._comparison.subject else ""
+        titled(picture, f"{about['name']}{subject}: {_runs(about)} of each CCA")
+        footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
+        return picture
+
+    def _throughput_delay(self, axes: Axes) -> None:
+        draw_throughput_delay(axes, self._comparison.runs, self._comparison.ccas)
+
+    def _ecdf(self, axes: Axes, metric: str) -> None:
+        draw_ecdf(axes, self._comparison.tested_slots, self._comparison.ccas, metric)
+
+    def _time_series(self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str]) -> None:
+        each = self._comparison
+        draw_comparison_series(upper, lower, each.runs, each.tested_slots, ccas, seed)
+
+    def _startup(self, axes: Axes, seconds: float) -> None:
+        each = self._comparison
+        slot_s = float(each.results.about["slot_s"])
+        draw_startup(
+            axes, each.tested_slots, each.tested_flows, each.ccas, slot_s=slot_s, seconds=seconds
+        )
+
+
+def leaders(comparison: Comparison) -> list[str]:
+    """Returns the congestion controls whose series are legible together: all, or those that lead."""
+    ccas = comparison.ccas
+    if len(ccas) <= _MOST_SERIES:
+        return ccas
+    ranked = [name for found in comparison.verdicts.values() for name in found.ranked[:2]]
+    chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
+    return [cca for cca in ccas if cca in chosen]
+
+
+def tables_of_connection(
+    single: SingleRun,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None]:
+    """Returns slots, samples and decisions of the connection that pictures of a run show."""
+    number = single.connection["flow"]
+    slots, samples = (each[each["flow"] == number] for each in (single.slots, single.samples))
+    if "decisions" not in single.results.tables:
+        return slots, samples, None
+    decisions = single.decisions
+    return slots, samples, decisions[decisions["flow"] == number]
+
+
+class RunPlots:
+    """Plots of one run; each is a matplotlib figure."""
+
+    def __init__(self, single: SingleRun) -> None:
+        self._single = single
+
+    def time_series(self) -> Figure:
+        """Draws rates over the shaded capacity, RTT and queue, window and data in flight."""
+        single = self._single
+        picture = figure(8, 7)
+        axes = picture.subplots(3, 1, sharex=True)
+        cca = str(single.connection["cca"])
+        draw_run_series(list(axes), cca, *tables_of_connection(single))
+        about = single.results.about
+        subject = f", {single.subject}" if single.subject else ""
+        titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")
+        warnings = single.warnings
+        footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
+        return picture
+
+    def video(self) -> Figure:
+        """Draws the video session."""
+        return ComparisonPlots(Comparison(self._single.results)).video()
+
+    def legs(self) -> Figure:
+        """Draws both sides of split hosts."""
+        single = self._single
+        about = single.results.about
+        cca = labels([str(single.connection["cca"])])
+        told = f"{', '.join(cca.values())}, seed {about['seed']}"
+        tested = Comparison(single.results).tested_flows
+        return _legs(about, told, tested, single.slots, single.legs)
+
+
+def _legs(
+    about: Mapping[str, Any],
+    told: str,
+    flows: pd.DataFrame,
+    slots: pd.DataFrame,
+    legs: pd.DataFrame,
+) -> Figure:
+    """Draws the legs of the first connection of the flow under test that was split in a run."""
+    forth = legs[(legs["towards"] != "server") & legs["flow"].isin(flows["flow"])]
+    if forth.empty:
+        raise CelltcpError(
+            "plot: no connection of the flow under test was split towards a phone; legs has nothing to "
+            "draw"
+        )
+    number = int(forth["flow"].min())
+    picture = figure(7, 6.5)
+    panels = list(picture.subplots(3, 1, sharex=True))
+    draw_legs(panels, slots[slots["flow"] == number], forth[forth["flow"] == number])
+    shown = f", connection {number}" if slots["flow"].nunique() > 1 else ""
+    titled(picture, f"{about['name']}: {told}{shown}")
+    footnote(picture, [ran_by(about)])
+    return picture
+
+
+def _runs(about: Mapping[str, Any]) -> str:
+    return counted(about["runs"], "run")
+
+
+def plot_sweep(sweep: Sweep) -> Figure:
+    """Draws goodput and the 95th percentile of the RTT against the values."""
+    picture = draw_sweep(sweep.summary, sweep.field, list(sweep.comparisons))
+    each = list(sweep.comparisons.values())
+    about = each[0].results.about
+    titled(picture, f"{about['name']}: {_runs(about)} of each CCA")
+    warnings = dict.fromkeys(warning for one in each for warning in one.warnings)
+    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
+    return picture

@@ -1,0 +1,57 @@
+"""Bars per congestion control in groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.present.palette import colours
+from celltcp.present.style import hatches
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def draw_bars(
+    axes: Axes,
+    found: pd.DataFrame,
+    group: str,
+    groups: Sequence[str],
+    value: str = "value",
+    published: Mapping[tuple[str, str], float] | None = None,
+) -> None:
+    """A group of bars for each of `groups`: mean of `value` over the runs and its 95 % interval.
+
+    Columns of `found`: `cca`, `run`, and the two that are named. Published values, by group and
+    congestion control, are diamonds.
+    """
+    ccas = list(dict.fromkeys(found["cca"].astype(str)))
+    width = 0.84 / len(ccas)
+    names, shades, hatched = labels(ccas), colours(ccas), hatches(ccas)
+    for number, cca in enumerate(ccas):
+        mine = found[found["cca"] == cca]
+        for place, name in enumerate(groups):
+            each = estimate(mine.loc[mine[group] == name, value].astype(float).tolist())
+            middle = place + (number - (len(ccas) - 1) / 2) * width
+            axes.bar(
+                middle,
+                each.mean,
+                0.94 * width,
+                yerr=each.ci95,
+                color=shades[cca],
+                hatch=hatched[cca],
+                edgecolor="white" if hatched[cca] else None,
+                error_kw={"lw": 0.8},
+                label=names[cca] if place == 0 else None,
+            )
+            if published and (name, cca) in published:
+                label = None if place or number else "published"
+                height = published[name, cca]
+                axes.plot(middle, height, "D", ms=5, mfc="white", mec="black", ls="none", label=label)
+    axes.set_xticks(range(len(groups)), groups)
+    axes.grid(axis="x", visible=False)
+    axes.set_ylim(bottom=0)

@@ -1,0 +1,52 @@
+"""Marks of a selector's choices on a time axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.present.palette import colours
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+#: Names of changes that are nearer to each other than this share of the axis go into the next row.
+_NEAR = 0.055
+_NAME_ROWS = 3
+
+
+def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
+    """Lines through all panels, the names of who takes over above them.
+
+    Args:
+        panels: with their limits set, the uppermost first.
+        decisions: `t_s`, `to_cca` and `cause` of each choice, in order of time.
+    """
+    top = panels[0]
+    first, last = top.get_xlim()
+    ends = [-np.inf] * _NAME_ROWS
+    shades = colours(decisions["to_cca"])
+    # A choice before the handshake and the same one after it are one.
+    again = (decisions["cause"] == "establishment") & (
+        decisions["to_cca"] == decisions["to_cca"].shift()
+    )
+    for row in decisions[~again].to_dict("records"):
+        at = max(row["t_s"], first)
+        place = (at - first) / (last - first)
+        level = next((n for n in range(_NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
+        ends[level] = place + 0.008 * len(row["to_cca"])
+        style = "--" if row["cause"] == "return" else "-"
+        for axes in panels:
+            axes.axvline(at, color="black", lw=0.8, ls=style, alpha=0.7)
+        top.annotate(
+            row["to_cca"],
+            (at, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(1, 2 + 9 * level),
+            textcoords="offset points",
+            fontsize=8,
+            color=shades[row["to_cca"]],
+            annotation_clip=False,
+        )

@@ -1,0 +1,107 @@
+"""Pictures of distributions over slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from celltcp._core import CelltcpError
+from celltcp.present.palette import colours, line
+from celltcp.present.style import MOST_BANDS
+from celltcp.scenarios.cca_labels import labels
+
+Numbers: TypeAlias = NDArray[np.float64]
+#: Lower and upper ends.
+Bands: TypeAlias = tuple[Numbers, Numbers]
+
+#: Columns of the slots by the names that users give, with the label of the axis.
+METRICS = {
+    "goodput": ("goodput_mbps", "goodput per slot, Mbit/s"),
+    "rtt": ("rtt_mean_ms", "RTT per slot, ms"),
+    "owd": ("owd_mean_ms", "one-way delay per slot, ms"),
+    "pm_balanced": ("pm_balanced", "PM, balanced"),
+    "pm_delay": ("pm_delay", "PM, delay"),
+}
+_RESAMPLES = 200
+
+
+def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str) -> None:
+    """Draws the empirical distribution over slots with a 95 % band from resampling whole runs.
+
+    `slots` are those of the flow under test, a row per run and slot.
+    """
+    column, label = column_of(metric)
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
+        runs = _values_by_run(slots, cca, column)
+        if not runs:
+            continue
+        grid = np.quantile(np.sort(np.concatenate(runs)), np.linspace(0, 1, 200))
+        mean, band = _shares(runs, grid)
+        axes.plot(grid, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
+        if band is not None and len(ccas) <= MOST_BANDS:
+            axes.fill_between(grid, *band, color=shades[cca], alpha=0.2, lw=0)
+    axes.set_ylim(0, 1)
+    # Single slots in which a filled hole hands over what had waited would squeeze all others.
+    if (most := upper_end(slots, column)) is not None:
+        axes.set_xlim(right=most)
+    axes.set_xlabel(label)
+    axes.set_ylabel("share of slots")
+
+
+def column_of(metric: str) -> tuple[str, str]:
+    """Returns column and label of a metric.
+
+    Raises:
+        CelltcpError: if there is no such metric.
+    """
+    if metric not in METRICS:
+        raise CelltcpError(f"metric {metric!r} is not one of {', '.join(METRICS)}")
+    return METRICS[metric]
+
+
+def upper_end(slots: pd.DataFrame, column: str) -> float | None:
+    """Returns where an axis of the values ends; None where they are missing or zero."""
+    known = slots[column].dropna()
+    most = float(known.quantile(0.995)) if len(known) else 0.0
+    return 1.05 * most if most > 0 else None
+
+
+def ecdf_curves(
+    slots: pd.DataFrame, ccas: Sequence[str], metric: str, points: int
+) -> tuple[Numbers, dict[str, tuple[Numbers, Bands | None]]]:
+    """Returns values, and for each CCA the mean share of slots up to these, with its 95 % band."""
+    column, _ = column_of(metric)
+    by_cca = {cca: runs for cca in ccas if (runs := _values_by_run(slots, cca, column))}
+    if not by_cca:
+        return np.zeros(0), {}
+    pooled = np.concatenate([values for runs in by_cca.values() for values in runs])
+    most = upper_end(slots, column)
+    grid = np.unique(np.quantile(pooled, np.linspace(0, 1, points)))
+    if most is not None:
+        grid = np.union1d(grid[grid <= most], [most])
+    return grid, {cca: _shares(runs, grid) for cca, runs in by_cca.items()}
+
+
+def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
+    """Returns the sorted values of each run of a CCA that has some."""
+    mine = slots[slots["cca"] == cca]
+    runs = [np.sort(run[column].dropna().to_numpy(dtype=float)) for _, run in mine.groupby("run")]
+    return [values for values in runs if len(values)]
+
+
+def _shares(runs: Sequence[Numbers], grid: Numbers) -> tuple[Numbers, Bands | None]:
+    """Returns the mean share of slots up to each value, and a band from resampling whole runs."""
+    shares = np.array([np.searchsorted(run, grid, "right") / len(run) for run in runs])
+    mean: Numbers = shares.mean(axis=0)
+    if len(runs) < 2:
+        return mean, None
+    draws = np.random.default_rng(1).integers(len(runs), size=(_RESAMPLES, len(runs)))
+    means = np.array([shares[draw].mean(axis=0) for draw in draws])
+    low, high = np.quantile(means, [0.025, 0.975], axis=0)
+    return mean, (low, high)

@@ -1,0 +1,87 @@
+"""Grids: spider plots and distributions of one comparison or several, with a panel or row for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from celltcp.campaign.provenance import ran_by
+from celltcp.comparison.plots.distribution import draw_ecdf
+from celltcp.present.palette import colours, line
+from celltcp.present.style import figure, footnote, legend_beside
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from celltcp.comparison.comparison import Comparison
+
+#: Axes of a spider plot: metric, name, unit.
+_AXES = (
+    ("goodput_mbps", "goodput", "Mbit/s"),
+    ("rtt_mean_ms", "mean RTT", "ms"),
+    ("rtt_p95_ms", "p95 RTT", "ms"),
+    ("retransmissions", "retrans-\nmissions", ""),
+    ("pm_balanced", "PM balanced", ""),
+    ("pm_delay", "PM delay", ""),
+)
+#: Columns of a grid of distributions.
+_METRICS = ("goodput", "rtt", "owd")
+#: Most spider plots beside each other.
+_BESIDE = 3
+
+
+def draw_spiders(comparisons: Sequence[Comparison]) -> Figure:
+    """Draws the means of all metrics on axes that end at the largest mean, a panel per comparison."""
+    beside = min(_BESIDE, len(comparisons))
+    rows = -(-len(comparisons) // beside)
+    picture = figure(4.2 * beside + 1.2, 3.9 * rows)
+    for place, each in enumerate(comparisons, 1):
+        axes = picture.add_subplot(rows, beside, place, projection="polar")
+        means = {metric: each.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
+        largest = {metric: float(values.max()) or 1.0 for metric, values in means.items()}
+        angles = [2 * math.pi * number / len(_AXES) for number in range(len(_AXES) + 1)]
+        names, shades = labels(each.ccas), colours(each.ccas)
+        for cca in each.ccas:
+            shares = [float(means[metric][cca]) / largest[metric] for metric, _, _ in _AXES]
+            look = {"color": shades[cca], "ls": line(cca), "label": names[cca]}
+            axes.plot(angles, [*shares, shares[0]], **look)
+        ends = [f"{name}\n{largest[metric]:.3g} {unit}".rstrip() for metric, name, unit in _AXES]
+        axes.set_xticks(angles[:-1], ends)
+        # Names beside the circle begin or end there, so that none lies on it.
+        for tick, angle in zip(axes.xaxis.get_major_ticks(), angles, strict=False):
+            right = math.cos(angle)
+            is_beside = abs(right) > 0.9
+            tick.set_pad(-3 if is_beside else 7)
+            if is_beside:
+                tick.label1.set_horizontalalignment("left" if right > 0 else "right")
+        axes.set_ylim(0, 1)
+        axes.set_yticks([0.5, 1.0], ["", ""])
+        axes.set_title(_title(each))
+    return _finished(picture, comparisons)
+
+
+def draw_ecdf_grid(comparisons: Sequence[Comparison]) -> Figure:
+    """Draws the distributions of goodput, RTT and one-way delay, a row per comparison."""
+    picture = figure(10, 2.7 * len(comparisons) + 0.4)
+    grid = picture.subplots(len(comparisons), len(_METRICS), squeeze=False, sharey=True)
+    for panels, each in zip(grid, comparisons, strict=True):
+        for axes, metric in zip(panels, _METRICS, strict=True):
+            draw_ecdf(axes, each.tested_slots, each.ccas, metric)
+            if axes is not panels[0]:
+                axes.set_ylabel("")
+        panels[0].set_title(_title(each), loc="left")
+    return _finished(picture, comparisons)
+
+
+def _title(comparison: Comparison) -> str:
+    """Returns the name of the scenario, with the flow under test if there are others."""
+    return ", ".join(filter(None, (str(comparison.results.about["name"]), comparison.subject)))
+
+
+def _finished(picture: Figure, comparisons: Sequence[Comparison]) -> Figure:
+    """Adds a legend of all CCAs, and what ran."""
+    legend_beside(picture, list(dict.fromkeys(cca for each in comparisons for cca in each.ccas)))
+    footnote(picture, list(dict.fromkeys(ran_by(each.results.about) for each in comparisons)))
+    return picture

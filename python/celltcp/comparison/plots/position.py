@@ -1,0 +1,45 @@
+"""Picture of movement away from a base station and towards it, place by place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.plots.distribution import METRICS
+from celltcp.present.palette import colours
+from celltcp.present.style import figure, titled
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_LINES = {"forward": "-", "backward": "--"}
+
+
+def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
+    """Means with 95 % bands over the mean SINR; the best place is on the left."""
+    picture = figure(7, 4)
+    axes = picture.add_subplot()
+    ccas = found["cca"].astype(str).unique()
+    names, shades = labels(ccas), colours(ccas)
+    for (cca, movement), mine in found.groupby(["cca", "movement"], sort=False, observed=True):
+        places = sorted(mine["sinr_db"].unique().tolist())
+        estimates = [estimate(mine.loc[mine["sinr_db"] == at, "value"].tolist()) for at in places]
+        means = [each.mean for each in estimates]
+        half = [each.ci95 or 0.0 for each in estimates]
+        low = [mean - width for mean, width in zip(means, half, strict=True)]
+        high = [mean + width for mean, width in zip(means, half, strict=True)]
+        line = _LINES[str(movement)]
+        label = f"{names[str(cca)]}, {movement}"
+        axes.plot(places, means, line, color=shades[str(cca)], lw=1.6, label=label)
+        axes.fill_between(places, low, high, color=shades[str(cca)], alpha=0.12, lw=0)
+    axes.invert_xaxis()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(
+        "mean SINR at the place, dB (forward reads from left to right, backward from right)"
+    )
+    axes.set_ylabel(METRICS[metric][1].replace(" per slot", ""))
+    titled(picture, title)
+    axes.legend()
+    return picture

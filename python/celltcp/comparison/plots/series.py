@@ -1,0 +1,98 @@
+"""Time series: rates, RTT, queue and window over the time of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from celltcp.comparison.plots.cca_switches import draw_changes
+from celltcp.present.palette import colour, colours, line
+from celltcp.present.style import draw_series, shade_capacity
+from celltcp.scenarios.cca_labels import labels
+
+
+def draw_comparison_series(
+    rates: Axes,
+    delays: Axes,
+    runs: pd.DataFrame,
+    slots: pd.DataFrame,
+    ccas: Sequence[str],
+    seed: int | None,
+) -> None:
+    """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run.
+
+    `slots` are those of the flow under test, a row per run and slot.
+    """
+    seed = int(runs["seed"].min()) if seed is None else seed
+    most = 0.0
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
+        run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
+        mine = slots[slots["run"] == run]
+        if not most:
+            shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
+            most = float(mine["capacity_mbps"].max())
+        look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
+        draw_series(rates, mine["t_s"], mine["goodput_mbps"], label=names[cca], **look)
+        draw_series(delays, mine["t_s"], mine["rtt_mean_ms"], **look)
+    rates.set_ylabel("goodput, Mbit/s")
+    # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
+    rates.set_ylim(0, _headroom(most))
+    delays.set_ylabel(f"RTT, ms (seed {seed})")
+    delays.set_ylim(bottom=0)
+    delays.set_xlabel("time, s")
+
+
+def draw_run_series(
+    axes: list[Axes],
+    cca: str,
+    slots: pd.DataFrame,
+    samples: pd.DataFrame,
+    decisions: pd.DataFrame | None = None,
+) -> None:
+    """Draws rates over the shaded capacity, RTT, and queue, window and data in flight.
+
+    Args:
+        axes: three of them, from top to bottom.
+        cca: congestion control of the connection.
+        slots: of the connection.
+        samples: of the connection.
+        decisions: of its selector, if it has one.
+    """
+    rates, delays, windows = axes
+    times = samples["t_ns"] * 1e-9
+    shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
+    pacing = samples["pacing_rate_bps"] * 1e-6
+    draw_series(rates, times, pacing, color="#999999", lw=0.6, label="pacing rate")
+    goodput = f"{labels([cca])[cca]} goodput"
+    draw_series(rates, slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=goodput)
+    rates.set_ylim(0, _headroom(float(slots[["capacity_mbps", "goodput_mbps"]].max().max())))
+    rates.set_ylabel("Mbit/s")
+    rates.legend(ncols=3, loc="upper right")
+    draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
+    on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
+    draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **on_path)
+    delays.set_ylim(bottom=0)
+    delays.set_ylabel("ms")
+    delays.legend(ncols=2, loc="upper right")
+    draw_series(windows, times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
+    draw_series(windows, times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd")
+    queue = {"color": "#999933", "lw": 0.8, "label": "bottleneck queue"}
+    draw_series(windows, slots["t_s"], slots["queue_packets"], **queue)
+    known = samples[samples["ssthresh"] < 2**31 - 1]
+    threshold = {"color": "black", "lw": 0.7, "ls": ":", "label": "ssthresh"}
+    draw_series(windows, known["t_ns"] * 1e-9, known["ssthresh"], **threshold)
+    windows.set_ylim(0, 1.1 * float(samples["cwnd"].max()) if len(samples) else None)
+    windows.set_ylabel("segments")
+    windows.set_xlabel("time, s")
+    windows.legend(ncols=4, loc="upper right")
+    if decisions is not None:
+        decisions = decisions.assign(t_s=decisions["t_ns"] * 1e-9).sort_values("t_s")
+        draw_changes(axes, decisions)
+
+
+def _headroom(most: float) -> float | None:
+    """Returns the upper end of an axis for values up to `most`; None where nothing was ever sent."""
+    return 1.25 * most if most > 0 else None

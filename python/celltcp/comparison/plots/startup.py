@@ -1,0 +1,76 @@
+"""Picture of the start-up of a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from celltcp.present.palette import colours, line
+from celltcp.present.style import MOST_BANDS
+from celltcp.scenarios.cca_labels import labels
+
+
+def draw_startup(
+    axes: Axes,
+    slots: pd.DataFrame,
+    flows: pd.DataFrame,
+    ccas: Sequence[str],
+    *,
+    slot_s: float,
+    seconds: float,
+) -> None:
+    """Draws the bytes delivered by time t after the first data byte: mean and 95 % band.
+
+    Args:
+        axes: where to.
+        slots: of the flow under test, a row per run and slot.
+        flows: connections of the flow under test.
+        ccas: congestion controls, in the order of the legend.
+        slot_s: length of a slot, s.
+        seconds: length of the start, s.
+    """
+    names, shades = labels(ccas), colours(ccas)
+    steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
+    for cca, (mean, spread) in curves.items():
+        axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
+        if spread is not None and len(ccas) <= MOST_BANDS:
+            axes.fill_between(steps, mean - spread, mean + spread, color=shades[cca], alpha=0.2, lw=0)
+    axes.set_xlim(0, seconds)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("time since the first data byte, s")
+    axes.set_ylabel("delivered, MB")
+
+
+def startup_curves(
+    slots: pd.DataFrame,
+    flows: pd.DataFrame,
+    ccas: Sequence[str],
+    *,
+    slot_s: float,
+    seconds: float,
+) -> tuple[NDArray[np.float64], dict[str, tuple[NDArray[np.float64], NDArray[np.float64] | None]]]:
+    """Returns times, and for each CCA the mean over the runs of the MB delivered until then.
+
+    Beside the mean is half of its 95 % interval, or None for a single run.
+    """
+    steps = np.arange(0, seconds + slot_s / 2, slot_s)
+    begun = flows.groupby("run")["first_data_s"].min()
+    found = {}
+    for cca in ccas:
+        curves = []
+        for run, mine in slots[slots["cca"] == cca].groupby("run"):
+            ends = mine["t_s"].to_numpy() + slot_s - begun[run]
+            delivered = mine["delivered_bytes"].to_numpy().cumsum() / 1e6
+            curves.append(np.interp(steps, ends, delivered, left=0.0))
+        if not curves:
+            continue
+        stacked = np.array(curves)
+        spread = None
+        if len(curves) > 1:
+            spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
+        found[cca] = (stacked.mean(axis=0), spread)
+    return steps, found

@@ -1,0 +1,52 @@
+"""Picture of goodput against delay, a point per congestion control."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+from celltcp.present.palette import colours, marker
+from celltcp.present.style import MOST_BANDS
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_labels import labels
+
+
+def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -> None:
+    """Draws a small point per run and a large one for the mean, with the 95 % intervals as a cross."""
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
+        mine = runs[runs["cca"] == cca]
+        delay, goodput = mine["owd_p95_ms"].tolist(), mine["goodput_mbps"].tolist()
+        axes.scatter(delay, goodput, s=9, alpha=0.35, color=shades[cca], marker=marker(cca), lw=0)
+        x, y = estimate(delay), estimate(goodput)
+        axes.errorbar(
+            x.mean,
+            y.mean,
+            xerr=min(x.ci95 or 0.0, 0.95 * x.mean),
+            yerr=y.ci95 or 0.0,
+            color=shades[cca],
+            marker=marker(cca),
+            ms=7,
+            lw=1.2,
+            ls="none",
+            elinewidth=1.0 if len(ccas) <= MOST_BANDS else 0.4,
+            label=names[cca],
+        )
+    delays = runs["owd_p95_ms"][runs["owd_p95_ms"] > 0]
+    # The axis is for the points: the intervals of few runs reach far beyond them.
+    # Less than a decade has round numbers enough on a linear axis.
+    if len(delays) and delays.max() > 8 * delays.min():
+        axes.set_xscale("log")
+        axes.set_xlim(0.7 * delays.min(), 1.4 * delays.max())
+        is_wide = delays.max() > 40 * delays.min()
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if is_wide else (1, 2, 5)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    elif len(delays):
+        axes.set_xlim(0, 1.15 * delays.max())
+    axes.set_ylim(0, 1.2 * float(runs["goodput_mbps"].max()) or 1)
+    axes.set_xlabel("95th percentile of one-way delay, ms (left is better)")
+    axes.set_ylabel("goodput, Mbit/s")

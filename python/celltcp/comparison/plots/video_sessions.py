@@ -1,0 +1,86 @@
+"""Video sessions over time: rates, quality of the segments, buffer and stalls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.provenance import ran_by
+from celltcp.present.palette import colours, line
+from celltcp.present.style import draw_series, figure, footnote, legend_beside, shade_capacity, titled
+from celltcp.scenarios.cca_labels import labels
+
+
+def draw_sessions(
+    axes: Sequence[Axes],
+    slots: pd.DataFrame,
+    events: pd.DataFrame,
+    runs: pd.DataFrame,
+    ccas: Sequence[str],
+) -> None:
+    """Draws goodput over the capacity, the quality of the segments, and the buffer with its stalls.
+
+    Args:
+        axes: three of them, from top to bottom.
+        slots: of the flow under test in these runs.
+        events: of these runs.
+        runs: a row for each CCA, with `run` and `cca`.
+        ccas: congestion controls, in the order of the legend.
+
+    Raises:
+        CelltcpError: if no video was played.
+    """
+    rates, qualities, buffers = axes
+    names, shades = labels(ccas), colours(ccas)
+    events = events.assign(t_s=events["t_ns"] * 1e-9)
+    events = events[events["kind"].isin(["segment_mbps", "buffer_s", "stall_s"])]
+    if events.empty:
+        raise CelltcpError("plot: no video was played; video has nothing to draw")
+    numbers = dict(zip(runs["cca"].astype(str), runs["run"], strict=True))
+    shaded = slots[slots["run"] == numbers[ccas[0]]]
+    shade_capacity(rates, shaded["t_s"], shaded["capacity_mbps"])
+    for place, cca in enumerate(ccas):
+        mine = slots[slots["run"] == numbers[cca]]
+        together = mine.set_index("t_s")["goodput_mbps"]
+        # A second evens out the pauses between segments.
+        smooth = together.rolling(max(1, round(1.0 / _slot(together)))).mean()
+        look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
+        draw_series(rates, smooth.index, smooth, label=names[cca], **look)
+        told = events[events["run"] == numbers[cca]]
+        segments, levels = (told[told["kind"] == kind] for kind in ("segment_mbps", "buffer_s"))
+        qualities.step(segments["t_s"], segments["detail"].astype(float), where="post", **look)
+        buffers.plot(levels["t_s"], levels["detail"].astype(float), **look)
+        stalls = told[told["kind"] == "stall_s"]
+        lengths = stalls["detail"].astype(float)
+        spans = list(zip(stalls["t_s"] - lengths, lengths, strict=True))
+        # Stalls stand below the axis, a row for each CCA.
+        buffers.broken_barh(spans, (-1.5 * (place + 1), 1.2), color=shades[cca])
+    rates.set_ylabel("goodput, Mbit/s")
+    rates.set_ylim(bottom=0)
+    qualities.set_ylabel("segments,\nMbit/s")
+    qualities.set_ylim(bottom=0)
+    buffers.set_ylabel("buffer, s\n(bars: stalls)")
+    buffers.set_ylim(bottom=min(0.0, buffers.get_ylim()[0]))
+    buffers.set_xlabel("time, s")
+
+
+def _slot(series: pd.Series) -> float:
+    """Returns the length of a slot, s."""
+    return float(series.index[1] - series.index[0]) if len(series) > 1 else 1.0
+
+
+def sessions_picture(
+    about: Mapping[str, Any], title: str, warnings: Sequence[str], ccas: Sequence[str]
+) -> tuple[Figure, list[Axes]]:
+    """Returns an empty picture of sessions, with its title and notes, and its axes."""
+    picture = figure(7, 5.2)
+    axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
+    legend_beside(picture, ccas)
+    titled(picture, title)
+    footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
+    return picture, axes

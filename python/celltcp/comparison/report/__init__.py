@@ -1,0 +1,1 @@
+"""Comparisons, sweeps and single runs as parts of a report."""

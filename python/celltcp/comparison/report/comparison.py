@@ -1,0 +1,105 @@
+"""Comparison as a part of a report: answer, tables, pictures over time and by distribution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.report.findings import differences_table, findings_of
+from celltcp.comparison.report.pictures import distribution, over_time, start_up, trade_off
+from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.tables import figures_table, means_table, shares_table, subject_text
+from celltcp.present.means import runs_text
+from celltcp.present.scenario_text import scenario_sections
+from celltcp.present.section import Part, Section
+from celltcp.results.selectors import used_in
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.comparison import Comparison
+
+#: Distributions that are drawn, by the names of their metrics.
+_DISTRIBUTIONS = ("goodput", "rtt")
+
+#: Words for the pictures.
+_TRADE_OFF = (
+    "Each small point is a run, each large one the mean of a CCA, with 95 % intervals. The upper left "
+    "is best."
+)
+_START_UP = "Bytes delivered since the first data byte: mean over the runs, with 95 % intervals."
+_SPREAD = "Share of slots up to a value, with 95 % intervals from resampling whole runs."
+
+
+def comparison_part(result: Comparison, command: str) -> Part:
+    """Returns the part of a report on a comparison.
+
+    Args:
+        result: the comparison.
+        command: what makes its results again.
+    """
+    about = result.results.about
+    ccas = ", ".join(labels(result.ccas).values())
+    asked = (
+        f"Which of {ccas} is best on {about['name']}, in {runs_text(about['runs'])} of "
+        f"{about['duration_s']:g} s each over the same realisations of the channel?"
+    )
+    return Part(
+        title=str(about["name"]),
+        asked=asked,
+        findings=findings_of(result),
+        sections=(
+            *_tables(result),
+            *picture_sections(result),
+            *scenario_sections(about),
+            *origin_sections(about, command),
+        ),
+        warnings=tuple(result.warnings),
+    )
+
+
+def _tables(result: Comparison) -> list[Section]:
+    sections = [Section("Means and 95 % intervals", means_table(result), text=_notes(result))]
+    if (differences := differences_table(result)) is not None:
+        told = (
+            "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
+            "that the 95 % interval includes zero and is within 5 % of the leader's mean, or that all "
+            "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
+        )
+        sections.append(Section("How sure", differences, text=told))
+    if result.figures:
+        sections.append(Section("What the application got", figures_table(result)))
+    if result.several_flows:
+        sections.append(Section("Shares of the flows", shares_table(result)))
+    return sections
+
+
+def _notes(result: Comparison) -> tuple[str, ...]:
+    names = labels(result.ccas)
+    notes = []
+    for used in used_in(result.results):
+        flow = f", {used.flow}" if "+" in used.lineup else ""
+        notes.append(f"{names[used.lineup]}{flow}: {used}")
+    if not result.randomness:
+        notes.append(
+            "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
+            "BBR does."
+        )
+    if subject := subject_text(result):
+        notes.append(subject)
+    return tuple(notes)
+
+
+def picture_sections(result: Comparison) -> list[Section]:
+    """Returns the pictures of a comparison."""
+    if not len(result.tested_slots):
+        return []
+    seed = int(result.runs["seed"].min())
+    names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
+    return [
+        Section("Goodput against delay", figure=trade_off(result), text=(_TRADE_OFF,)),
+        Section(f"Over time, run with seed {seed}", figure=over_time(result, seed)),
+        Section("Start-up", figure=start_up(result), text=(_START_UP,)),
+        *(
+            Section(names[metric], figure=distribution(result, metric), text=(_SPREAD,))
+            for metric in _DISTRIBUTIONS
+        ),
+    ]

@@ -1,0 +1,219 @@
+"""Pictures of a comparison: a drawing for paper, and the numbers of an interactive chart."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.plots.accessors import leaders
+from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves
+from celltcp.comparison.plots.series import draw_comparison_series
+from celltcp.comparison.plots.startup import draw_startup, startup_curves
+from celltcp.comparison.plots.tradeoff import draw_throughput_delay
+from celltcp.present.chart import MOST_VALUES, Chart, Numbers, Panel, Series, numbers
+from celltcp.present.palette import colours
+from celltcp.present.section import Figure
+from celltcp.present.style import CAPACITY, MOST_BANDS, dashes, figure, legend_beside
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+    from celltcp.comparison.comparison import Comparison
+
+#: Points of a distribution.
+_POINTS = 400
+#: Start of a connection that is drawn, s.
+_SECONDS = 5.0
+#: Panels over time: column of the slots, label, unit, digits.
+_OVER_TIME = (
+    ("goodput_mbps", "goodput", "Mbit/s", 2),
+    ("rtt_mean_ms", "RTT", "ms", 1),
+    ("queue_packets", "bottleneck queue", "packets", 0),
+    ("cwnd", "congestion window", "segments", 0),
+)
+#: A filled hole hands over more in one slot than the link carries: such spikes are cut off.
+_ROOM = 1.25
+
+
+def alone(
+    ccas: Sequence[str], draw: Callable[[Axes], None], width: float = 6.5, height: float = 3.8
+) -> Picture:
+    """Returns a picture of one panel with a legend of CCAs."""
+    picture = figure(width, height)
+    draw(picture.add_subplot())
+    legend_beside(picture, ccas)
+    return picture
+
+
+def trade_off(result: Comparison) -> Figure:
+    """Returns goodput against delay, a point per run and one for the mean of each CCA."""
+    names, shades = labels(result.ccas), colours(result.ccas)
+    runs = result.runs
+    of_ccas = [runs[runs["cca"] == cca] for cca in result.ccas]
+    delays = [estimate(mine["owd_p95_ms"].tolist()) for mine in of_ccas]
+    goodputs = [estimate(mine["goodput_mbps"].tolist()) for mine in of_ccas]
+    single = [numbers(mine["owd_p95_ms"]) for mine in of_ccas]
+    places = np.concatenate([*single, numbers([each.mean for each in delays])])
+    places = np.unique(places[np.isfinite(places)])
+    series = []
+    for cca, mine, delay, goodput in zip(result.ccas, of_ccas, delays, goodputs, strict=True):
+        at = numbers(mine["owd_p95_ms"])
+        shade = shades[cca]
+        values = _placed(places, at, numbers(mine["goodput_mbps"]))
+        series.append(Series(f"{names[cca]}, run", shade, values, look="points", size=4))
+        half, width = goodput.ci95 or 0.0, min(delay.ci95 or 0.0, 0.95 * delay.mean)
+        series.append(
+            Series(
+                names[cca],
+                shade,
+                _at(places, delay.mean, goodput.mean),
+                look="points",
+                low=_at(places, delay.mean, goodput.mean - half),
+                high=_at(places, delay.mean, goodput.mean + half),
+                left=_at(places, delay.mean, delay.mean - width),
+                right=_at(places, delay.mean, delay.mean + width),
+                size=10,
+            )
+        )
+    is_log = len(places) > 0 and places.min() > 0 and places.max() > 8 * places.min()
+    chart = Chart(
+        places,
+        "95th percentile of one-way delay",
+        "ms",
+        (Panel("goodput", "Mbit/s", tuple(series)),),
+        digits=1,
+        is_log=bool(is_log),
+    )
+    draw = functools.partial(draw_throughput_delay, runs=runs, ccas=result.ccas)
+    return Figure(functools.partial(alone, result.ccas, draw), "Goodput against delay per CCA", chart)
+
+
+def _placed(places: Numbers, at: Numbers, values: Numbers) -> Numbers:
+    """Returns values at the places where they belong, NaN at all others."""
+    found = np.full(len(places), np.nan)
+    known = np.isfinite(at)
+    found[np.searchsorted(places, at[known])] = values[known]
+    return found
+
+
+def _at(places: Numbers, at: float, value: float) -> Numbers:
+    """Returns one value at its place, NaN at all others."""
+    return _placed(places, numbers([at]), numbers([value]))
+
+
+def over_time(result: Comparison, seed: int) -> Figure:
+    """Returns goodput, RTT, queue and window over time in the run with a seed."""
+    shown = leaders(result)
+    runs = result.runs
+    slots = result.tested_slots
+    of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
+    by_run = {int(str(run)): mine for run, mine in slots.groupby("run")}
+    tables = {cca: by_run[int(of_seed[cca])] for cca in result.ccas if int(of_seed[cca]) in by_run}
+    slot_s = float(result.results.about["slot_s"])
+    longest = max((len(mine) for mine in tables.values()), default=0)
+    if longest * len(tables) * len(_OVER_TIME) > MOST_VALUES:
+        tables = {cca: mine for cca, mine in tables.items() if cca in shown}
+    begun = min(float(mine["t_s"].iloc[0]) for mine in tables.values())
+    ended = max(float(mine["t_s"].iloc[-1]) for mine in tables.values())
+    times = numbers(begun + slot_s * np.arange(round((ended - begun) / slot_s) + 1))
+    chart = Chart(times, "time", "s", _panels(times, slot_s, tables, shown), digits=2, group="time")
+
+    def draw() -> Picture:
+        picture = figure(8.5, 4.6)
+        upper, lower = picture.subplots(2, 1, sharex=True)
+        draw_comparison_series(upper, lower, runs, slots, shown, seed)
+        lower.set_xlabel("time, s")
+        legend_beside(picture, shown)
+        return picture
+
+    return Figure(draw, f"Goodput and RTT over time, run with seed {seed}", chart.thinned())
+
+
+def _panels(
+    times: Numbers, slot_s: float, tables: dict[str, pd.DataFrame], shown: Sequence[str]
+) -> tuple[Panel, ...]:
+    """Returns a panel per column of the slots; the first has the capacity, too."""
+    names, shades = labels(tables), colours(tables)
+
+    def column(cca: str, name: str) -> Numbers:
+        mine = tables[cca]
+        values = np.full(len(times), np.nan)
+        places = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
+        values[places] = numbers(mine[name])
+        return values
+
+    panels = []
+    for name, label, unit, digits in _OVER_TIME:
+        series = [
+            Series(
+                names[cca],
+                shades[cca],
+                column(cca, name),
+                dash=dashes(cca),
+                is_shown=cca in shown,
+            )
+            for cca in tables
+        ]
+        top = None
+        if name == "goodput_mbps":
+            capacity = column(next(iter(tables)), "capacity_mbps")
+            series.insert(0, Series("capacity", CAPACITY, capacity, look="area"))
+            most = float(np.nanmax(capacity)) if np.isfinite(capacity).any() else 0.0
+            top = _ROOM * most if most > 0 else None
+        panels.append(Panel(label, unit, tuple(series), digits, top))
+    return tuple(panels)
+
+
+def start_up(result: Comparison) -> Figure:
+    """Returns the bytes delivered since the first data byte."""
+    slot_s = float(result.results.about["slot_s"])
+    slots, flows, ccas = result.tested_slots, result.tested_flows, result.ccas
+    steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
+    series = _banded(
+        ccas,
+        {
+            cca: (mean, None if spread is None else (mean - spread, mean + spread))
+            for cca, (mean, spread) in curves.items()
+        },
+    )
+    label = "time since the first data byte"
+    chart = Chart(steps, label, "s", (Panel("delivered", "MB", series),), digits=2)
+    draw = functools.partial(
+        draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_SECONDS
+    )
+    return Figure(functools.partial(alone, result.ccas, draw), "Bytes delivered at the start", chart)
+
+
+def _banded(
+    ccas: Sequence[str], curves: Mapping[str, tuple[Numbers, tuple[Numbers, Numbers] | None]]
+) -> tuple[Series, ...]:
+    """Returns a series per CCA from its mean and its band, which many CCAs go without."""
+    names, shades = labels(ccas), colours(ccas)
+    is_banded = len(ccas) <= MOST_BANDS
+
+    def series(cca: str, mean: Numbers, band: tuple[Numbers, Numbers] | None) -> Series:
+        low, high = band if is_banded and band is not None else (None, None)
+        return Series(names[cca], shades[cca], mean, dash=dashes(cca), low=low, high=high)
+
+    return tuple(series(cca, mean, band) for cca, (mean, band) in curves.items())
+
+
+def distribution(result: Comparison, metric: str) -> Figure:
+    """Returns the distribution of a metric over slots."""
+    slots = result.tested_slots
+    grid, curves = ecdf_curves(slots, result.ccas, metric, _POINTS)
+    series = _banded(result.ccas, curves)
+    label, _, unit = column_of(metric)[1].partition(", ")
+    panel = Panel("share of slots", "", series, digits=3, top=1.0, bottom=0.0)
+    chart = Chart(grid, label, unit, (panel,), digits=2)
+    draw = functools.partial(draw_ecdf, slots=slots, ccas=result.ccas, metric=metric)
+    words = f"Distribution of {metric} over slots per CCA"
+    return Figure(functools.partial(alone, result.ccas, draw), words, chart)

@@ -1,0 +1,74 @@
+"""Origin of results in a report: versions, seeds, and the command that makes them again."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from celltcp._core import CelltcpError
+from celltcp.present.scenario_text import file_name
+from celltcp.present.section import Column, Section, Table
+from celltcp.scenarios.scenarios import load_scenario, scenario_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Rows of the table: key of the origin, and words for it.
+_ROWS = (
+    ("version", "version of celltcp"),
+    ("build", "build"),
+    ("engine", "engine"),
+    ("hash", "digest of the scenario"),
+)
+
+
+def origin_sections(about: Mapping[str, Any], command: str) -> tuple[Section, ...]:
+    """Returns how results were made."""
+    rows = [(words, str(about[key])) for key, words in _ROWS if about.get(key)]
+    if "runs" in about:
+        first, runs = int(about["seed"]), int(about["runs"])
+        seeds = f"{first} to {first + runs - 1}" if runs > 1 else str(first)
+        rows.append(("seeds", f"{seeds}, the same for each CCA"))
+    table = Table((Column("what"), Column("value")), tuple(rows))
+    return (
+        Section("Versions and seeds", table),
+        Section("Command that makes the results again", code=f"{command}\n"),
+    )
+
+
+def command_of(
+    name: str, about: Mapping[str, Any], *, options: Sequence[str] = (), changed: str | None = None
+) -> str:
+    """Returns the command that makes results again.
+
+    Args:
+        name: of the command, such as `compare`.
+        about: origin of the results.
+        options: further options.
+        changed: a field that differs from result to result, which the scenario therefore need not have.
+    """
+    engine, _, kernel = str(about["engine"]).partition("-")
+    words = ["celltcp", name, *_scenario(about, changed), *options]
+    words += ["--cca", ",".join(about["cca"])]
+    words += ["--runs", str(about["runs"])] if name != "run" else []
+    words += ["--seed", str(about["seed"])]
+    words += ["--engine", engine] if engine != "native" else []
+    words += ["--kernel", kernel] if kernel else []
+    return shlex.join([*words, "--out", "results"])
+
+
+def _scenario(about: Mapping[str, Any], changed: str | None) -> list[str]:
+    """Returns the built-in scenario, if that gives the results, or the file that the report has."""
+    name = str(about["name"])
+    duration = f"{about['duration_s']:g}s"
+    if name.partition("@")[0] in scenario_names():
+        for length in (None, duration):
+            try:
+                found = load_scenario(name, duration=length, changes=[changed] if changed else [])
+            except CelltcpError:
+                break
+            log = found.with_radio_log() if found.has_radio else found
+            for each, option in ((found, []), (log, ["--radio-log"])):
+                if each.hash == about["hash"]:
+                    return [name, *(["--duration", duration] if length else []), *option]
+    return [file_name(about)]

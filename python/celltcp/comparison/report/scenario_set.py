@@ -1,0 +1,59 @@
+"""Comparison on several scenarios as parts of a report: the means over all, then each scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.report.tables import set_table, verdict_text
+from celltcp.present.palette import colours
+from celltcp.present.section import Column, Finding, Part, Section, Table
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.scenario_set import ScenarioSet
+
+
+def set_part(result: ScenarioSet) -> Part:
+    """Returns the part of a report on what several scenarios have in common."""
+    count = len(result.comparisons)
+    ccas = ", ".join(labels(result.ccas).values())
+    return Part(
+        title=f"{count} scenarios",
+        asked=f"Which of {ccas} is best on {', '.join(result.comparisons)}?",
+        findings=_findings(result),
+        sections=(
+            Section("Means over the scenarios", set_table(result)),
+            Section("Best on each scenario", _verdicts(result)),
+        ),
+    )
+
+
+def _findings(result: ScenarioSet) -> tuple[Finding, ...]:
+    count = len(result.comparisons)
+    names, shades = labels(result.ccas), colours(result.ccas)
+    found = []
+    for requirement, leading in result.leading.items():
+        ranked = [cca for cca in sorted(leading, key=lambda cca: -len(leading[cca])) if leading[cca]]
+        undecided = count - len({name for where in leading.values() for name in where})
+        open_text = f"undecided on {undecided} of {count}" if undecided else ""
+        question = f"Best or tied for {requirement}"
+        if not ranked:
+            found.append(Finding(question, "undecided", open_text, state="open"))
+            continue
+        best = ranked[0]
+        extent = ", ".join(f"{names[cca]} on {len(leading[cca])}" for cca in ranked)
+        answer = f"{names[best]}, on {len(leading[best])} of {count}"
+        state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
+        found.append(Finding(question, answer, extent, open_text, state, shades[best]))
+    return tuple(found)
+
+
+def _verdicts(result: ScenarioSet) -> Table:
+    requirements = list(next(iter(result.comparisons.values())).requirements)
+    rows = []
+    for name, comparison in result.comparisons.items():
+        names, verdicts = labels(comparison.ccas), comparison.verdicts
+        told = (verdict_text(verdicts[each], names) for each in requirements if each in verdicts)
+        rows.append((name, *told))
+    columns = (Column("scenario"), *(Column(f"best for {each}") for each in requirements))
+    return Table(columns, tuple(rows))

@@ -1,0 +1,202 @@
+"""Single run as a part of a report: its connections, and what happened at every ACK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.plots.accessors import tables_of_connection
+from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
+from celltcp.comparison.report.provenance import command_of, origin_sections
+from celltcp.present.chart import Chart, Numbers, Panel, Series, numbers
+from celltcp.present.means import mean_text
+from celltcp.present.palette import colour
+from celltcp.present.scenario_text import scenario_sections
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.style import CAPACITY, figure
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from celltcp.comparison.single_run import SingleRun
+
+#: Columns of the table: name, heading, digits.
+_COLUMNS = (
+    ("goodput_mbps", "goodput Mbit/s", 2),
+    ("rtt_mean_ms", "mean RTT ms", 1),
+    ("rtt_p95_ms", "p95 RTT ms", 1),
+    ("rtt_min_ms", "least RTT ms", 1),
+    ("retransmissions", "retransmissions", 0),
+    ("timeouts", "time-outs", 0),
+    ("pm_balanced", "PM balanced", 3),
+    ("pm_delay", "PM delay", 3),
+)
+#: Value of ssthresh that stands for none.
+_NO_THRESHOLD = 2**31 - 1
+_GREY, _OLIVE = "#999999", "#999933"
+
+
+def single_part(result: SingleRun) -> Part:
+    """Returns the part of a report on one run."""
+    about = result.results.about
+    flows = result.flows
+    names = labels(flows["cca"].unique())
+    rows = tuple(
+        (
+            str(flow["name"]),
+            names[flow["cca"]],
+            *(mean_text([flow[name]], n) for name, _, n in _COLUMNS),
+        )
+        for flow in flows.to_dict("records")
+    )
+    columns = (
+        *(Column("flow"), Column("CCA")),
+        *(Column(heading, is_number=True) for _, heading, _ in _COLUMNS),
+    )
+    table = Table(columns, rows, ccas={name: cca for cca, name in names.items()})
+    cca = str(about["cca"][0])
+    return Part(
+        title=f"{about['name']}: {cca}, seed {about['seed']}",
+        asked=(
+            f"What does {cca} do on {about['name']} in one run of {about['duration_s']:g} s with seed "
+            f"{about['seed']}?"
+        ),
+        findings=_findings(result),
+        sections=(
+            Section("Connections", table),
+            *_pictures(result),
+            *_decisions(result),
+            *scenario_sections(about),
+            *origin_sections(about, command_of("run", about)),
+        ),
+        warnings=tuple(result.warnings),
+    )
+
+
+def _findings(result: SingleRun) -> tuple[Finding, ...]:
+    if not len(result.flows):
+        return ()
+    flow = result.connection
+    cca = str(flow["cca"])
+    name = labels([cca])[cca]
+    one = "one run decides nothing: compare tells which CCA is best"
+    subject = f", {result.subject}" if result.subject else ""
+    return (
+        Finding(
+            "Goodput",
+            f"{flow['goodput_mbps']:.2f} Mbit/s",
+            f"of {name}{subject}",
+            one,
+            "open",
+            colour(cca),
+        ),
+        Finding(
+            "RTT",
+            f"{mean_text([flow['rtt_mean_ms']], 0)} ms on average",
+            f"95th percentile {mean_text([flow['rtt_p95_ms']], 0)} ms, least "
+            f"{mean_text([flow['rtt_min_ms']], 0)} ms",
+            state="open",
+        ),
+        Finding(
+            "Losses",
+            f"{flow['retransmissions']:.0f} segments sent again",
+            f"{flow['timeouts']:.0f} times after a timeout",
+            state="open",
+        ),
+    )
+
+
+def _pictures(result: SingleRun) -> list[Section]:
+    if not len(result.samples) or not len(result.slots):
+        return []
+    cca = str(result.connection["cca"])
+    tables = tables_of_connection(result)
+    shown = f" of {result.subject}" if result.subject else ""
+
+    def draw() -> Picture:
+        picture = figure(8.5, 7)
+        axes = list(picture.subplots(3, 1, sharex=True))
+        draw_run_series(axes, cca, *tables)
+        return picture
+
+    def draw_slots() -> Picture:
+        picture = figure(8.5, 4.6)
+        upper, lower = picture.subplots(2, 1, sharex=True)
+        runs = result.connection.to_frame().T.assign(seed=result.results.about["seed"], cca=cca)
+        draw_comparison_series(upper, lower, runs, tables[0], [cca], None)
+        lower.set_xlabel("time, s")
+        return picture
+
+    acks = Figure(draw, "Rates, RTT and windows over time", _acks(tables[1], cca))
+    slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(tables[0], cca))
+    length = f"{result.results.about['slot_s']:g} s"
+    return [
+        Section(f"Every ACK{shown}", figure=acks),
+        Section(f"Slots of {length}{shown}", figure=slots),
+    ]
+
+
+def _acks(samples: pd.DataFrame, cca: str) -> Chart:
+    """Returns the state of a connection at every ACK."""
+    times = numbers(samples["t_ns"]) * 1e-9
+    threshold = numbers(samples["ssthresh"])
+    shade = colour(cca)
+    rate = Series("pacing rate", shade, numbers(samples["pacing_rate_bps"]) * 1e-6)
+    delay = Series("smoothed RTT", shade, numbers(samples["srtt_us"]) * 1e-3)
+    windows = (
+        Series("cwnd", shade, numbers(samples["cwnd"])),
+        Series("in flight", _GREY, numbers(samples["inflight"])),
+        Series("ssthresh", _OLIVE, np.where(threshold < _NO_THRESHOLD, threshold, np.nan), dash=(2, 2)),
+    )
+    panels = (
+        Panel("pacing rate", "Mbit/s", (rate,), 2),
+        Panel("smoothed RTT", "ms", (delay,), 1),
+        Panel("windows", "segments", windows, 0, top=_top(windows[0].values)),
+    )
+    return Chart(times, "time", "s", panels, digits=4, group="time").thinned()
+
+
+def _slots(slots: pd.DataFrame, cca: str) -> Chart:
+    """Returns the slots of a connection."""
+    shade = colour(cca)
+    capacity = numbers(slots["capacity_mbps"])
+    rates = (
+        Series("capacity", CAPACITY, capacity, look="area"),
+        Series("goodput", shade, numbers(slots["goodput_mbps"])),
+    )
+    panels = (
+        Panel("rates", "Mbit/s", rates, 2, top=_top(capacity)),
+        Panel("RTT on the path", "ms", (Series("RTT", shade, numbers(slots["rtt_mean_ms"])),), 1),
+        Panel(
+            "bottleneck queue",
+            "packets",
+            (Series("queue", _OLIVE, numbers(slots["queue_packets"])),),
+            0,
+        ),
+    )
+    return Chart(numbers(slots["t_s"]), "time", "s", panels, digits=2, group="time").thinned()
+
+
+def _top(values: Numbers) -> float | None:
+    most = float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
+    return 1.25 * most if most > 0 else None
+
+
+def _decisions(result: SingleRun) -> list[Section]:
+    """Returns the decisions of selectors."""
+    if "decisions" not in result.results.tables:
+        return []
+    headings = ("from", "to", "cause", "why")
+    rows = tuple(
+        (f"{each['t_ns'] * 1e-9:.2f}", *(str(each[name]) for name in _DECISION))
+        for each in result.decisions.to_dict("records")
+    )
+    table = Table((Column("time, s", is_number=True), *map(Column, headings)), rows)
+    return [Section("Decisions", table)]
+
+
+#: Columns of a decision.
+_DECISION = ("from_cca", "to_cca", "cause", "reason")

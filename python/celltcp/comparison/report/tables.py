@@ -1,0 +1,176 @@
+"""Tables of comparisons: means with intervals, and shares of flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from celltcp.comparison.app_metrics import FIGURES
+from celltcp.present.means import mean_text, runs_text
+from celltcp.present.section import Column, Table
+from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.results.statistics import Verdict
+
+#: Columns of the table: metric, heading, digits.
+COLUMNS = (
+    ("goodput_mbps", "goodput\nMbit/s", 2),
+    ("rtt_mean_ms", "mean RTT\nms", 1),
+    ("rtt_p95_ms", "p95 RTT\nms", 1),
+    ("induced_delay_ms", "induced\ndelay ms", 1),
+    ("retransmissions", "retrans-\nmissions", 1),
+    ("pm_balanced", "PM\nbalanced", 3),
+    ("pm_delay", "PM\ndelay", 3),
+)
+
+#: Columns that a narrow terminal can do without, the least important first.
+DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
+
+_METRICS = tuple(Column(heading, is_number=True, name=metric) for metric, heading, _ in COLUMNS)
+
+
+def means_table(result: Comparison) -> Table:
+    """Returns mean and 95 % interval of each metric, a row per CCA."""
+    about = result.results.about
+    asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
+    names = labels(result.ccas)
+    rows = []
+    for cca in result.ccas:
+        weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
+        rows.append((names[cca], *_cells(result, cca), *weighed))
+    others = (Column(_heading(name), is_number=True) for name in asked)
+    return Table(
+        columns=(Column("CCA", folds=True), *_METRICS, *others),
+        rows=tuple(rows),
+        title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def _heading(requirement: str) -> str:
+    """Returns the heading of the column of a requirement beside the named ones."""
+    if requirement == COMPLETION:
+        return "completions\n1/s"
+    return f"PM\n{requirement}" if "/" in requirement else requirement
+
+
+def figures_table(result: Comparison) -> Table:
+    """Returns mean and 95 % interval of the figures of the applications, a row per CCA."""
+    about = result.results.about
+    names = labels(result.ccas)
+    shown = [(name, FIGURES[name]) for name in result.figures]
+    rows = []
+    for cca in result.ccas:
+        cells = (mean_text(result.values(cca, name), figure.digits) for name, figure in shown)
+        rows.append((names[cca], *cells))
+    columns = (Column(figure.heading, is_number=True, name=name) for name, figure in shown)
+    return Table(
+        columns=(Column("CCA", folds=True), *columns),
+        rows=tuple(rows),
+        title=f"What the application got: mean and 95 % interval over {runs_text(about['runs'])}",
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def sweep_table(result: Sweep) -> Table:
+    """Returns mean and 95 % interval of each metric, a row per value and CCA."""
+    about = next(iter(result.comparisons.values())).results.about
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    swatches: dict[str, str] = {}
+    for value, comparison in result.comparisons.items():
+        names = labels(comparison.ccas)
+        swatches |= {names[cca]: cca for cca in comparison.ccas}
+        for cca in comparison.ccas:
+            rows.append((value, names[cca], *_cells(comparison, cca)))
+        if len(comparison.ccas) > 1:
+            ends.add(len(rows) - 1)
+    return Table(
+        columns=(Column(result.field), Column("CCA"), *_METRICS),
+        rows=tuple(rows),
+        title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        ends=frozenset(ends),
+        ccas=swatches,
+    )
+
+
+def set_table(result: ScenarioSet) -> Table:
+    """Returns mean and 95 % interval over the means of the scenarios, a row per CCA."""
+    count = len(result.comparisons)
+    names = labels(result.ccas)
+    counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+    return Table(
+        columns=(Column("CCA", folds=True), *_METRICS),
+        rows=tuple((names[cca], *_cells(result, cca)) for cca in result.ccas),
+        title=f"Mean and 95 % interval over the means of {counted}",
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def shares_table(result: Comparison) -> Table:
+    """Returns the goodput of each flow and Jain's index, where flows share the path."""
+    shares = result.share_rows()
+    names = labels(result.ccas)
+    flows_called = labels(dict.fromkeys(row["flow_cca"] for row in shares))
+    rows = []
+    for cca in result.ccas:
+        flows = [row for row in shares if row["cca"] == cca]
+        spelt = ", ".join(
+            f"{flows_called[flow['flow_cca']]}{_of_connections(flow)} {flow['goodput_mbps']:.2f}"
+            for flow in flows
+        )
+        total = f"{sum(flow['goodput_mbps'] for flow in flows):.2f}"
+        rows.append((names[cca], spelt, total, mean_text(result.values(cca, "fairness"), 3)))
+    return Table(
+        columns=(
+            Column("CCA"),
+            Column("goodput of each flow, Mbit/s"),
+            Column("sum", is_number=True),
+            Column("Jain's index", is_number=True),
+        ),
+        rows=tuple(rows),
+        title="Shares of the path while all flows run, and Jain's index of them (1 is fair)",
+    )
+
+
+def _of_connections(flow: Mapping[Any, Any]) -> str:
+    """Returns the number of connections of a flow in words; nothing for a single one."""
+    return f" ({flow['connections']} connections)" if flow["connections"] > 1 else ""
+
+
+def subject_text(result: Comparison) -> str:
+    """Returns which flow the means are of; empty where there is only one, with one connection."""
+    if not result.subject:
+        return ""
+    if "+" in "".join(result.ccas):
+        return f"Means are those of the first flow: {result.subject}."
+    return f"Means are those of the flow under test: {result.subject}."
+
+
+def verdict_text(found: Verdict, names: Mapping[str, str]) -> str:
+    """Returns a verdict in words."""
+    if found.leader is None:
+        return "undecided"
+    if found.contradicted_by:
+        return f"no verdict, as the application's figures are against it: {found.contradicted_by}"
+    tied = ", ".join(names[cca] for cca in found.tied)
+    if not found.undecided:
+        return f"{names[found.leader]}{f' (tied with it: {tied})' if tied else ''}"
+    among = found.ranked
+    if len(among) > 6:
+        among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
+    else:
+        among_text = ", ".join(names[cca] for cca in among)
+    more = f"; --runs {found.runs_needed} would likely tell" if found.runs_needed else ""
+    return f"undecided among {among_text}{more}"
+
+
+def _cells(result: Comparison | ScenarioSet, cca: str) -> list[str]:
+    """Returns the cells of all metrics for a congestion control."""
+    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in COLUMNS]

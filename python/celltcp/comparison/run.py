@@ -1,0 +1,99 @@
+"""Comparing congestion controls: every one of them over the same channel realisations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from celltcp._core import Scenario
+from celltcp.campaign.plan import run_campaigns
+from celltcp.campaign.run import Progress
+from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.comparison.comparison import Comparison
+from celltcp.results.folder import require_own
+from celltcp.scenarios.changes import Changes
+
+
+def compare(
+    scenario: str | Path | Scenario,
+    cca: Sequence[str] | str = DEFAULT_CCAS,
+    runs: int = 10,
+    seed: int = 1,
+    duration: str | None = None,
+    jobs: int | None = None,
+    *,
+    cluster: str | None = None,
+    middlebox: Sequence[str] | str = (),
+    engine: str = "native",
+    kernel: str | None = None,
+    uplink: str | Path | None = None,
+    set: Changes = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    radio_log: bool = False,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Runs every congestion control over the same channel realisations.
+
+    Args:
+        scenario: built-in name, scenario file, link trace, or a loaded scenario.
+        cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
+            a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for
+            that of the scenario itself.
+        middlebox: middleboxes that each congestion control is to pass in turn (`"none,split,es"`);
+            those of the scenario unless given.
+        runs: runs of each; run i has `seed + i`.
+        seed: of the first run.
+        duration: length of a run, such as `"60s"`.
+        jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
+        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+        uplink: link trace of the uplink.
+        set: scenario fields to override, such as `{"path.buffer": "2bdp"}`.
+        out: folder to keep finished runs in while the campaign goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    settings = RunSettings(
+        cca=cca,
+        middlebox=middlebox,
+        runs=runs,
+        seed=seed,
+        duration=duration,
+        jobs=jobs,
+        cluster=cluster,
+        engine=engine,
+        kernel=kernel,
+        uplink=uplink,
+        changes=set,
+        radio_log=radio_log,
+        out=out,
+        overwrite=overwrite,
+    )
+    return compare_with(scenario, settings, progress)
+
+
+def compare_with(
+    scenario: str | Path | Scenario, settings: RunSettings, progress: Progress | None = None
+) -> Comparison:
+    """Runs every congestion control over the same channel realisations, as `compare` does."""
+    settings.check()
+    folder = None if settings.out is None else Path(settings.out)
+    if folder is not None:
+        require_own(folder, "compare")
+    engine = settings.find_engine()
+    campaign = settings.plan(settings.load(scenario), engine, folder)
+    (results,) = run_campaigns(
+        [campaign],
+        workers=settings.workers,
+        folder=folder,
+        overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
+        progress=progress,
+    )
+    return Comparison(results)

@@ -1,0 +1,210 @@
+"""Comparing congestion controls on several scenarios or traces at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celltcp._core import CelltcpError, Scenario, __version__
+from celltcp.campaign.plan import run_campaigns
+from celltcp.campaign.run import Progress
+from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.comparison.comparison import METRICS, Comparison
+from celltcp.results.folder import part_of_file_name, require_own
+from celltcp.results.frames import json_interval
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.scenario_list import load_each, short_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ScenarioSet:
+    """A comparison on each of several scenarios, in the order in which they were given.
+
+    Attributes:
+        comparisons: by the name of the scenario or trace.
+        left_out: files of folders that could not be loaded, and why.
+    """
+
+    comparisons: dict[str, Comparison]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Mean and half width of the 95 % interval (NaN without spread), a row per scenario and CCA."""
+        import pandas as pd
+
+        parts = {name: comparison.summary for name, comparison in self.comparisons.items()}
+        return pd.concat(parts, names=["scenario"])
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """The mean of each scenario and CCA, a row for each; what `mean` is taken of."""
+        import pandas as pd
+
+        summary = self.summary
+        table = pd.DataFrame({metric: summary[metric, "mean"] for metric in METRICS})
+        return table.reset_index()
+
+    def values(self, cca: str, metric: str) -> list[float]:
+        """Returns the mean of each scenario that has the congestion control, in their order."""
+        having = (each for each in self.comparisons.values() if cca in each.ccas)
+        return [estimate(each.values(cca, metric)).mean for each in having]
+
+    @property
+    def ccas(self) -> list[str]:
+        """The congestion controls that all scenarios have, in the order given."""
+        lists = [comparison.ccas for comparison in self.comparisons.values()]
+        return [cca for cca in lists[0] if all(cca in each for each in lists)]
+
+    @property
+    def leading(self) -> dict[str, dict[str, list[str]]]:
+        """For each requirement and CCA the scenarios on which it is best or tied with the best.
+
+        Scenarios whose runs leave the best one undecided count for none.
+        """
+        found: dict[str, dict[str, list[str]]] = {}
+        for name, comparison in self.comparisons.items():
+            for requirement, verdict in comparison.verdicts.items():
+                leading = found.setdefault(requirement, {cca: [] for cca in self.ccas})
+                if verdict.best is None:
+                    continue
+                for cca in (verdict.best, *verdict.tied):
+                    if cca in leading:
+                        leading[cca].append(name)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Result of each scenario, and the mean over all of them; the same for the same seeds."""
+        return {
+            "version": __version__,
+            "scenarios": {name: each.to_json() for name, each in self.comparisons.items()},
+            "mean": [
+                {"cca": cca, **{metric: json_interval(self.values(cca, metric)) for metric in METRICS}}
+                for cca in self.ccas
+            ],
+            "leading": self.leading,
+            "left_out": list(self.left_out),
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the tables of each scenario into a folder of its own."""
+        for name, comparison in self.comparisons.items():
+            comparison.save(Path(folder) / folder_name(name))
+
+    def __repr__(self) -> str:
+        return f"<ScenarioSet {', '.join(self.comparisons)}: {', '.join(self.ccas)}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def compare_all(
+    scenarios: str | Sequence[str],
+    cca: Sequence[str] | str = DEFAULT_CCAS,
+    runs: int = 10,
+    seed: int = 1,
+    duration: str | None = None,
+    jobs: int | None = None,
+    *,
+    cluster: str | None = None,
+    engine: str = "native",
+    kernel: str | None = None,
+    set: Changes = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> ScenarioSet:
+    """Compares congestion controls on each of several scenarios.
+
+    Args:
+        scenarios: built-in names, scenario files, link traces, folders of them, and patterns such as
+            `"mobility/*"`, as a list or in one text with commas.
+        cca: as for `celltcp.compare`.
+        runs: runs of each congestion control and scenario; run i has `seed + i`.
+        seed: of the first run.
+        duration: length of a run, such as `"60s"`.
+        jobs: runs at a time; all cores unless given.
+        cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
+        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
+        kernel: version of the kernel; the newest that is built unless given.
+        set: scenario fields to override in all of them.
+        out: folder to keep finished runs in, with a folder for each scenario.
+        overwrite: whether other results in these folders may be replaced.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    settings = RunSettings(
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        duration=duration,
+        jobs=jobs,
+        cluster=cluster,
+        engine=engine,
+        kernel=kernel,
+        changes=set,
+        out=out,
+        overwrite=overwrite,
+    )
+    return compare_loaded(load_all(scenarios, settings), settings, progress)
+
+
+@dataclass(frozen=True)
+class LoadedSet:
+    """Scenarios that have been loaded, by the names that tell them apart."""
+
+    scenarios: dict[str, Scenario]
+    left_out: tuple[str, ...]
+
+
+def load_all(scenarios: str | Sequence[str], settings: RunSettings) -> LoadedSet:
+    """Loads the scenarios that a list names; a trace of the uplink goes with that of the downlink.
+
+    Raises:
+        CelltcpError: if a name is no scenario, or nothing is named.
+    """
+    found, left_out = load_each(scenarios, settings.load)
+    short = [short_name(name) for name in found]
+    names = [one if short.count(one) == 1 else name for one, name in zip(short, found, strict=True)]
+    return LoadedSet(dict(zip(names, found.values(), strict=True)), tuple(left_out))
+
+
+def compare_loaded(
+    loaded: LoadedSet, settings: RunSettings, progress: Progress | None = None
+) -> ScenarioSet:
+    """Compares congestion controls on scenarios that `load_all` has loaded."""
+    settings.check()
+    engine = settings.find_engine()
+    folder = None if settings.out is None else Path(settings.out)
+    places = {name: None if folder is None else folder / folder_name(name) for name in loaded.scenarios}
+    if folder is not None:
+        for place in (folder, *places.values()):
+            require_own(place or folder, "compare")
+    if len(set(places.values())) < len(places) and folder is not None:
+        raise CelltcpError(f"{folder}: two scenarios would have the same folder; rename their files")
+    planned = [
+        settings.plan(scenario, engine, places[name]) for name, scenario in loaded.scenarios.items()
+    ]
+    found = run_campaigns(
+        planned,
+        workers=settings.workers,
+        folder=folder,
+        overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
+        progress=progress,
+    )
+    comparisons = [Comparison(results) for results in found]
+    return ScenarioSet(dict(zip(loaded.scenarios, comparisons, strict=True)), loaded.left_out)
+
+
+def folder_name(name: str) -> str:
+    """Returns the name of the folder with the results of a scenario."""
+    return part_of_file_name(name.strip("./").replace("/", "-"))

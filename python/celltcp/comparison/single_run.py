@@ -1,0 +1,284 @@
+"""Single run: one run of one congestion control, recorded in detail."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.campaign.jobs import Job, jobs_for
+from celltcp.campaign.provenance import made_of, origin_of
+from celltcp.campaign.run import Progress
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.files.atomic_write import whole_file
+from celltcp.files.replacing import check_output
+from celltcp.results.folder import about_in, require_own
+from celltcp.results.folder_lock import check_replaceable, claimed
+from celltcp.results.frames import Recorded, frame, json_records
+from celltcp.results.publishing import remove_pictures
+from celltcp.results.sample_writer import SampleFile, number_rows
+from celltcp.results.tables import OPTIONAL, TABLES, Results, read_results
+from celltcp.results.tested import FlowUnderTest
+from celltcp.results.warnings.limits import all_warnings
+from celltcp.results.working import staging
+from celltcp.scenarios.ccas import OWN
+from celltcp.scenarios.ccas import chosen as chosen_ccas
+from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.lazy_attributes import Attachment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Files that the results of a run consist of.
+_FILES = tuple(f"{name}.parquet" for name in TABLES)
+
+#: Pieces of a run, after each of which its samples are taken; between them it can be interrupted.
+_PIECES = 300
+
+
+class SingleRun(Recorded):
+    """The outcome of one run."""
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """The connections, a row each."""
+        return frame(self.results.tables["flows"])
+
+    @property
+    def connection(self) -> pd.Series:
+        """The connection that pictures show: the first one of the flow under test.
+
+        Where that flow has none, the first one of all.
+        """
+        tested = FlowUnderTest.of(self.results.about).has(self.flows["name"])
+        flows = self.flows[tested] if tested.any() else self.flows
+        first: pd.Series = flows.iloc[0]
+        return first
+
+    @property
+    def subject(self) -> str:
+        """That connection in words; empty where it is the only one."""
+        count = len(self.flows)
+        if count < 2:
+            return ""
+        return f"connection {self.connection['flow']} ({self.connection['name']}) of {count}"
+
+    @property
+    def slots(self) -> pd.DataFrame:
+        """The slots, a row per connection and slot."""
+        return frame(self.results.tables["slots"])
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The state of connections at every ACK."""
+        return frame(self.results.tables["samples"])
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """The events: connections, states of loss recovery, time-outs."""
+        return frame(self.results.tables["events"])
+
+    #: Plots, `celltcp.comparison.plots.accessors.RunPlots`: `time_series()`.
+    plot = Attachment()
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what ran, the connections and the warnings; the same for the same seed."""
+        about = self.results.about
+        return {
+            "version": about["version"],
+            "scenario": about["name"],
+            "scenario_hash": about["hash"],
+            "traces": about.get("traces", []),
+            **made_of(about),
+            "cca": about["cca"][0],
+            "seed": about["seed"],
+            "flows": json_records(self.results.tables["flows"]),
+            "decisions": json_records(self.results.decisions)
+            if "decisions" in self.results.tables
+            else [],
+            "warnings": self.warnings,
+        }
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the figures: what else than the CCA they may come from."""
+        return list(self._warnings)
+
+    @functools.cached_property
+    def _warnings(self) -> list[str]:
+        return all_warnings(self.results)
+
+    def __repr__(self) -> str:
+        about = self.results.about
+        flow = self.connection
+        figures = f"{flow['goodput_mbps']:.2f} Mbit/s, mean RTT {flow['rtt_mean_ms']:.1f} ms"
+        figures += f" of {self.subject}" if self.subject else ""
+        return f"<SingleRun {about['name']}, {about['cca'][0]}, seed {about['seed']}: {figures}>"
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the tables as Parquet files into `folder`."""
+        return self.results.save(folder)
+
+    def _repr_html_(self) -> str:
+        return str(self.flows.T.to_html())
+
+
+def run(
+    scenario: str | Path | Scenario,
+    cca: str = OWN,
+    seed: int = 1,
+    duration: str | None = None,
+    *,
+    engine: str = "native",
+    kernel: str | None = None,
+    uplink: str | Path | None = None,
+    set: Changes = (),  # noqa: A002 - as on the command line
+    samples: str = "every-ack",
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    pcap: str | Path | None = None,
+    pcap_at: str | None = None,
+    radio_log: bool = False,
+    progress: Progress | None = None,
+) -> SingleRun:
+    """Runs one congestion control once.
+
+    Args:
+        scenario: built-in name, scenario file, link trace, or a loaded scenario.
+        cca: name of the congestion control, with its parameters (`"cubic:hystart=off"`), and several
+            flows at a time (`"cubic+bbr"`) if wanted; that of the scenario unless given.
+        seed: of the run.
+        duration: length of the run, such as `"60s"`.
+        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+        uplink: link trace of the uplink.
+        set: scenario fields to override.
+        samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
+        out: folder to save to.
+        overwrite: whether other results in that folder, and the file of the capture, may be replaced.
+        pcap: file for a capture, which appears when the run is done; a named pipe or a device receives
+            it while the run goes on.
+        pcap_at: host, or node with a middlebox, of the capture; the server unless given.
+        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    settings = RunSettings(
+        cca=cca,
+        runs=1,
+        seed=seed,
+        duration=duration,
+        engine=engine,
+        kernel=kernel,
+        uplink=uplink,
+        changes=set,
+        samples=samples,
+        radio_log=radio_log,
+        out=out,
+        overwrite=overwrite,
+    )
+    return run_with(scenario, settings, pcap=pcap, pcap_at=pcap_at, progress=progress)
+
+
+def run_with(
+    scenario: str | Path | Scenario,
+    settings: RunSettings,
+    *,
+    pcap: str | Path | None = None,
+    pcap_at: str | None = None,
+    progress: Progress | None = None,
+) -> SingleRun:
+    """Runs one congestion control once, as `run` does."""
+    settings.check()
+    if settings.out is not None:
+        require_own(settings.out, "run")
+    loaded = settings.load(scenario)
+    if pcap is not None:
+        traces = [str(file) for file, *_ in loaded.traces]
+        check_output(Path(pcap), overwrite=settings.overwrite, inputs=traces)
+    chosen = settings.find_engine()
+    names = chosen_ccas(settings.cca, chosen.ccas, loaded.lineup)
+    if len(names) > 1:
+        raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
+    (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)
+    origin = {**origin_of(loaded, names, 1, settings.seed, chosen), "keys": job.keys.to_json()}
+    capture = (str(pcap) if pcap is not None else None, pcap_at)
+    if settings.out is None:
+        return SingleRun(Results(_run(job, capture, None, progress), origin))
+    with claimed(settings.out) as folder:
+        check_replaceable(folder, origin, _FILES, overwrite=settings.overwrite)
+        if pcap is None and (found := _finished(folder, origin)):
+            return found
+        remove_pictures(folder)
+        with staging(folder) as staged:
+            file = SampleFile(staged, names[0], origin)
+            try:
+                tables = _run(job, capture, file, progress)
+            except BaseException:
+                file.abandon()
+                raise
+            single = SingleRun(Results(tables, origin))
+            single.results.publish(staged, folder)
+        return single
+
+
+def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
+    """Returns the run of this origin that a folder has, if it is whole."""
+    try:
+        if about_in(folder) != origin:
+            return None
+        return SingleRun(replace(read_results(folder), is_repeat=True))
+    except CelltcpError:
+        return None
+
+
+def _run(
+    job: Job,
+    capture: tuple[str | None, str | None],
+    file: SampleFile | None,
+    progress: Progress | None,
+) -> dict[str, pa.Table]:
+    """Runs a job piece by piece; with a file, the samples go there and a thinned copy is returned.
+
+    The capture is a file and a node.
+    """
+    pcap, pcap_at = capture
+    if pcap is not None:
+        with whole_file(Path(pcap), streamed=True) as partial:
+            return _run_pieces(job, (str(partial), pcap_at), file, progress)
+    return _run_pieces(job, (None, None), file, progress)
+
+
+def _run_pieces(
+    job: Job,
+    capture: tuple[str | None, str | None],
+    file: SampleFile | None,
+    progress: Progress | None,
+) -> dict[str, pa.Table]:
+    pcap, pcap_at = capture
+    run = job.engine.start(job.scenario, job.seed, pcap=pcap, pcap_at=pcap_at)
+    samples: list[pa.RecordBatch] = []
+    keep = file.write if file else samples.append
+    for piece in range(1, _PIECES + 1):
+        while not run.advance(job.scenario.duration_s * piece / _PIECES):
+            pass
+        keep(run.take_samples())
+        if progress:
+            progress(piece / _PIECES)
+    batches = {name: [batch] for name, batch in run.finish().items()}
+    batches["samples"] = samples + batches["samples"]
+    tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
+    if file:
+        tables["samples"] = file.close()
+    return {
+        name: number_rows(table, 0, job.cca)
+        for name, table in tables.items()
+        if name not in OPTIONAL or len(table)
+    }

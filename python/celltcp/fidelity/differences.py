@@ -1,0 +1,250 @@
+"""Judgement: differences between the engines, and whether they are within the bands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from celltcp._core import CelltcpError
+from celltcp.comparison.comparison import Comparison
+from celltcp.fidelity.bands import limits_for
+from celltcp.fidelity.cases import Case
+from celltcp.fidelity.causes import Cause, cause_of
+from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
+from celltcp.results.frames import spans
+from celltcp.results.statistics import Estimate, estimate, paired_difference
+from celltcp.results.tables import Results
+
+#: Metrics that are compared, in the order of the table.
+METRICS = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "retransmitted_percent", "completion_s")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric under both engines: means over the runs, and their difference.
+
+    `percent` and its half interval `ci95` (95 %, paired by seed; None if no run differs from another)
+    are shares of the kernel's mean; NaN if only that is zero. `band` is the largest difference that
+    is allowed, None for a metric that is not judged.
+    """
+
+    native: float
+    kernel: float
+    percent: float
+    ci95: float | None
+    band: float | None
+
+    @property
+    def within(self) -> bool:
+        """Whether the difference is within its band, if it has one; an undefined difference is not."""
+        return self.band is None or abs(self.percent) <= self.band
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the interval includes an edge of the band: more runs could change the verdict."""
+        if self.band is None or self.ci95 is None or math.isnan(self.percent):
+            return False
+        return abs(abs(self.percent) - self.band) < self.ci95
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the difference is outside its band, and its interval does not reach back into it."""
+        return not self.within and not self.is_open
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the difference is outside its band, but its interval reaches back into it."""
+        return not self.within and self.is_open
+
+    @property
+    def use(self) -> float:
+        """Difference divided by its band; above 1 it is outside or undecided."""
+        if self.band is None:
+            return 0.0
+        return math.inf if math.isnan(self.percent) else abs(self.percent) / self.band
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Judgement of one CCA in one case."""
+
+    case: str
+    group: str
+    cca: str
+    scenario_hash: str
+    differences: dict[str, Difference]
+    #: Mean distance of the windows over the runs, see `celltcp.fidelity.trajectory.cwnd_distance`.
+    cwnd_distance: Estimate
+    #: The run with the first seed, of the native engine and of the kernel.
+    trajectories: tuple[Trajectory, Trajectory]
+    #: Runs of each engine.
+    runs: int = 1
+
+    @property
+    def outside(self) -> list[str]:
+        """Metrics that are outside their bands, and whose intervals do not reach back."""
+        return [metric for metric, found in self.differences.items() if found.is_outside]
+
+    @property
+    def undecided(self) -> list[str]:
+        """Metrics that are outside their bands, and whose intervals reach back."""
+        return [metric for metric, found in self.differences.items() if found.is_undecided]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more runs could change the verdict."""
+        return any(found.is_open for found in self.differences.values())
+
+    @property
+    def use(self) -> float:
+        """Largest ratio of a difference to its band."""
+        return max(found.use for found in self.differences.values())
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """All judgements of a report, with the settings of its runs."""
+
+    judgements: list[Judgement]
+    version: str
+    kernel_version: str
+    runs: int
+    seed: int
+
+    @property
+    def outside(self) -> list[Judgement]:
+        """Judgements with a metric outside its band."""
+        return [judgement for judgement in self.judgements if judgement.outside]
+
+    @property
+    def undecided(self) -> list[Judgement]:
+        """Judgements with an undecided metric and none outside its band."""
+        return [each for each in self.judgements if each.undecided and not each.outside]
+
+    @property
+    def within(self) -> int:
+        """Number of judgements all of whose metrics are within their bands."""
+        return len(self.judgements) - len(self.outside) - len(self.undecided)
+
+    def to_json(self, causes: Sequence[Cause]) -> dict[str, Any]:
+        """Returns everything but the trajectories as JSON; the same seeds give the same text."""
+        return {
+            "version": self.version,
+            "kernel_version": self.kernel_version,
+            "runs": self.runs,
+            "seed": self.seed,
+            "cases": [_plain(judgement, causes) for judgement in self.judgements],
+        }
+
+
+def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results) -> list[Judgement]:
+    """Compares the runs of the native engine with those of the kernel, seed by seed."""
+    runs = [_runs(results) for results in (native, kernel)]
+    paths = [_trajectories(results) for results in (native, kernel)]
+    judgements = []
+    for cca in ccas:
+        ours, theirs = (side[side["cca"] == cca].sort_values("seed") for side in runs)
+        if ours["seed"].tolist() != theirs["seed"].tolist():
+            raise CelltcpError(f"{case.name}, {cca}: the engines ran different seeds")
+        pairs = [
+            (paths[0][mine], paths[1][other])
+            for mine, other in zip(ours["run"], theirs["run"], strict=True)
+        ]
+        limits = limits_for(case.group, cca)
+        if ours["completion_s"].isna().all() and theirs["completion_s"].isna().all():
+            limits.pop("completion_s", None)
+        differences = {
+            metric: difference(ours[metric].tolist(), theirs[metric].tolist(), limits.get(metric))
+            for metric in METRICS
+        }
+        judgements.append(
+            Judgement(
+                case.name,
+                case.group,
+                cca,
+                case.scenario.hash,
+                differences,
+                estimate([cwnd_distance(*pair) for pair in pairs]),
+                pairs[0],
+                len(pairs),
+            )
+        )
+    return judgements
+
+
+def difference(native: Sequence[float], kernel: Sequence[float], band: float | None) -> Difference:
+    """Returns the difference of the means, with the interval of the differences run by run.
+
+    A run in which the metric of one of the engines is NaN is left out.
+    """
+    pairs = [pair for pair in zip(native, kernel, strict=True) if not any(map(math.isnan, pair))]
+    ours, theirs = [mine for mine, _ in pairs], [other for _, other in pairs]
+    means = estimate(ours).mean, estimate(theirs).mean
+    found = paired_difference(ours, theirs)
+    if found.mean == 0.0 and means[1] == 0.0:
+        return Difference(*means, 0.0, None, band)
+    scale = 100.0 / means[1] if means[1] else math.nan
+    ci95 = None if found.ci95 is None or math.isnan(scale) else found.ci95 * scale
+    return Difference(*means, found.mean * scale, ci95, band)
+
+
+def _runs(results: Results) -> pd.DataFrame:
+    """Returns a row per run, of the flow under test.
+
+    Beside the columns of `Comparison.runs` it has the share of retransmitted segments, and the mean
+    time until a connection is complete, over those that are.
+    """
+    comparison = Comparison(results)
+    flows = comparison.flows
+    tested = flows[flows["name"] == flows.groupby("run")["name"].transform("first")]
+    of_runs = tested.groupby("run", sort=True)
+    segments, completion = of_runs["segments"].sum(), of_runs["completion_s"].mean()
+    runs = comparison.runs.assign(run=results.tables["runs"]["run"].to_pandas())
+    share = 100.0 * runs["retransmissions"] / runs["run"].map(segments)
+    completion_s = runs["run"].map(completion)
+    return runs.assign(retransmitted_percent=share, completion_s=completion_s)
+
+
+def _trajectories(results: Results) -> dict[int, Trajectory]:
+    flows, samples, slots = (results.tables[name].to_pandas() for name in ("flows", "samples", "slots"))
+    connections, sampled, slotted = (spans(table["run"]) for table in (flows, samples, slots))
+    none = slice(0)
+    return {
+        run: trajectory_of(flows[span], samples[sampled.get(run, none)], slots[slotted.get(run, none)])
+        for run, span in connections.items()
+    }
+
+
+def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, Any]:
+    distance = judgement.cwnd_distance
+    return {
+        "case": judgement.case,
+        "group": judgement.group,
+        "cca": judgement.cca,
+        "scenario_hash": judgement.scenario_hash,
+        **{
+            metric: {
+                "native": _number(found.native),
+                "kernel": _number(found.kernel),
+                "difference_percent": _number(found.percent),
+                "ci95_percent": found.ci95,
+                "band_percent": found.band,
+            }
+            for metric, found in judgement.differences.items()
+        },
+        "cwnd_distance": {"mean": _number(distance.mean), "ci95": distance.ci95},
+        "runs": judgement.runs,
+        "within": not judgement.outside and not judgement.undecided,
+        "outside": judgement.outside,
+        "undecided": judgement.undecided,
+        "open": judgement.is_open,
+        "cause": cause_of(judgement.case, judgement.cca, causes) if judgement.outside else None,
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

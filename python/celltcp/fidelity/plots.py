@@ -1,0 +1,110 @@
+"""Pictures of fidelity: the native engine compared with the kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from celltcp.present.palette import colour, colours, marker
+from celltcp.present.style import CAPACITY, figure
+
+if TYPE_CHECKING:
+    from celltcp.fidelity.differences import Fidelity, Judgement
+
+#: Colour of the kernel beside that of the congestion control for the native engine.
+KERNEL = "#000000"
+#: The axes end at so many of the widest bands; what is beyond stands at the edge, with its figure.
+_BANDS_SHOWN = 2.5
+
+
+def draw_trajectories(judgement: Judgement, seed: int) -> Figure:
+    """Congestion window above, RTT below, of both engines in the run with that seed."""
+    picture = figure(8, 4.5)
+    windows, delays = picture.subplots(2, 1, sharex=True)
+    native, kernel = judgement.trajectories
+    for name, run, shade, width in (
+        ("kernel", kernel, KERNEL, 1.4),
+        ("native", native, colour(judgement.cca), 0.9),
+    ):
+        windows.plot(run.t_s, run.cwnd, color=shade, lw=width, label=name)
+        delays.plot(run.slot_t_s, run.rtt_ms, color=shade, lw=width, label=name)
+    windows.set_ylabel("cwnd, segments")
+    windows.set_ylim(bottom=0)
+    windows.legend(ncols=2, loc="lower right")
+    delays.set_ylabel("RTT per slot, ms")
+    delays.set_ylim(bottom=0)
+    delays.set_xlabel("time, s")
+    picture.suptitle(f"{judgement.cca} on {judgement.case}, seed {seed}")
+    return picture
+
+
+def draw_overview(fidelity: Fidelity) -> Figure:
+    """Differences of goodput and mean RTT in every case, with the bands."""
+    cases = list(dict.fromkeys(judgement.case for judgement in fidelity.judgements))
+    ccas = list(dict.fromkeys(judgement.cca for judgement in fidelity.judgements))
+    # Fewer than six have room for their marks, more share it.
+    picture = figure(9, 1.8 + 0.13 * len(cases) * min(len(ccas) + 1, 6))
+    left, right = picture.subplots(1, 2, sharey=True)
+    for axes, metric, label in (
+        (left, "goodput_mbps", "goodput"),
+        (right, "rtt_mean_ms", "mean RTT"),
+    ):
+        _draw_differences(axes, fidelity, metric, cases, ccas)
+        axes.set_xlabel(f"{label}: native less kernel, % of the kernel's")
+    left.set_yticks(range(len(cases)), cases)
+    left.set_ylim(len(cases) - 0.5, -0.5)
+    handles, labels = left.get_legend_handles_labels()
+    picture.legend(handles, labels, loc="outside right upper")
+    return picture
+
+
+def _draw_differences(
+    axes: Axes, fidelity: Fidelity, metric: str, cases: list[str], ccas: list[str]
+) -> None:
+    """A row per case, in it a mark with its interval per congestion control, on its band in grey."""
+    height = 0.9 / len(ccas)
+    bands = [judgement.differences[metric].band or 0.0 for judgement in fidelity.judgements]
+    edge = _BANDS_SHOWN * max(bands)
+    labelled: set[str] = set()
+    shades = colours(ccas)
+    for judgement in fidelity.judgements:
+        found = judgement.differences[metric]
+        cca = judgement.cca
+        place = cases.index(judgement.case) + (ccas.index(cca) - (len(ccas) - 1) / 2) * height
+        if found.band is not None:
+            label = None if "band" in labelled else "band"
+            axes.barh(place, 2 * found.band, height, -found.band, color=CAPACITY, lw=0, label=label)
+            labelled.add("band")
+        if math.isnan(found.percent):
+            continue
+        beyond = abs(found.percent) > edge
+        x = math.copysign(edge, found.percent) if beyond else found.percent
+        axes.errorbar(
+            x,
+            place,
+            xerr=None if beyond or found.ci95 is None else found.ci95,
+            color=shades[cca],
+            marker=marker(cca),
+            ms=4 if len(ccas) < 6 else 2.5,
+            lw=1,
+            ls="none",
+            label=None if cca in labelled else cca,
+            clip_on=not beyond,
+        )
+        labelled.add(cca)
+        if beyond:
+            axes.annotate(
+                f"{found.percent:+.0f} %",
+                (x, place),
+                (-6 if x > 0 else 6, 0),
+                textcoords="offset points",
+                ha="right" if x > 0 else "left",
+                va="center",
+                size=7,
+            )
+    axes.axvline(0, color="#666666", lw=0.8)
+    axes.set_xlim(-edge, edge)
+    axes.grid(axis="y", visible=False)

@@ -1,0 +1,1 @@
+"""Fidelity as parts of a report, and as the page of the documentation."""

@@ -1,0 +1,186 @@
+"""Fidelity as a part of a report: how far the native TCP is from that of a Linux kernel."""
+
+from __future__ import annotations
+
+import functools
+import math
+import shlex
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.report.provenance import origin_sections
+from celltcp.fidelity.cases import RANDOM, case_names, group_titles
+from celltcp.fidelity.causes import cause_of, known_causes
+from celltcp.fidelity.plots import KERNEL, draw_overview, draw_trajectories
+from celltcp.fidelity.report.page import chosen_trajectories
+from celltcp.fidelity.report.tables import distribution_sections, group_table
+from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text
+from celltcp.present.chart import Chart, Panel, Series, held, numbers
+from celltcp.present.means import runs_text
+from celltcp.present.palette import colour, colours
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.scenarios.cca_labels import counted, labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.fidelity.differences import Fidelity, Judgement
+    from celltcp.fidelity.saved import KeptFidelity
+
+#: Metrics that have a band in each group.
+_JUDGED = COLUMNS[:2]
+#: Columns for which a page has no room.
+_NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")
+
+
+def fidelity_part(kept: KeptFidelity) -> Part:
+    """Returns the part of a report on the judgements of a campaign."""
+    found = kept.fidelity
+    ccas = list(dict.fromkeys(each.cca for each in found.judgements))
+    cases = counted(len(kept.cases), "case")
+    is_random = all(each.group == RANDOM for each in kept.cases)
+    linux = f"Linux {found.kernel_version}"
+    sections = [Section("Differences", figure=_overview(found), text=(_BANDS,))]
+    if is_random:
+        sections += distribution_sections(found, kept.cases)
+    for group, title in group_titles().items():
+        mine = [each for each in found.judgements if each.group == group]
+        if mine:
+            table = group_table(mine).without(_NOT_JUDGED)
+            sections.append(Section(title, table, text=(LEGEND,)))
+    sections += _outside(found)
+    for each in chosen_trajectories(found.judgements):
+        title = f"{each.cca} on {each.case}, seed {found.seed}"
+        sections.append(Section(title, figure=_trajectory(each, found.seed, title)))
+    told = {**kept.about, "engine": f"native engine and {linux}", "hash": ""}
+    return Part(
+        title=f"Fidelity: native TCP and {linux}",
+        asked=(
+            f"How far is the native TCP from that of {linux} with {', '.join(labels(ccas).values())} "
+            f"in {cases}{' drawn at random' if is_random else ''}, in {runs_text(found.runs)} on each?"
+        ),
+        findings=_findings(found),
+        sections=(*sections, *origin_sections(told, _command(kept, ccas, is_random=is_random))),
+    )
+
+
+_BANDS = (
+    "A mark is the mean difference of a CCA in a case, with its 95 % interval, paired by seed; the "
+    "paper drawing shades the allowed band."
+)
+
+
+def _findings(found: Fidelity) -> tuple[Finding, ...]:
+    """Returns how many differences are within their bands, and how large those of each metric are."""
+    total, outside, undecided = len(found.judgements), len(found.outside), len(found.undecided)
+    state = "open" if outside else "tied" if undecided else "sure"
+    first = Finding(
+        "Within their bands",
+        f"{found.within} of {total}",
+        f"{undecided} undecided, {outside} outside",
+        f"by paired differences of {runs_text(found.runs)}",
+        state,
+    )
+    return (first, *(_size(found, metric, name) for metric, name, _, _ in _JUDGED))
+
+
+def _size(found: Fidelity, metric: str, name: str) -> Finding:
+    """Returns the finding for the median and the largest difference of a metric."""
+    sizes = [
+        (abs(each.differences[metric].percent), each)
+        for each in found.judgements
+        if not math.isnan(each.differences[metric].percent)
+    ]
+    question = f"Difference of {name}"
+    if not sizes:
+        return Finding(question, "undefined", "nothing was delivered", state="open")
+    median = float(np.median([size for size, _ in sizes]))
+    _, worst = max(sizes, key=lambda pair: pair[0])
+    most = worst.differences[metric]
+    return Finding(
+        question,
+        f"median {median:.2f} %",
+        f"largest {difference_text(most)}: {worst.cca} on {worst.case}",
+        "" if most.band is None else f"allowed there: {most.band:g} %",
+        "open" if most.is_outside else "tied" if most.is_undecided else "sure",
+    )
+
+
+def _overview(found: Fidelity) -> Figure:
+    """Returns the differences of goodput and mean RTT in every case."""
+    cases = list(dict.fromkeys(each.case for each in found.judgements))
+    ccas = list(dict.fromkeys(each.cca for each in found.judgements))
+    by_place = {(each.case, each.cca): each for each in found.judgements}
+    names, shades = labels(ccas), colours(ccas)
+    panels = []
+    for metric, label, _, _ in _JUDGED:
+        series = []
+        for cca in ccas:
+            mine = [by_place.get((case, cca)) for case in cases]
+            middle = numbers([each.differences[metric].percent if each else math.nan for each in mine])
+            half = numbers([(each.differences[metric].ci95 or 0.0) if each else 0.0 for each in mine])
+            low, high = middle - half, middle + half
+            series.append(Series(names[cca], shades[cca], middle, "points", low=low, high=high, size=8))
+        panels.append(Panel(f"{label}: native less kernel", "% of the kernel's", tuple(series), 2))
+    chart = Chart(np.arange(len(cases), dtype=float), "case", "", tuple(panels), names=tuple(cases))
+    draw = functools.partial(draw_overview, found)
+    return Figure(draw, "Differences of goodput and mean RTT per case, with the allowed bands", chart)
+
+
+def _outside(found: Fidelity) -> list[Section]:
+    """Returns the comparisons outside of their bands with their causes, and the undecided ones."""
+    sections = []
+    causes = known_causes()
+    for title, judgements in (("Outside", found.outside), ("Undecided", found.undecided)):
+        if not judgements:
+            continue
+        rows = []
+        for each in judgements:
+            metrics = each.outside or each.undecided
+            told = ", ".join(
+                f"{name} {difference_text(each.differences[metric])}"
+                for metric, name, _, _ in COLUMNS
+                if metric in metrics
+            )
+            cause = " ".join(cause_of(each.case, each.cca, causes).split()) if each.outside else ""
+            rows.append((each.case, each.cca, told, *((cause,) if title == "Outside" else ())))
+        headings = ("case", "CCA", "difference", *(("cause",) if title == "Outside" else ()))
+        ccas = {each.cca: each.cca for each in judgements}
+        table = Table(tuple(map(Column, headings)), tuple(rows), ccas=ccas)
+        sections.append(Section(title, table))
+    return sections
+
+
+def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
+    """Returns window and RTT of both engines over time."""
+    times = np.unique(np.concatenate([each.t_s for each in judgement.trajectories]))
+    native, kernel = judgement.trajectories
+    windows, delays = [], []
+    # The kernel is drawn first, beneath the native engine.
+    for name, shade, run in (("kernel", KERNEL, kernel), ("native", colour(judgement.cca), native)):
+        windows.append(Series(name, shade, held(times, run.t_s, run.cwnd)))
+        delays.append(Series(name, shade, held(times, run.slot_t_s, run.rtt_ms)))
+    panels = (
+        Panel("congestion window", "segments", tuple(windows), 1, bottom=0.0),
+        Panel("RTT per slot", "ms", tuple(delays), 1, bottom=0.0),
+    )
+    chart = Chart(times, "time", "s", panels, digits=2).thinned()
+    return Figure(functools.partial(draw_trajectories, judgement, seed), title, chart)
+
+
+def _command(kept: KeptFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
+    """Returns the command that makes the judgements again."""
+    found = kept.fidelity
+    words = ["celltcp", "fidelity", "--cca", ",".join(ccas)]
+    names = [each.name for each in kept.cases]
+    if is_random:
+        words += ["--random", str(max(int(name.rpartition("-")[2]) for name in names))]
+    elif set(names) != set(case_names()):
+        words += ["--scenario", ",".join(names)]
+    lengths = {each.scenario.duration_s for each in kept.cases}
+    words += ["--duration", f"{lengths.pop():g}s"] if len(lengths) == 1 else []
+    words += ["--runs", str(found.runs), "--seed", str(found.seed)]
+    again = [each.runs for each in found.judgements if each.runs != found.runs]
+    words += ["--decide", str(max(again))] if again else []
+    return shlex.join([*words, "--kernel", found.kernel_version, "--out", "results"])

@@ -1,0 +1,200 @@
+"""Fidelity page: the outcome of `celltcp fidelity` in Markdown, with pictures beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from celltcp.fidelity.cases import group_titles
+from celltcp.fidelity.causes import Cause, cause_of
+from celltcp.fidelity.data import read_text
+from celltcp.fidelity.differences import Fidelity, Judgement
+from celltcp.fidelity.plots import draw_overview, draw_trajectories
+from celltcp.fidelity.rows import COLUMNS, difference_text
+from celltcp.files.atomic_write import write_text
+from celltcp.files.replacing import FileKind
+from celltcp.present.markdown import markdown_picture, markdown_table, wrapped
+from celltcp.present.section import Column, Table
+from celltcp.present.style import save
+from celltcp.results.folder import prepare_folder
+
+PAGE = FileKind("page of celltcp fidelity", (b"# Fidelity",), b"celltcp")
+
+_MOST_TRAJECTORIES = 6
+#: Columns of tables of differences.
+_COLUMNS = (Column("case"), Column("CCA"), Column("difference"))
+
+
+def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Cause]) -> Path:
+    """Writes the page, and beside it its pictures: the overview and some trajectories.
+
+    Args:
+        fidelity: the judgements.
+        file: the Markdown file; the pictures go to `images` beside it, there to a folder of its name.
+        command: the command that makes the page.
+        causes: why cases are outside their bands.
+    """
+    pictures = f"images/{file.stem}"
+    folder = prepare_folder(file.parent / pictures)
+    save(draw_overview(fidelity), folder / "overview.png")
+    shown = chosen_trajectories(fidelity.judgements)
+    for number, judgement in enumerate(shown, 1):
+        save(draw_trajectories(judgement, fidelity.seed), folder / f"trajectory-{number}.png")
+    return write_text(file, page_text(fidelity, command, causes, shown, pictures))
+
+
+def page_text(
+    fidelity: Fidelity,
+    command: str,
+    causes: Sequence[Cause],
+    shown: Sequence[Judgement],
+    pictures: str = "images",
+) -> str:
+    """The page in Markdown; `shown` are the trajectories whose pictures are numbered from 1 on.
+
+    Args:
+        fidelity: the judgements.
+        command: the command that makes the page.
+        causes: why cases are outside their bands.
+        shown: what is drawn.
+        pictures: folder of the pictures, from that of the page.
+    """
+    overview = _picture(f"{pictures}/overview", "Differences of goodput and mean RTT per case")
+    parts = [
+        _head(fidelity, command),
+        read_text("method.md"),
+        _bands(fidelity),
+        _outside(fidelity, causes),
+        _undecided(fidelity),
+        f"## Overview\n\n{overview}",
+        _counts(fidelity),
+        _trajectories(fidelity, shown, pictures),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def chosen_trajectories(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Returns, for each CCA, the cases that use most of their band on steady links and elsewhere.
+
+    At most six of them, those that use most of their bands first.
+    """
+    worst: dict[tuple[str, bool], Judgement] = {}
+    for judgement in judgements:
+        kind = (judgement.cca, judgement.group == "steady")
+        if kind not in worst or judgement.use > worst[kind].use:
+            worst[kind] = judgement
+    return sorted(worst.values(), key=lambda judgement: -judgement.use)[:_MOST_TRAJECTORIES]
+
+
+def _head(fidelity: Fidelity, command: str) -> str:
+    last = fidelity.seed + fidelity.runs - 1
+    seeds = f"seeds {fidelity.seed} to {last}" if last > fidelity.seed else f"seed {last}"
+    text = wrapped(
+        f"This page compares the TCP of celltcp {fidelity.version} with the TCP of Linux "
+        f"{fidelity.kernel_version} on the same path realisations: {fidelity.runs} runs ({seeds}) of "
+        f"each CCA in each case on each engine. {fidelity.within} of {len(fidelity.judgements)} "
+        f"differences are within their bands, {len(fidelity.undecided)} are undecided, "
+        f"{len(fidelity.outside)} are outside. This command writes the page:"
+    )
+    return f"# Fidelity\n\n{text}\n\n    {command}\n"
+
+
+def _bands(fidelity: Fidelity) -> str:
+    """The bands that were applied."""
+    titles = group_titles()
+    bands: dict[str, dict[str, list[str]]] = {}
+    for judgement in fidelity.judgements:
+        limits = ", ".join(
+            f"{name} {judgement.differences[metric].band:g} %"
+            for metric, name, _, _ in COLUMNS
+            if judgement.differences[metric].band is not None
+        )
+        ccas = bands.setdefault(limits, {}).setdefault(titles[judgement.group], [])
+        if judgement.cca not in ccas:
+            ccas.append(judgement.cca)
+    rows = []
+    for limits, places in bands.items():
+        where = [f"{title} ({', '.join(ccas)})" for title, ccas in places.items()]
+        rows.append(wrapped(f"- {limits}: {'; '.join(where)}."))
+    return "\n".join(["The bands:\n", *rows, ""])
+
+
+def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
+    """The differences outside their bands: each cause once, with a row per case and CCA."""
+    if not fidelity.outside:
+        return "## Outside their bands\n\nNone.\n"
+    by_cause: dict[str, list[Judgement]] = {}
+    for judgement in fidelity.outside:
+        cause = cause_of(judgement.case, judgement.cca, causes)
+        by_cause.setdefault(cause, []).append(judgement)
+    parts = ["## Outside their bands\n"]
+    for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
+        rows = tuple(_row(each, each.outside) for each in judgements)
+        parts += [wrapped(cause), "", markdown_table(Table(_COLUMNS, rows)), ""]
+    return "\n".join(parts)
+
+
+def _undecided(fidelity: Fidelity) -> str:
+    """The differences outside their bands whose intervals reach back, with their numbers of runs."""
+    if not fidelity.undecided:
+        return ""
+    lead = wrapped(
+        "The means of these are outside their bands, but the intervals reach back into them: runs of "
+        "one engine differ among each other as much as from those of the other engine."
+    )
+    rows = tuple((*_row(each, each.undecided), str(each.runs)) for each in fidelity.undecided)
+    table = markdown_table(Table((*_COLUMNS, Column("runs")), rows))
+    return f"## Undecided\n\n{lead}\n\n{table}\n"
+
+
+def _row(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
+    differences = ", ".join(
+        f"{name} {difference_text(judgement.differences[metric])}"
+        for metric, name, _, _ in COLUMNS
+        if metric in metrics
+    )
+    return judgement.case, judgement.cca, differences
+
+
+def _counts(fidelity: Fidelity) -> str:
+    """A row per group: how many differences are within their bands, and the largest ones."""
+    rows = []
+    for group, title in group_titles().items():
+        mine = [judgement for judgement in fidelity.judgements if judgement.group == group]
+        if not mine:
+            continue
+        inside = sum(not each.outside and not each.undecided for each in mine)
+        undecided = sum(bool(each.undecided) and not each.outside for each in mine)
+        largest = (_largest(mine, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
+        rows.append((title, f"{inside} of {len(mine)}", str(undecided), *largest))
+    headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")
+    table = markdown_table(Table(tuple(map(Column, headings)), tuple(rows)))
+    where = "`celltcp fidelity --out DIR` writes every row to `DIR/fidelity.csv`."
+    return f"{table}\n\n{where}\n"
+
+
+def _largest(judgements: Sequence[Judgement], metric: str) -> str:
+    known = [each for each in judgements if not math.isnan(each.differences[metric].percent)]
+    if not known:
+        return "undefined"
+    worst = max(known, key=lambda each: abs(each.differences[metric].percent))
+    return f"{difference_text(worst.differences[metric])} ({worst.cca}, {worst.case})"
+
+
+def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -> str:
+    pictures = [
+        _picture(
+            f"{folder}/trajectory-{number}", f"cwnd and RTT of {judgement.cca} on {judgement.case}"
+        )
+        for number, judgement in enumerate(shown, 1)
+    ]
+    lead = (
+        "For each CCA, the case that uses most of its band on steady links, and the one elsewhere: the "
+        f"run with seed {fidelity.seed}.\n"
+    )
+    return "\n".join(["## Trajectories\n", lead, *pictures])
+
+
+def _picture(path: str, text: str) -> str:
+    return f"{markdown_picture(text, f'{path}.png')}\n"

@@ -1,0 +1,90 @@
+"""Tables of fidelity: rows of a group of cases, and distributions over random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from celltcp.fidelity.distribution import QUANTILES, distribution_of
+from celltcp.fidelity.rows import headings, rows
+from celltcp.present.section import Column, Section, Table
+
+if TYPE_CHECKING:
+    from celltcp.fidelity.cases import Case
+    from celltcp.fidelity.differences import Fidelity, Judgement
+    from celltcp.fidelity.distribution import Distribution
+
+#: Metrics of a distribution in words.
+_METRICS = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT", "completion_s": "completion"}
+#: Columns of texts.
+_TEXTS = ("case", "CCA", "verdict")
+
+
+def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
+    """Returns a row per judgement; those that are outside or undecided stand out."""
+    columns = tuple(
+        Column(each, is_number=each not in _TEXTS, name=each) for each in headings(judgements)
+    )
+    bold = [place for place, each in enumerate(judgements) if each.outside or each.undecided]
+    return Table(
+        columns,
+        tuple(map(tuple, rows(judgements))),
+        title,
+        bold=frozenset(bold),
+        ccas={each.cca: each.cca for each in judgements},
+    )
+
+
+def distribution_sections(found: Fidelity, cases: Sequence[Case]) -> list[Section]:
+    """Returns the distribution of the differences over random cases, and what large ones share."""
+    distribution = distribution_of(found, cases)
+    tables = [quantiles_table(distribution), traits_table(distribution)]
+    tables += [beyond_table(distribution)] if distribution.outside else []
+    return [Section(table.title, replace(table, title="")) for table in tables]
+
+
+def quantiles_table(found: Distribution) -> Table:
+    """Returns quantiles of the absolute differences, a row per metric."""
+    names = ["median" if share == 0.5 else f"p{100 * share:g}" for share in QUANTILES]
+    columns = (
+        Column("metric"),
+        *(Column(name, is_number=True) for name in names),
+        Column("within the band, or the interval reaches back", is_number=True),
+    )
+    rows = tuple(
+        (
+            _METRICS[metric],
+            *(f"{quantiles[share]:.1f}" for share in QUANTILES),
+            f"{100 * found.within[metric]:.1f} %",
+        )
+        for metric, quantiles in found.quantiles.items()
+    )
+    title = f"Absolute differences, % of the kernel's mean, over {found.comparisons} comparisons"
+    return Table(columns, rows, title)
+
+
+def traits_table(found: Distribution) -> Table:
+    """Returns how many comparisons have each trait, and how many of them are beyond a band."""
+    headings = ("comparisons", "beyond a band", "share, %")
+    columns = (Column("trait"), *(Column(each, is_number=True) for each in headings))
+    rows = tuple(
+        (name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
+        for name, (count, beyond) in found.traits.items()
+    )
+    return Table(columns, rows, "Comparisons by what their scenario has")
+
+
+def beyond_table(found: Distribution) -> Table:
+    """Returns the comparisons beyond a band with their traits."""
+    rows = []
+    for each in found.outside:
+        metrics = ", ".join(
+            f"{_METRICS[metric]} {each.judgement.differences[metric].percent:+.1f} %"
+            for metric in each.metrics
+        )
+        others = ", ".join(name for name in each.traits if name != each.guess)
+        rows.append((each.judgement.case, each.judgement.cca, metrics, each.guess or "-", others))
+    headings = ("case", "CCA", "beyond in", "guess", "other traits")
+    title = "Beyond a band; the guess is the trait that most often goes with it"
+    return Table(tuple(map(Column, headings)), tuple(rows), title)

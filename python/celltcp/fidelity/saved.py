@@ -1,0 +1,87 @@
+"""Kept judgements: the outcome of `celltcp fidelity --out`, from the tables in its folder."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from celltcp._core import CelltcpError
+from celltcp.fidelity.cases import OTHER, RANDOM, Case, group_of_set, is_steady
+from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
+from celltcp.results.tables import Results, read_results
+from celltcp.scenarios.scenario_files import read_scenario
+
+#: Folder for the runs of comparisons that were undecided, in that of a campaign.
+DECIDED = "decided"
+
+#: File with the rows of a finished campaign.
+ROWS = "fidelity.csv"
+
+
+class KeptFidelity(NamedTuple):
+    """Outcome of a finished campaign, and its cases."""
+
+    fidelity: Fidelity
+    cases: list[Case]
+    #: How the runs of the native engine in the first case were made.
+    about: dict[str, Any]
+
+
+def kept_fidelity(folder: Path) -> KeptFidelity | None:
+    """Returns the judgements of a finished campaign; None if the folder has none.
+
+    Raises:
+        CelltcpError: if a table is missing or damaged.
+    """
+    judgements: list[Judgement] = []
+    cases: list[Case] = []
+    kernel = ""
+    about: dict[str, Any] = {}
+    for name, ccas in _compared(folder / ROWS).items():
+        native, linux = _sides(folder / name)
+        case = _case(name, native)
+        found = {each.cca: each for each in judge_case(case, ccas, native, linux)}
+        if (folder / DECIDED / name).is_dir():
+            later = _sides(folder / DECIDED / name)
+            again = [cca for cca in ccas if cca in later[0].about["cca"]]
+            found |= {each.cca: each for each in judge_case(case, again, *later)}
+        judgements += found.values()
+        cases.append(case)
+        kernel = kernel or str(linux.about["engine"]).partition("-")[2]
+        about = about or native.about
+    if not judgements:
+        return None
+    return KeptFidelity(
+        Fidelity(judgements, about["version"], kernel, about["runs"], about["seed"]), cases, about
+    )
+
+
+def _sides(folder: Path) -> tuple[Results, Results]:
+    """Returns the results of a case under the native engine and under the kernel."""
+    return read_results(folder / "native"), read_results(folder / "kernel")
+
+
+def _case(name: str, results: Results) -> Case:
+    """Returns the case that results are about."""
+    about = results.about
+    scenario = read_scenario(about["scenario"], str(about["name"]), Path())
+    if name.startswith(f"{RANDOM}-"):
+        return Case(name, RANDOM, scenario)
+    group = group_of_set(name) or ("steady" if is_steady(scenario) else OTHER)
+    return Case(name, group, scenario)
+
+
+def _compared(file: Path) -> dict[str, Sequence[str]]:
+    """Returns the cases of the rows of a campaign in their order, each with its CCAs."""
+    found: dict[str, list[str]] = {}
+    if not file.is_file():
+        return {}
+    try:
+        with file.open(newline="", encoding="utf-8") as opened:
+            for row in csv.DictReader(opened):
+                found.setdefault(row["case"], []).append(row["cca"])
+    except (OSError, KeyError, UnicodeDecodeError, csv.Error) as error:
+        raise CelltcpError(f"{file}: cannot be read: {error}") from None
+    return dict(found)

@@ -1,0 +1,1 @@
+"""Files: atomic writes, locks, replacement of existing files."""

@@ -1,0 +1,85 @@
+"""Replacement of files: which existing file an output may take the place of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.files.atomic_write import must_be_writable, regular_file
+
+#: Bytes at the begin of a file that are searched for the mark of its kind.
+_HEAD = 4096
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """Kind of output that is usually written again, and how a file of it is recognised.
+
+    Attributes:
+        title: for error messages.
+        starts: with one of these the file begins, white space aside.
+        mark: text among the first 4096 bytes that such a file has.
+    """
+
+    title: str
+    starts: tuple[bytes, ...]
+    mark: bytes = b""
+
+    def matches(self, file: Path) -> bool:
+        """Returns whether a file is of this kind."""
+        with file.open("rb") as content:
+            head = content.read(_HEAD)
+        return head.lstrip().startswith(self.starts) and self.mark in head
+
+
+JSON = FileKind("JSON", (b"{", b"["))
+
+
+def check_output(
+    file: Path,
+    kind: FileKind | None = None,
+    *,
+    overwrite: bool = False,
+    inputs: Iterable[str | Path] = (),
+) -> None:
+    """Checks before the work that a file can be written, and that no other file is lost by that.
+
+    An existing file is replaced if `overwrite` is set, it is empty, or it is of the kind that is going
+    to be written. An input of the same command is never replaced. Pipes and devices are not replaced
+    but written through.
+
+    Args:
+        file: what is going to be written.
+        kind: of the content; None if it may be replaced with `overwrite` only.
+        overwrite: whether a file of any kind may be replaced.
+        inputs: names of files that the same command reads or writes; other names are ignored.
+
+    Raises:
+        CelltcpError: if it cannot be written or may not be replaced.
+    """
+    must_be_writable(file)
+    for other in inputs:
+        if _is_same(file, Path(other)):
+            raise CelltcpError(
+                f"{file}: is named as another file of this command, too; allowed: another name"
+            )
+    target = regular_file(file)
+    if target is None or target.stat().st_size == 0 or overwrite:
+        return
+    if kind is None:
+        raise CelltcpError(f"{file}: exists; give another name, or --overwrite to replace it")
+    if not kind.matches(target):
+        raise CelltcpError(f"{file}: exists, and is no {kind.title}; allowed: another name")
+
+
+def _is_same(file: Path, other: Path) -> bool:
+    """Returns whether two names are of one regular file, which need not exist yet."""
+    try:
+        if not other.exists():
+            return not file.exists() and file.resolve() == other.resolve()
+        return other.is_file() and file.exists() and file.samefile(other)
+    except (OSError, ValueError):
+        # The text of an option that cannot be the name of a file, such as one that is too long.
+        return False

@@ -1,0 +1,174 @@
+"""Captures: the time-sequence picture of a connection, and the overview of all connections."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from celltcp._core import CelltcpError
+from celltcp.pcap import CaptureAnalyses
+from celltcp.present.style import draw_series, figure, footnote, titled
+
+_NEW = "#0072B2"
+_AGAIN = "#D55E00"
+_LATE = "#E69F00"
+_SACK = "#009E73"
+_WINDOW = "#999999"
+_ACK = "#000000"
+#: Colour of each kind of loss.
+KIND_COLOURS = {
+    "congestion": "#D55E00",
+    "random": "#56B4E9",
+    "outage": "#000000",
+    "tail": "#CC79A7",
+    "spurious": "#F0C75E",
+    "reordering": "#999933",
+}
+#: Connections in the overview.
+_MOST = 20
+
+
+def plot_connection(
+    analyses: CaptureAnalyses, number: int | None = None, file: str | None = None
+) -> Figure:
+    """Draws sequence numbers, bytes in flight, throughput and RTT of a connection over time.
+
+    Args:
+        analyses: of one or more captures, with segments.
+        number: of the connection; the one that waited longest unless given.
+        file: its capture; the first one unless given.
+
+    Raises:
+        CelltcpError: if there is no such connection, or segments were not kept.
+    """
+    rows = analyses.by_harm()
+    if file is not None:
+        rows = rows[rows["file"] == file]
+    if number is not None:
+        chosen = file if file is not None else analyses.summaries[0]["file"]
+        rows = rows[(rows["connection"] == number) & (rows["file"] == chosen)]
+    if rows.empty:
+        wanted = "" if number is None else f" {number}"
+        raise CelltcpError(
+            f"connection{wanted}: not in the capture; allowed: the numbers of pcap analyze"
+        )
+    row = rows.iloc[0]
+    up = int(row["direction"] == "up")
+
+    def of(table: pd.DataFrame) -> pd.DataFrame:
+        mine: pd.DataFrame = table[
+            (table["file"] == row["file"]) & (table["connection"] == row["connection"])
+        ]
+        return mine
+
+    segments, losses = of(analyses.segments), of(analyses.losses)
+    intervals = of(analyses.intervals)
+    intervals = intervals[intervals["up"] == up]
+    picture = figure(9, 10)
+    top, flight, rate, rtt = picture.subplots(4, 1, sharex=True, height_ratios=[4, 1.3, 1.3, 1.3])
+    _draw_sequence(top, segments, up)
+    sent = segments[segments["up"] == up]
+    draw_series(flight, sent["t_s"], sent["in_flight"] / 1e3, color=_NEW, lw=0.9)
+    flight.set_ylabel("in flight, kB")
+    times = intervals["t_s"]
+    for column, colour, name in (("bytes", _NEW, "new"), ("retransmitted_bytes", _AGAIN, "again")):
+        draw_series(rate, times, intervals[column] * 8e-5, color=colour, lw=0.9, label=name)
+    rate.set_ylabel("Mbit/s")
+    rate.legend(fontsize=7, loc="upper right", ncols=2)
+    near, far = intervals["near_rtt_mean_ms"], intervals["rtt_mean_ms"]
+    draw_series(rtt, times, far, color=_NEW, lw=0.9, label="capture to receiver")
+    draw_series(rtt, times, near, color=_LATE, lw=0.9, label="capture to sender")
+    rtt.set_ylabel("RTT, ms")
+    rtt.set_ylim(bottom=0)
+    rtt.legend(fontsize=7, loc="upper right", ncols=2)
+    rtt.set_xlabel("time since the first packet, s")
+    for kind, mine in losses[losses["up"] == up].groupby("kind"):
+        rtt.plot(mine["t_s"], np.zeros(len(mine)), "|", color=KIND_COLOURS[str(kind)], ms=8)
+    titled(picture, f"{row['client']} and {row['server']}, connection {row['connection']}")
+    counts = losses["kind"].value_counts()
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no losses"
+    place = f"captured at: {row['place']} (confidence {row['place_confidence']:.1f})"
+    footnote(picture, [f"{row['file']}; {place}; {kinds}"])
+    return picture
+
+
+def _draw_sequence(axes: Axes, segments: pd.DataFrame, up: int) -> None:
+    """Draws segments, ACKs, SACK blocks and the edge of the window."""
+    data = segments[(segments["up"] == up) & (segments["len"] > 0)]
+    acks = segments[(segments["up"] != up) & segments["ack"].notna()]
+    edge = acks["ack"] + acks["window"]
+    axes.step(acks["t_s"], edge / 1e6, where="post", color=_WINDOW, lw=0.8, label="edge of the window")
+    axes.step(acks["t_s"], acks["ack"] / 1e6, where="post", color=_ACK, lw=0.8, label="acknowledged")
+    for name in (1, 2, 3):
+        left, right = acks[f"sack_{name}_left"], acks[f"sack_{name}_right"]
+        known = left.notna()
+        axes.vlines(
+            acks["t_s"][known],
+            left[known] / 1e6,
+            right[known] / 1e6,
+            color=_SACK,
+            lw=0.6,
+            label="SACK" if name == 1 and known.any() else "_",
+        )
+    looks = {"new": (_NEW, "sent"), "again": (_AGAIN, "sent again"), "late": (_LATE, "out of order")}
+    for kind, (colour, label) in looks.items():
+        mine = data[data["kind"] == kind]
+        if len(mine):
+            axes.plot(mine["t_s"], mine["seq"] / 1e6, ".", color=colour, ms=2, label=label)
+    top = float((data["seq"] + data["len"]).max()) / 1e6 if len(data) else 1.0
+    # The window often ends far above everything that is sent.
+    axes.set_ylim(-0.02 * top, 1.15 * top)
+    axes.set_ylabel("sequence number, MB")
+    axes.legend(fontsize=7, loc="upper left", markerscale=4)
+
+
+def overview(analyses: CaptureAnalyses) -> Figure:
+    """Draws all connections: time waited, losses by kind, RTT and throughput, and when they were."""
+    rows = analyses.by_harm()
+    worst = rows.head(_MOST)[::-1]
+    picture = figure(11, 8)
+    (waited, kinds), (scatter, times) = picture.subplots(2, 2)
+    places = np.arange(len(worst))
+    names = [f"{n}: {server}" for n, server in zip(worst["connection"], worst["server"], strict=True)]
+    for axes in (waited, kinds):
+        axes.set_yticks(places, names, fontsize=6)
+    waited.barh(places, worst["stalled_s"], color=_AGAIN, label="stalled")
+    waited.barh(
+        places, worst["zero_window_s"], left=worst["stalled_s"], color=_LATE, label="window closed"
+    )
+    waited.set_xlabel("time waited, s")
+    waited.legend(fontsize=7)
+    left = np.zeros(len(worst))
+    for kind, colour in KIND_COLOURS.items():
+        column = {"spurious": "spurious", "reordering": "reordered"}.get(kind, f"losses_{kind}")
+        counts = worst[column].to_numpy(float)
+        kinds.barh(places, counts, left=left, color=colour, label=kind)
+        left += counts
+    kinds.set_xlabel("segments")
+    kinds.legend(fontsize=7)
+    known = rows[rows["rtt_min_ms"].notna() & (rows["throughput_mbps"] > 0)]
+    size = 4 + 40 * np.sqrt((known["bytes_up"] + known["bytes_down"]) / 1e7).clip(0, 5)
+    scatter.scatter(known["rtt_min_ms"], known["throughput_mbps"], s=size, color=_NEW, alpha=0.6)
+    scatter.set_xlabel("lowest RTT, ms")
+    scatter.set_ylabel("throughput, Mbit/s")
+    if len(known):
+        scatter.set_xscale("log")
+        scatter.set_yscale("log")
+    begin = rows["start_ns"].min()
+    starts = (rows["start_ns"] - begin) / 1e9
+    order = np.argsort(starts.to_numpy(), kind="stable")
+    times.hlines(
+        np.arange(len(rows)),
+        starts.to_numpy()[order],
+        (starts + rows["duration_s"]).to_numpy()[order],
+        color=_NEW,
+        lw=1,
+    )
+    times.set_xlabel("time since the first packet, s")
+    times.set_ylabel("connections")
+    files = ", ".join(str(summary["file"]) for summary in analyses.summaries)
+    titled(picture, f"{len(rows)} connections")
+    footnote(picture, [files])
+    return picture

@@ -1,0 +1,301 @@
+"""Judgement of the analysis: its findings in captures of runs, compared with the known truth."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from celltcp._core import in_unit
+from celltcp.campaign.cluster import Cluster
+from celltcp.campaign.cost_estimate import Outline, outline
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import jobs_for
+from celltcp.campaign.worker import Needed, Task
+from celltcp.comparison.single_run import run
+from celltcp.pcap.analysis import analyse
+from celltcp.pcap.estimate import PathEstimate, estimate_path
+from celltcp.pcap.external_tools import counts_of_others
+from celltcp.pcap.ground_truth import KINDS, true_losses
+from celltcp.pcap.validation_cases import CASES, Case
+
+#: Start of loss in truth and capture may differ by this, ns: the clock of a capture has finer steps.
+_SAME_NS = 2_000
+#: Longest time that a segment waits before a capture in between, beyond the delay of the way, ns.
+_WAIT_NS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Result of one case: true and found kind of each segment, and the errors of measured values."""
+
+    case: Case
+    #: Columns `seq`, `t_ns`, `truth` and `found`; a kind is missing where only the other has one.
+    matched: pd.DataFrame
+    rtt_error: float | None
+    capacity_error: float | None
+    buffer_error: float | None
+    packets: int
+    seconds: float
+    #: Counts of other tools in the same capture, by tool and name.
+    others: dict[str, dict[str, int]]
+    counts: dict[str, int]
+    #: CCA that the analysis found for the sender, and its confidence.
+    guess: tuple[str, float]
+    place: tuple[str, float]
+
+
+def judge(
+    cases: Sequence[Case] = CASES,
+    *,
+    cluster: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Judged]:
+    """Runs the cases and analyses their captures.
+
+    Args:
+        cases: what is run.
+        cluster: address of a Dask scheduler whose workers do the cases; this process unless given.
+        progress: called with the share that is done.
+    """
+    done: dict[int, Judged] = {}
+    for number, judged in _each(cases, cluster):
+        done[number] = judged
+        if progress:
+            progress(len(done) / len(cases))
+    return [done[number] for number in range(len(cases))]
+
+
+def outlined(cases: Sequence[Case] = CASES) -> Outline:
+    """Returns what the runs of the cases will take, without the analysis of their captures."""
+    here = engine()
+    return outline(jobs_for(case.load(), [case.cca], 1, 1, here) for case in cases)
+
+
+def _each(cases: Sequence[Case], cluster: str | None) -> Iterator[tuple[int, Judged]]:
+    """Yields the numbers of cases with their results, as they come."""
+    if cluster is None:
+        yield from enumerate(map(_judged, cases))
+        return
+    needed = Needed.of(engine())
+    tasks = (Task(_judged_there, (case, needed)) for case in cases)
+    yield from Cluster(cluster).results(tasks, [needed])
+
+
+def _judged_there(case: Case, needed: Needed) -> Judged:
+    """Returns the result of a case on a worker of a cluster."""
+    needed.found()
+    return _judged(case)
+
+
+def _judged(case: Case) -> Judged:
+    with tempfile.TemporaryDirectory(prefix="celltcp-judge-") as folder:
+        return _judge(case, Path(folder) / "capture.pcap")
+
+
+def _judge(case: Case, capture: Path) -> Judged:
+    scenario = case.load()
+    outcome = run(scenario, case.cca, samples="off", pcap=capture, pcap_at=case.node)
+    fates = outcome.results.tables["fates"].to_pandas()
+    begun = time.perf_counter()
+    analyses = analyse(capture)
+    seconds = time.perf_counter() - begun
+    connections, losses = analyses.connections, analyses.losses
+    begin_ns = int(connections["start_ns"].min())
+    delay_ns = case.delay_ns()
+    document = json.loads(scenario.to_json())
+    stamped = document["tcp"]["timestamps"]
+    parts = []
+    for flow, mine in fates.groupby("flow"):
+        (row,) = connections[connections["connection"] == flow].to_dict("records")
+        found = losses[(losses["connection"] == flow) & (losses["up"] == int(row["direction"] == "up"))]
+        sent_ns = (found["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
+        truth = true_losses(mine, timestamps=stamped)
+        parts.append(_matched(truth, found.assign(t_ns=sent_ns - delay_ns), case.before is not None))
+    path = estimate_path(analyses)
+    largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))
+    summary = analyses.summaries[0]
+    counts = {
+        "retransmissions": int(connections[["retransmissions_up", "retransmissions_down"]].sum().sum()),
+        "duplicate_acks": int(connections[["duplicate_acks_up", "duplicate_acks_down"]].sum().sum()),
+    }
+    return Judged(
+        case,
+        pd.concat(parts, ignore_index=True),
+        _error(path.rtt_ms, _true_rtt_ms(outcome.flows)),
+        _capacity_error(path, outcome.slots, begin_ns),
+        _buffer_error(path, document),
+        int(summary["packets"]),
+        seconds,
+        counts_of_others(capture),
+        counts,
+        (str(largest["cca"]), float(largest["cca_confidence"])),
+        (str(largest["place"]), float(largest["place_confidence"])),
+    )
+
+
+def _matched(truth: pd.DataFrame, found: pd.DataFrame, between: bool) -> pd.DataFrame:
+    """Joins truth and finding: the same first byte, and the same time at which it had passed.
+
+    To a capture in between, segments may come later than the delay of the way.
+
+    A segment of the truth can be a part of a larger one of the capture and the other way round; they
+    match if they overlap.
+    """
+    rest: dict[int, list[int]] = {}
+    found = found.reset_index(drop=True)
+    for index, seq in enumerate(found["seq"]):
+        rest.setdefault(int(seq), []).append(index)
+    rows = []
+    for seq, t_ns, kind in zip(truth["seq"], truth["t_ns"], truth["kind"], strict=True):
+        candidates = rest.get(int(seq), [])
+        late = _WAIT_NS if between else _SAME_NS
+        near = [index for index in candidates if -_SAME_NS <= found["t_ns"][index] - t_ns <= late]
+        # A loss that was found upstream has another time; the order tells which one is meant.
+        near.sort(key=lambda index: abs(found["t_ns"][index] - t_ns))
+        chosen = near or [index for index in candidates if found["is_upstream"][index]]
+        if chosen:
+            candidates.remove(chosen[0])
+        if kind == "discarded":
+            continue
+        rows.append((seq, t_ns, kind, found["kind"][chosen[0]] if chosen else None))
+    rows += [
+        (int(found["seq"][index]), int(found["t_ns"][index]), None, found["kind"][index])
+        for indices in rest.values()
+        for index in indices
+    ]
+    return pd.DataFrame(rows, columns=["seq", "t_ns", "truth", "found"])
+
+
+def _error(found: float, true: float) -> float | None:
+    """Returns the relative error; None where nothing is known."""
+    return None if np.isnan(found) or np.isnan(true) or not true else abs(found - true) / true
+
+
+def _true_rtt_ms(flows: pd.DataFrame) -> float:
+    largest = max(flows.to_dict("records"), key=lambda row: int(row["bytes"]))
+    return float(largest["rtt_min_ms"])
+
+
+def _capacity_error(path: PathEstimate, slots: pd.DataFrame, begin_ns: int) -> float | None:
+    """Returns the mean error per second over the mean capacity, where the capture could measure it."""
+    mine = slots[slots["flow"] == path.connection]
+    true_s = mine["t_s"].to_numpy()
+    if not path.is_measured.any() or not len(true_s):
+        return None
+    mss = 1448.0
+    payload = path.capacity_mbps * mss / (mss + 52.0)
+    times = path.times_s + begin_ns * 1e-9
+    true = np.interp(times, true_s, mine["capacity_mbps"].to_numpy())
+    seconds = np.floor(times).astype(int)
+    table = pd.DataFrame({"s": seconds, "found": payload, "true": true})[path.is_measured]
+    means = table.groupby("s").mean()
+    mean = float(means["true"].mean())
+    return float((means["found"] - means["true"]).abs().mean()) / mean if mean else None
+
+
+def _buffer_error(path: PathEstimate, document: dict[str, Any]) -> float | None:
+    """Returns the error of the buffer where it is given in packets or by a steady rate."""
+    if not path.is_buffer_full or document.get("radio") is not None:
+        return None
+    true = document["path"]
+    packets = in_unit(true["buffer"], "packets")
+    if packets is not None:
+        return _error(path.buffer_bytes, packets * 1500)
+    rate, rtt_s = in_unit(true["down"].get("rate"), "bit/s"), in_unit(true["rtt"], "s")
+    if true["buffer"] != "1bdp" or rate is None or rtt_s is None:
+        return None
+    return _error(path.buffer_bytes, rate / 8 * rtt_s)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Precision and recall with which a kind of loss is found."""
+
+    precision: float | None
+    recall: float | None
+    #: Losses of this kind in truth, and found.
+    true: int
+    found: int
+
+    @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall."""
+        if self.precision is None or self.recall is None:
+            return None
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+
+def scores(judged: Sequence[Judged]) -> dict[str, Score]:
+    """Returns the score of each kind over all cases."""
+    matched = pd.concat([each.matched for each in judged], ignore_index=True)
+    table = {}
+    for kind in KINDS:
+        true, found = matched["truth"] == kind, matched["found"] == kind
+        both = int((true & found).sum())
+        table[kind] = Score(
+            both / int(found.sum()) if found.any() else None,
+            both / int(true.sum()) if true.any() else None,
+            int(true.sum()),
+            int(found.sum()),
+        )
+    return table
+
+
+def _confusion(matched: pd.DataFrame) -> dict[str, int]:
+    """Returns how often each kind was found as each other, such as `tail as random`."""
+    texts = matched["truth"].fillna("none") + " as " + matched["found"].fillna("none")
+    return {str(text): int(count) for text, count in texts.value_counts().items()}
+
+
+def document(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Returns the judgement of one case or more as JSON."""
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    kinds = {
+        kind: {
+            "precision": score.precision,
+            "recall": score.recall,
+            "f1": score.f1,
+            "true": score.true,
+            "found": score.found,
+        }
+        for kind, score in scores(judged).items()
+    }
+    seconds = sum(each.seconds for each in judged)
+    return {
+        "at": "sender" if judged[0].case.before is None else "between",
+        "kinds": kinds,
+        "rtt_error": mean([each.rtt_error for each in judged]),
+        "capacity_error": mean([each.capacity_error for each in judged]),
+        "buffer_error": mean([each.buffer_error for each in judged]),
+        "packets_per_s": sum(each.packets for each in judged) / seconds if seconds else None,
+        "cases": [
+            {
+                "name": each.case.name,
+                "scenario": each.case.scenario,
+                "cca": each.case.cca,
+                "set": list(each.case.set),
+                "kinds": _confusion(each.matched),
+                "rtt_error": each.rtt_error,
+                "capacity_error": each.capacity_error,
+                "buffer_error": each.buffer_error,
+                "guess": {"cca": each.guess[0], "confidence": each.guess[1]},
+                "place": {"place": each.place[0], "confidence": each.place[1]},
+                "counts": each.counts,
+                "others": each.others,
+            }
+            for each in judged
+        ],
+    }

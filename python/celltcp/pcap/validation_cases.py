@@ -1,0 +1,173 @@
+"""Cases of the judgement: runs on whose captures the analysis is judged, chosen or drawn at random."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from celltcp._core import Scenario, in_unit
+from celltcp.scenarios.scenarios import load_scenario
+
+#: Node of a capture in between.
+_BETWEEN = "node-1"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run on whose capture the analysis is judged."""
+
+    name: str
+    scenario: str
+    cca: str
+    #: Overrides of the scenario.
+    set: tuple[str, ...] = ()
+    duration: str = "30s"
+    #: Share of the path's delay between sender and capture; none for a capture at the sender.
+    before: float | None = None
+    #: Random loss between sender and a capture in between.
+    loss_before: str = "0%"
+
+    @property
+    def node(self) -> str:
+        """Node of the capture."""
+        return "server" if self.before is None else _BETWEEN
+
+    def delay_ns(self) -> int:
+        """Returns the delay between sender and capture."""
+        if self.before is None:
+            return 0
+        path = json.loads(self._load(self.set).to_json())["path"]
+        return round((in_unit(path["rtt"], "s") or 0.0) / 2 * self.before * 1e9)
+
+    def load(self) -> Scenario:
+        """Returns its scenario. For a capture in between, the way to the gateway has two hops."""
+        if self.before is None:
+            return self._load(self.set)
+        path = json.loads(self._load(self.set).to_json())["path"]
+        first = self.delay_ns()
+        rest = round((in_unit(path["rtt"], "s") or 0.0) / 2 * 1e9) - first
+        hops = (
+            f'path.wired=[{{ name = "wan", delay = "{first}ns", loss = "{self.loss_before}" }}, '
+            f'{{ name = "ran", delay = "{rest}ns" }}]'
+        )
+        # Captures are taken at middleboxes. This one leaves connections alone that nobody resets.
+        tap = f'path.middleboxes=[{{ kind = "reset-tracker", at = "{_BETWEEN}" }}]'
+        return self._load((*self.set, hops, tap))
+
+    def _load(self, changes: tuple[str, ...]) -> Scenario:
+        return load_scenario(self.scenario, duration=self.duration, changes=changes)
+
+
+#: Cases; the name of each tells its purpose.
+CASES = (
+    Case("overflow of a long buffer", "steady-20-68", "cubic"),
+    Case("overflow of a short buffer", "steady-20-68", "reno", ("path.buffer=40packets",)),
+    Case("overflow behind BBR", "steady-20-18", "bbr", ("path.buffer=30packets",)),
+    Case("random loss on an idle queue", "steady-20-68", "bbr", ("path.loss=0.3%",)),
+    Case("random loss under Reno", "steady-20-68", "reno", ("path.loss=0.2%",)),
+    Case("random loss beside overflow", "steady-5-68", "cubic", ("path.loss=0.1%",)),
+    Case("changing rate", "drive", "cubic"),
+    Case("outage of two seconds", "outage", "cubic"),
+    Case("handovers on a motorway", "highway/drive", "cubic", (), "60s"),
+    Case("outages of a car", "drive", "reno", ("path.buffer=150packets",), "60s"),
+    Case(
+        "reordering",
+        "steady-20-68",
+        "cubic",
+        ('path.jitter={ mean = "2ms", sd = "500us", reorder = true }',),
+    ),
+    Case(
+        "much reordering, no timestamps",
+        "steady-20-68",
+        "cubic",
+        ('path.jitter={ mean = "4ms", sd = "2ms", reorder = true }', "tcp.timestamps=false"),
+    ),
+    Case(
+        "tails of short answers",
+        "steady-20-68",
+        "cubic",
+        (
+            "path.loss=4%",
+            'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
+            'think = "5ms", gap = "20ms", jitter = 0, count = 400 }',
+        ),
+        "60s",
+    ),
+    Case(
+        "delays that look like losses",
+        "steady-20-68",
+        "cubic",
+        (
+            'path.jitter={ distribution = "exponential", mean = "150ms" }',
+            'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
+            'think = "5ms", gap = "20ms", jitter = 0, count = 400 }',
+        ),
+        "60s",
+    ),
+)
+
+
+#: Scenario whose radio is the access link: it has losses and a buffer of its own.
+_RADIO = "highway/drive"
+#: Scenarios, CCAs and buffers of random cases.
+_SCENARIOS = (
+    "steady-5-18",
+    "steady-5-68",
+    "steady-20-18",
+    "steady-20-68",
+    "steady-100-18",
+    "drive",
+    "outage",
+    "rise",
+    "fall",
+    _RADIO,
+)
+_CCAS = ("cubic", "reno", "bbr", "bbr3", "westwood", "illinois")
+_BUFFERS = ("20packets", "40packets", "80packets", "150packets", "300packets")
+#: Paths on which packets do not overtake by more than a few places.
+_SLOW = tuple(name for name in _SCENARIOS if "100" not in name)
+
+
+def placed(cases: Sequence[Case], place: str) -> tuple[Case, ...]:
+    """Returns the cases with captures at the sender or in between, by default in the middle."""
+    if place == "sender":
+        return tuple(replace(case, before=None) for case in cases)
+    return tuple(replace(case, before=case.before or 0.5) for case in cases)
+
+
+def random_cases(count: int, seed: int) -> tuple[Case, ...]:
+    """Draws cases; each depends only on the seed and its number."""
+    return tuple(_random_case(random.Random(f"{seed} {number}"), number) for number in range(count))
+
+
+def _random_case(draw: random.Random, number: int) -> Case:
+    """Draws a case: path, CCA, and one to three causes of losses."""
+    changes = []
+    disorder = draw.random()
+    scenario = draw.choice(_SLOW if disorder < 0.2 else _SCENARIOS)
+    has_radio = scenario == _RADIO
+    if draw.random() < 0.4 and not has_radio:
+        changes.append(f"path.buffer={draw.choice(_BUFFERS)}")
+    if draw.random() < 0.4 and not has_radio:
+        changes.append(f"path.loss={draw.choice((0.05, 0.1, 0.3, 0.5, 1))}%")
+    if disorder < 0.1 and not has_radio:
+        mean, spread = draw.choice((2, 4, 8)), draw.choice(("500us", "1ms"))
+        changes.append(f'path.jitter={{ mean = "{mean}ms", sd = "{spread}", reorder = true }}')
+    elif disorder < 0.2 and not has_radio:
+        changes.append(
+            f'path.jitter={{ distribution = "exponential", mean = "{draw.choice((20, 100))}ms" }}'
+        )
+    if draw.random() < 0.15:
+        changes.append("tcp.timestamps=false")
+    if draw.random() < 0.3:
+        size, gap = draw.choice((6, 12, 50, 200)), draw.choice((20, 200))
+        changes.append(
+            'flows.0.workload={ kind = "request-response", request = "400B", '
+            f'response = "{size}kB", think = "5ms", gap = "{gap}ms", jitter = 0, count = 300 }}'
+        )
+    before = draw.choice((0.25, 0.4, 0.5, 0.6, 0.75))
+    loss_before = draw.choice(("0%", "0%", "0.1%", "0.5%"))
+    cca = draw.choice(_CCAS)
+    return Case(f"random {number}", scenario, cca, tuple(changes), "30s", before, loss_before)

@@ -1,0 +1,1 @@
+"""Presentation: tables and figures on the terminal, in Markdown and in HTML."""

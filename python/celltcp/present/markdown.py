@@ -1,0 +1,46 @@
+"""Markdown renderer of sections."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celltcp.present.section import Section, Table
+
+#: Width of a line of text.
+_WIDTH = 110
+
+
+def markdown_section(section: Section, picture: str | None = None) -> str:
+    """Returns a section: title, paragraphs, table, picture.
+
+    Args:
+        section: what is rendered; without a title it goes on with the one before.
+        picture: path of the file with its figure, from the page.
+    """
+    parts = [f"## {section.title}"] if section.title else []
+    parts += [wrapped(text) for text in section.text]
+    if section.table is not None:
+        parts.append(markdown_table(section.table))
+    if section.code:
+        parts.append(textwrap.indent(section.code.rstrip("\n"), "    "))
+    if section.figure is not None and picture is not None:
+        parts.append(markdown_picture(section.figure.alternative, picture))
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """Returns a table of pipes."""
+    lines = [[column.title for column in table.columns], ["--"] * len(table.columns), *table.rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def markdown_picture(alternative: str, path: str) -> str:
+    """Returns a picture with its words."""
+    return f"![{alternative}]({path})"
+
+
+def wrapped(text: str) -> str:
+    """Returns a paragraph in lines, the further ones of a list indented no more than the first."""
+    return textwrap.fill(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)

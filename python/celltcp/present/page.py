@@ -1,0 +1,114 @@
+"""HTML renderer of sections: one page with its style, script, tables, pictures and numbers inside."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from celltcp._core import __version__
+from celltcp.present.css_colors import declarations, variable
+from celltcp.present.drawing import svg_of
+from celltcp.present.palette import colours
+from celltcp.present.section import Part, Section
+
+_HERE = Path(__file__).parent / "page"
+_UPLOT = _HERE / "uplot"
+
+
+@dataclass(frozen=True)
+class _Script:
+    """A script, and the digest by which the page allows it."""
+
+    text: Markup
+    digest: str
+
+
+def page_of(parts: Sequence[Part], title: str, command: str) -> str:
+    """Returns the page of a report; the same parts give the same bytes.
+
+    Args:
+        parts: one for each folder of results, or more.
+        title: of the page.
+        command: what has made the page.
+    """
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["variable"] = variable
+    template = environment.from_string(_text(_HERE / "report.html.jinja"))
+    uplot = _text(_UPLOT / "uPlot.iife.min.js")
+    version = re.search(r"v(\d+\.\d+\.\d+)", uplot)
+    fields = {
+        "title": title,
+        "command": command,
+        "version": __version__,
+        "uplot": version[1] if version else "",
+        "parts": [_part(part, number) for number, part in enumerate(parts, 1)],
+        "scripts": [_script(each) for each in (uplot, _text(_HERE / "report.js"))],
+    }
+    # The colours of a page are known once all of it is there.
+    body = template.render(**fields, style="")
+    light, dark = declarations(body)
+    own = _text(_HERE / "report.css").replace("LIGHT", light).replace("DARK", dark)
+    style = Markup(_text(_UPLOT / "uPlot.min.css") + own)
+    return template.render(**fields, style=style)
+
+
+def _part(part: Part, number: int) -> dict[str, Any]:
+    """Returns what the template takes of a part."""
+    name = f"part-{number}"
+    sections = [
+        _section(section, f"{name}-{place}", name) for place, section in enumerate(part.sections, 1)
+    ]
+    return {**vars(part), "name": name, "sections": sections}
+
+
+def _section(section: Section, name: str, group: str) -> dict[str, Any]:
+    """Returns what the template takes of a section."""
+    fields: dict[str, Any] = {**vars(section), "name": name, "shades": _shades(section)}
+    if section.figure is not None:
+        fields["svg"] = Markup(svg_of(section.figure.draw(), name))
+        fields["alternative"] = section.figure.alternative
+        chart = section.figure.chart
+        if chart is not None and len(chart.x) > 1:
+            fields["chart"] = _json(chart.to_json())
+            fields["group"] = f"{group}-{chart.group}" if chart.group else name
+    if section.file:
+        encoded = base64.b64encode(section.code.encode()).decode("ascii")
+        fields["data"] = f"data:text/plain;charset=utf-8;base64,{encoded}"
+    return fields
+
+
+def _shades(section: Section) -> Mapping[str, str]:
+    """Returns colours of cells by their texts."""
+    if section.table is None:
+        return {}
+    named = section.table.ccas
+    shades = colours(named.values())
+    return {text: shades[cca] for text, cca in named.items()}
+
+
+def _json(value: object) -> Markup:
+    """Returns JSON that cannot end the element that it is in."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
+
+def _script(text: str) -> _Script:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return _Script(Markup(text), f"sha256-{digest}")
+
+
+@functools.cache
+def _text(file: Path) -> str:
+    return file.read_text("utf-8")

@@ -1,0 +1,53 @@
+"""Files of pictures: their endings."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.files.replacing import FileKind, check_output
+
+#: Programs of LaTeX, the first of which is taken.
+_LATEX = ("pdflatex", "xelatex", "lualatex")
+
+#: Kinds of pictures by their ending. The first bytes of PDF and JPEG do not say what made them.
+_KINDS = {
+    ".png": FileKind("PNG of matplotlib", (b"\x89PNG",), b"Matplotlib"),
+    ".svg": FileKind("SVG of matplotlib", (b"<?xml", b"<svg"), b"Matplotlib"),
+    ".pdf": FileKind("PDF", (b"%PDF",)),
+    ".pgf": FileKind("PGF of matplotlib", (b"%%",), b"Matplotlib"),
+    ".eps": FileKind("EPS of matplotlib", (b"%!PS",), b"Matplotlib"),
+    ".jpg": FileKind("JPEG", (b"\xff\xd8",)),
+}
+
+#: Endings of pictures.
+PICTURES = tuple(_KINDS)
+
+
+def must_be_picture(file: Path) -> None:
+    """Makes sure, before anything is drawn, that the ending is one of a picture, and the file writable.
+
+    Raises:
+        CelltcpError: says which endings are allowed, or that another file would be replaced.
+    """
+    if file.suffix.lower() not in PICTURES:
+        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
+    if file.suffix.lower() == ".pgf":
+        latex_for(file)
+    check_output(file, _KINDS[file.suffix.lower()])
+
+
+def latex_for(file: Path) -> str:
+    """Returns the LaTeX program that measures the texts of a picture for LaTeX.
+
+    Raises:
+        CelltcpError: if none is installed.
+    """
+    found = next(filter(shutil.which, _LATEX), None)
+    if found is None:
+        raise CelltcpError(
+            f"{file}: needs LaTeX, which measures its texts: apt install texlive-latex-recommended "
+            "texlive-pictures; allowed without it: a picture that ends in .pdf or .svg"
+        )
+    return found

@@ -1,0 +1,109 @@
+"""Section: a title with words, a table and a figure, which the terminal, Markdown and HTML render."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure as Picture
+
+    from celltcp.present.chart import Chart
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table."""
+
+    #: Heading; the terminal breaks it at line ends.
+    heading: str
+    #: Whether it has numbers, which are aligned to the right and never wrapped.
+    is_number: bool = False
+    #: Whether a narrow terminal breaks its texts within words.
+    folds: bool = False
+    #: Name by which a narrow terminal leaves it out.
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """The heading on one line, with a word that its lines part put together."""
+        return " ".join(self.heading.split()).replace("- ", "")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, and rows of texts."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    #: Numbers of the rows after which a block ends.
+    ends: frozenset[int] = frozenset()
+    #: Numbers of the rows that stand out.
+    bold: frozenset[int] = frozenset()
+    #: CCAs by the cells that name them; these have the colours of the CCAs where there are colours.
+    ccas: Mapping[str, str] = field(default_factory=dict)
+
+    def without(self, names: Collection[str]) -> Table:
+        """Returns the table without the columns of these names."""
+        kept = [place for place, column in enumerate(self.columns) if column.name not in names]
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in kept),
+            rows=tuple(tuple(row[place] for place in kept) for row in self.rows),
+        )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture, and the chart that replaces it where scripts run."""
+
+    #: Draws the picture that stands in the page, on paper, and where scripts do not run.
+    draw: Callable[[], Picture]
+    #: Words for those who do not see it.
+    alternative: str
+    chart: Chart | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report; each of its parts may be missing."""
+
+    title: str
+    table: Table | None = None
+    figure: Figure | None = None
+    #: Paragraphs between title and table.
+    text: tuple[str, ...] = ()
+    #: Text that is kept as it stands, such as a file or a command, and the name of its file.
+    code: str = ""
+    file: str = ""
+    #: Whether the section opens only on demand.
+    is_folded: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An answer of a report: the question, the answer, by how much, and how sure it is."""
+
+    question: str
+    answer: str
+    extent: str = ""
+    certainty: str = ""
+    #: `"sure"`, `"tied"` or `"open"`.
+    state: str = "sure"
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a report that is about one folder of results."""
+
+    title: str
+    #: Question that the results answer, in a sentence.
+    asked: str
+    findings: tuple[Finding, ...]
+    sections: tuple[Section, ...]
+    warnings: tuple[str, ...] = ()

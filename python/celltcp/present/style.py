@@ -1,0 +1,325 @@
+"""Style of plots: sizes, fonts, legends, footnotes, and files."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import combinations, cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.textpath import TextPath
+
+from celltcp._core import CelltcpError
+from celltcp.present.palette import colours, line, marker
+from celltcp.present.picture_files import PICTURES, latex_for
+from celltcp.results.publishing import listed_file
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+CAPACITY = "#D9D9D9"
+#: Points of a series beyond which it is drawn as a band from the lowest to the highest value.
+_MOST_POINTS = 1000
+#: Intervals of such a band.
+_BINS = 300
+
+#: Metadata by ending that leave the date out, so that the same results give the same bytes.
+_UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+_SETTINGS: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+}
+#: Text stays text in SVG and TrueType in PDF, so that it can be searched and edited.
+_FONTS: dict[Any, Any] = {
+    "svg.hashsalt": "celltcp",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+}
+
+#: Hatches of bars.
+_STROKES = ("///", "\\\\\\", "...", "---", "|||", "ooo", "***")
+_HATCHES = ("", *_STROKES, *(one + other for one, other in combinations(_STROKES, 2)))
+
+#: Lengths of dashes and gaps of the named line styles, as matplotlib has them.
+_DASHES: dict[str, tuple[float, ...]] = {
+    "-": (),
+    "--": (3.7, 1.6),
+    ":": (1.0, 1.65),
+    "-.": (6.4, 1.6, 1.0, 1.6),
+}
+
+#: Most congestion controls whose intervals are legible in one panel.
+MOST_BANDS = 8
+
+#: Size and style that `styled` asks for.
+_ASKED: dict[str, Any] = {"size": None, "title": None, "paper": False}
+
+#: Style for publications: no title and no footnote, which are for the caption, and hatches.
+PAPER = "paper"
+_PAPER: dict[str, Any] = {
+    "axes.linewidth": 0.6,
+    "axes.titlesize": 8,
+    "font.family": "serif",
+    "font.size": 8,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.0,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+}
+#: Widths of one column and of both of a page of IEEE and ACM, inches.
+_COLUMN, _PAGE = 3.5, 7.16
+#: Width of a picture, inches, from which on it takes both columns.
+_WIDE = 8.0
+
+
+class Picture(Figure):
+    """A figure that shows itself in a notebook, and whose files keep text as text."""
+
+    def savefig(self, *where: Any, **how: Any) -> None:
+        """Writes the figure, as matplotlib does, with labels that are no longer than their axes."""
+        with mpl.rc_context(_FONTS), self.laid_out():
+            super().savefig(*where, **how)
+
+    @contextmanager
+    def laid_out(self) -> Iterator[None]:
+        """Places the axes and wraps their labels once, for all files that are written within."""
+        engine = self.get_layout_engine()
+        if engine is None:
+            yield
+            return
+        self.draw_without_rendering()
+        if self._wrap_labels():
+            self.draw_without_rendering()
+        self.set_layout_engine(None)
+        try:
+            yield
+        finally:
+            self.set_layout_engine(engine)
+
+    def _wrap_labels(self) -> bool:
+        """Wraps labels that are longer than their axes, and returns whether there are any."""
+        wrapped = False
+        for axes in self.axes:
+            panel = axes.get_window_extent()
+            across, along = axes.xaxis.label, axes.yaxis.label
+            for label, length, room in (
+                (across, across.get_window_extent().width, panel.width),
+                (along, along.get_window_extent().height, panel.height),
+            ):
+                text = label.get_text()
+                # A little beyond the axes is in the margin of the panel.
+                if length > 1.15 * room and "\n" not in text:
+                    wrapped = True
+                    letters = int(len(text) * 1.15 * room / length)
+                    label.set_text(
+                        textwrap.fill(
+                            text, max(letters, 8), break_long_words=False, break_on_hyphens=False
+                        )
+                    )
+        return wrapped
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=110)
+        return file.getvalue()
+
+
+@contextmanager
+def styled(
+    size: str | None = None, style: str | None = None, title: str | None = None
+) -> Iterator[None]:
+    """Draws the pictures within in a size such as `8x5` (inches), a style, with a title.
+
+    The style is one of matplotlib, or `"paper"`: the width of a column or of a page, serifs, hatches.
+
+    Raises:
+        CelltcpError: if the size is none, or there is no such style.
+    """
+    wanted = None
+    if size is not None:
+        parts = size.lower().split("x")
+        try:
+            width, height = (float(part) for part in parts)
+        except ValueError:
+            width = height = 0.0
+        if not (1 <= width <= 100 and 1 <= height <= 100):
+            raise CelltcpError(f"size: {size!r} is none; allowed: inches from 1 to 100, such as 8x5")
+        wanted = (width, height)
+    is_paper = style == PAPER
+    if style is not None and not is_paper:
+        from matplotlib import style as styles
+
+        if style not in styles.available and not Path(style).is_file():
+            allowed = ", ".join(each for each in styles.available if not each.startswith("_"))
+            raise CelltcpError(
+                f"style: {style!r} is none; allowed: a file, or one of {PAPER}, {allowed}"
+            )
+    before = dict(_ASKED)
+    _ASKED.update(size=wanted, title=title, paper=is_paper)
+    with mpl.rc_context():
+        if style is not None and not is_paper:
+            from matplotlib import style as styles
+
+            styles.use(style)
+        try:
+            yield
+        finally:
+            _ASKED.update(before)
+
+
+def figure(width: float, height: float) -> Figure:
+    """Returns an empty figure of that size in inches, unless `styled` asks for another."""
+    mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
+    size = (width, height)
+    if _ASKED["paper"]:
+        mpl.rcParams.update(_PAPER)  # type: ignore[arg-type]
+        # Texts stay as large where the picture shrinks, so it is a little higher than in proportion.
+        across = _COLUMN if width < _WIDE else _PAGE
+        size = (across, height * min(1.2 * across / width, 1.0))
+    picture = Picture(figsize=_ASKED["size"] or size, layout="constrained")
+    if _ASKED["title"] is not None:
+        picture.suptitle(_ASKED["title"])
+    return picture
+
+
+def titled(picture: Figure, title: str) -> None:
+    """Names what a picture shows, unless `styled` asks for another title."""
+    if _ASKED["title"] is None and not _ASKED["paper"]:
+        picture.suptitle(title)
+
+
+def footnote(picture: Figure, lines: Sequence[str]) -> None:
+    """Writes small lines below a picture: what ran, and what to know before it is believed."""
+    if _ASKED["paper"]:
+        return
+    width = int(picture.get_size_inches()[0] * 17)
+    text = "\n".join(textwrap.fill(each, width, subsequent_indent="   ") for each in lines)
+    picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
+
+
+def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
+    """Puts one legend for all panels beside them: CCAs, and the capacity if it is drawn."""
+    names, shades = labels(ccas), colours(ccas)
+    handles: list[Artist] = [
+        Line2D([], [], color=shades[cca], ls=line(cca), marker=marker(cca), ms=5, label=names[cca])
+        for cca in ccas
+    ]
+    if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
+        handles.append(Patch(color=CAPACITY, label="capacity"))
+    if _ASKED["paper"]:
+        columns = _columns([str(each.get_label()) for each in handles], picture.get_size_inches()[0])
+        picture.legend(handles=handles, loc="outside upper center", ncols=columns)
+        return
+    picture.legend(handles=handles, loc="outside right upper", fontsize=8, handlelength=3)
+
+
+def _columns(texts: Sequence[str], width: float) -> int:
+    """Returns the most columns of a legend above a picture that its width in inches has room for."""
+    look = mpl.rcParams
+    size = float(look["legend.fontsize"])
+    lengths = [TextPath((0, 0), text, size=size).get_extents().width for text in texts]
+    # A column also has a handle and two gaps.
+    beside = look["legend.handlelength"] + look["legend.handletextpad"] + look["legend.columnspacing"]
+    for columns in range(len(texts), 1, -1):
+        widest = sum(float(part.max()) for part in np.array_split(lengths, columns))
+        if widest + size * beside * columns <= 72 * width:
+            return columns
+    return 1
+
+
+def hatches(ccas: Iterable[str]) -> dict[str, str]:
+    """Returns a hatch for the bars of each CCA; none unless the style is that for paper."""
+    named = list(dict.fromkeys(ccas))
+    if not _ASKED["paper"]:
+        return dict.fromkeys(named, "")
+    return dict(zip(named, cycle(_HATCHES), strict=False))
+
+
+def dashes(cca: str) -> tuple[float, ...]:
+    """Returns the dashes and gaps of a CCA's line, in widths of the line; none where it is whole."""
+    style = line(cca)
+    if isinstance(style, str):
+        return _DASHES[style]
+    return tuple(float(length) for length in style[1])
+
+
+def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) -> None:
+    """Draws values over time; a long series is its mean in a band from the lowest to the highest."""
+    t, y = np.asarray(times, float), np.asarray(values, float)
+    if len(t) <= _MOST_POINTS:
+        axes.plot(t, y, **look)
+        return
+    edges = np.linspace(t[0], t[-1], _BINS + 1)
+    starts = np.searchsorted(t, edges[:-1])
+    known = ~np.isnan(y)
+    filled = len(y) > starts
+    starts = starts[filled]
+    low = np.fmin.reduceat(np.where(known, y, np.inf), starts)
+    high = np.fmax.reduceat(np.where(known, y, -np.inf), starts)
+    counts = np.add.reduceat(known.astype(float), starts)
+    sums = np.add.reduceat(np.where(known, y, 0.0), starts)
+    middles = ((edges[:-1] + edges[1:]) / 2)[filled]
+    there = counts > 0
+    mean = sums[there] / counts[there]
+    axes.plot(middles[there], mean, **look)
+    shade = look.get("color")
+    axes.fill_between(middles[there], low[there], high[there], color=shade, alpha=0.18, lw=0)
+
+
+def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:
+    """Fills the area below the capacity."""
+    t, y = np.asarray(times, float), np.asarray(capacity, float)
+    if len(t) > _MOST_POINTS:
+        step = -(-len(t) // _MOST_POINTS)
+        whole = len(t) // step * step
+        t, y = t[:whole:step], y[:whole].reshape(-1, step).mean(axis=1)
+    axes.fill_between(t, y, step="post", color=CAPACITY, lw=0, label="capacity")
+
+
+def save_all(picture: Figure, files: Sequence[Path]) -> list[Path]:
+    """Writes a picture to several files as `save` does, laid out once for all of them."""
+    once = picture.laid_out() if isinstance(picture, Picture) else nullcontext()
+    with mpl.rc_context(_FONTS), once:
+        return [save(picture, file) for file in files]
+
+
+def save(picture: Figure, file: Path) -> Path:
+    """Writes a picture, complete or not at all; its ending decides the format.
+
+    Raises:
+        CelltcpError: if the ending is not that of a picture.
+    """
+    if file.suffix.lower() not in PICTURES:
+        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
+    if file.suffix.lower() == ".pgf":
+        mpl.rcParams["pgf.texsystem"] = latex_for(file)
+    form = file.suffix.lower()[1:]
+    undated = _UNDATED.get(f".{form}", {})
+    with listed_file(file) as partial:
+        if form == "pgf":
+            picture.savefig(partial, dpi=160, format=form)
+        else:
+            # EPS would have the name of a file as its title.
+            with partial.open("wb") as stream:
+                picture.savefig(stream, dpi=160, format=form, metadata=undated)
+    return file

@@ -1,0 +1,279 @@
+"""Outcome of an experiment: published figures and ours, row by row, and how far they agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from celltcp.publications.measured_values import measured_values, slot_interval
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published, Table
+from celltcp.publications.ranks import (
+    HALF_WIDTH,
+    RankCorrelation,
+    joint_chance,
+    mean_correlation,
+    rank_correlation,
+)
+from celltcp.publications.replication import Figure, Redraw, redraw
+from celltcp.results.frames import json_value
+from celltcp.results.statistics import Estimate, estimate, student_quantile
+
+#: Fewest CCAs whose ranks say anything.
+_LEAST_RANKED = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published figure beside the mean of our runs."""
+
+    table: Table
+    theirs: Published
+    #: CCA that was run: that of the table, or the variant in the kernel of the experiments.
+    ran: str
+    values: list[float]
+    #: Mean, with an interval of the kind that the table has.
+    here: Estimate
+    #: Values of the runs behind the mean, for pictures.
+    source: Measured = field(repr=False)
+    #: Whether the claim holds; None without one.
+    holds: bool | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the claim holds, or else whether one figure lies in the interval of the other.
+
+        That is ours in the published interval or, without one, the published figure in ours.
+        """
+        if self.theirs.claim is not None:
+            return self.holds
+        half = self.here.ci95 if self.theirs.ci95 is None else self.theirs.ci95
+        if half is None or self.theirs.value is None or math.isnan(self.here.mean):
+            return None
+        return abs(self.here.mean - self.theirs.value) <= half
+
+    @property
+    def error(self) -> float:
+        """Difference of our mean from the published figure, as a share of that."""
+        theirs = self.theirs.value
+        return self.here.mean / theirs - 1 if theirs else math.nan
+
+    @property
+    def redrawn(self) -> Figure | None:
+        """The published figure with its scatter and that of our mean; None where that is not known.
+
+        The scatter of our runs is taken as a share of the mean. A published interval of slots becomes
+        one of means by the ratio that both have here.
+        """
+        theirs, again = self.theirs.value, estimate(self.values)
+        if theirs is None or again.ci95 is None or not again.mean:
+            return None
+        quantile = student_quantile(sum(not math.isnan(each) for each in self.values) - 1)
+        ours = again.ci95 / quantile * abs(theirs / again.mean)
+        if self.theirs.ci95 is None:
+            return Figure(theirs, math.hypot(ours, ours))
+        of_means = self.theirs.ci95 / HALF_WIDTH
+        if self.table.interval == "slots":
+            if not self.here.ci95:
+                return None
+            of_means *= again.ci95 / self.here.ci95
+        return Figure(theirs, math.hypot(of_means, ours))
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as `celltcp papers --json` has it."""
+        kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
+        as_ran = f"ran as {self.ran}" if self.ran != self.theirs.cca else ""
+        claim = f"claim: {self.theirs.claim.text}" if self.theirs.claim else ""
+        notes = (claim, self.theirs.note, self.table.note, kind, as_ran)
+        part = f", {self.theirs.part}" if self.theirs.part else ""
+        return {
+            "publication": self.table.publication,
+            "experiment": self.table.experiment,
+            "figure": self.table.figure,
+            "scenario": self.theirs.scenario,
+            "cca": self.theirs.cca,
+            "quantity": self.theirs.quantity + part,
+            "unit": self.theirs.unit,
+            "published": self.theirs.value,
+            "published_ci95": self.theirs.ci95,
+            "here": json_value(self.here.mean),
+            "here_ci95": self.here.ci95,
+            "runs": len(self.source.runs_of(self.theirs)),
+            "agrees": self.agrees,
+            "note": "; ".join(note for note in notes if note),
+        }
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one scenario, quantity and phase, whose CCAs have ranks."""
+
+    scenario: str
+    quantity: str
+    unit: str
+    #: Phase, window and zone.
+    part: str
+    rows: list[Row]
+    #: None for fewer than three CCAs.
+    ranks: RankCorrelation | None
+
+    @property
+    def title(self) -> str:
+        """Title of the rows: the scenario, and the part of the run."""
+        return f"{self.scenario}, {self.part}" if self.part else self.scenario
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of the rows of one quantity."""
+
+    quantity: str
+    #: Mean of the rank correlations; where all CCAs are tied, that is 0.
+    rho: float
+    #: p-value of the mean: the share of random orders that agree as well.
+    chance: float
+    #: Mean of the errors, without signs.
+    error: float
+    #: Rows inside the intervals, of those that have one.
+    inside: int
+    judged: int
+    groups: int
+    #: CCA without which the mean of the rank correlations is highest, and that mean; None with fewer
+    #: than four CCAs.
+    without: tuple[str, float] | None = None
+    #: Agreement that a second measurement of the published figures would have; None if unknown.
+    again: Redraw | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of an experiment: its rows, and the agreement with the publication."""
+
+    table: Table
+    groups: list[Group]
+
+    @property
+    def claims(self) -> tuple[int, int]:
+        """Number of claims that hold, and number of those that could be judged."""
+        judged = [row.holds for row in self.rows if row.holds is not None]
+        return sum(judged), len(judged)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
+    def agreements(self) -> list[Agreement]:
+        """Agreement by quantity of which something is published."""
+        numbered = [
+            each for each in self.groups if any(row.theirs.value is not None for row in each.rows)
+        ]
+        return [
+            _agreement(quantity, [each for each in numbered if each.quantity == quantity])
+            for quantity in dict.fromkeys(each.quantity for each in numbered)
+        ]
+
+
+def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
+    """Returns the figures of a table beside those measured, by place; others are left out."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for each in table.entries:
+        if each.source in measured and each.cca in measured[each.source].ran:
+            key = (each.scenario, each.quantity, each.part)
+            groups.setdefault(key, []).append(_row(table, each, measured))
+    return Outcome(table, [_group(rows) for rows in groups.values()])
+
+
+def _row(table: Table, theirs: Published, measured: Mapping[str, Measured]) -> Row:
+    here = measured[theirs.source]
+    values = measured_values(here, theirs)
+    found = estimate(values)
+    if table.interval == "slots":
+        found = Estimate(found.mean, slot_interval(here, theirs))
+    holds = _holds(theirs, values, measured)
+    return Row(table, theirs, here.ran[theirs.cca], values, found, here, holds)
+
+
+def _holds(theirs: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
+    """Returns whether the claim of an entry holds of these values; None where others are missing."""
+
+    def of(cca: str | None, scenario: str | None) -> Sequence[float]:
+        asked = replace(theirs, cca=cca or theirs.cca, scenario=scenario or theirs.scenario)
+        there = measured.get(asked.source)
+        return (
+            measured_values(there, asked)
+            if there is not None and asked.cca in there.ran
+            else [math.nan]
+        )
+
+    if theirs.claim is None:
+        return None
+    others = {cca: of(cca, None) for cca in measured[theirs.scenario].ran}
+    return theirs.claim.holds(theirs.cca, values, others, of)
+
+
+def _group(rows: list[Row]) -> Group:
+    first = rows[0].theirs
+    ranks = rank_correlation(
+        {row.theirs.cca: row.values for row in rows},
+        {
+            row.theirs.cca: (row.theirs.value, row.theirs.ci95 or 0.0)
+            for row in rows
+            if row.theirs.value is not None
+        },
+    )
+    return Group(first.scenario, first.quantity, first.unit, first.part, rows, ranks)
+
+
+def _agreement(quantity: str, groups: list[Group]) -> Agreement:
+    rhos = [each.ranks.rho for each in groups if each.ranks is not None]
+    known = [0.0 if math.isnan(rho) else rho for rho in rhos]
+    rows = [row for each in groups for row in each.rows]
+    errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
+    judged = [row for row in rows if row.agrees is not None and row.theirs.claim is None]
+    orders = []
+    for each in groups:
+        pairs = [(row.here.mean, row.theirs.value) for row in each.rows if row.theirs.value is not None]
+        if each.ranks is not None:
+            orders.append(([mine for mine, _ in pairs], [theirs for _, theirs in pairs]))
+    return Agreement(
+        quantity,
+        math.fsum(known) / len(known) if known else math.nan,
+        joint_chance(orders),
+        math.fsum(errors) / len(errors) if errors else math.nan,
+        sum(bool(row.agrees) for row in judged),
+        len(judged),
+        len(rhos),
+        _without_one(groups),
+        _measured_again(groups),
+    )
+
+
+def _without_one(groups: list[Group]) -> tuple[str, float] | None:
+    """Returns the CCA without which the ranks agree best, and the mean of their correlations then."""
+    pairs = [
+        {
+            row.theirs.cca: (row.here.mean, row.theirs.value)
+            for row in each.rows
+            if row.theirs.value is not None
+        }
+        for each in groups
+        if each.ranks is not None
+    ]
+    found = {}
+    for cca in dict.fromkeys(cca for each in pairs for cca in each):
+        fewer = [[mean for name, mean in each.items() if name != cca] for each in pairs]
+        if all(len(each) >= _LEAST_RANKED for each in fewer):
+            found[cca] = mean_correlation(fewer)
+    return max(found.items(), key=lambda each: each[1]) if found else None
+
+
+def _measured_again(groups: list[Group]) -> Redraw | None:
+    """Returns the agreement of a second measurement; None unless all scatters are known."""
+    rows = [[row for row in each.rows if row.theirs.value is not None] for each in groups]
+    figures = [[row.redrawn for row in mine] for mine in rows]
+    known = [[each for each in mine if each is not None] for mine in figures]
+    return redraw(known) if known == figures else None

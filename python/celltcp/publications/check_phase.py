@@ -1,0 +1,59 @@
+"""Parts of a run that published figures are about: whether a place has them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from celltcp._core import CelltcpError, mean_sinr
+from celltcp.publications.conditions import Place
+from celltcp.radio.phases import PHASES
+from celltcp.radio.trajectory import Way
+
+if TYPE_CHECKING:
+    from celltcp.publications.published_table import Published
+
+
+def check_part(figure: Published, place: Place, where: str) -> None:
+    """Raises an error if a figure is about a phase that its place has not, or a time after its end.
+
+    Patterns of scenarios and files of the user are not looked at.
+
+    Args:
+        figure: from a table.
+        place: on which it runs.
+        where: file and line, for the error.
+
+    Raises:
+        CelltcpError: names the file, the line, the field, the value and what is allowed.
+    """
+    if not (figure.phase or figure.window) or "*" in place.scenario or "." in place.scenario:
+        return
+    if figure.window:
+        begin, end = figure.window
+        if begin >= place.duration_s or math.inf > end > place.duration_s:
+            raise CelltcpError(
+                f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where "
+                f"a run of {place.name} ends"
+            )
+    if figure.phase and figure.phase not in _phases(place):
+        allowed = ", ".join(_phases(place))
+        raise CelltcpError(
+            f"{where}: phase: {figure.phase!r}: allowed: "
+            + (
+                f"{allowed}, which {place.name} has, or none"
+                if allowed
+                else f"none, as in {place.name}"
+            )
+        )
+
+
+@functools.cache
+def _phases(place: Place) -> tuple[str, ...]:
+    """Returns the phases of a place: none where no phone moves away or comes closer."""
+    try:
+        times, ratios = zip(*mean_sinr(place.loaded.to_toml()), strict=True)
+        return PHASES[Way(times, ratios).movement]
+    except CelltcpError:
+        return ()

@@ -1,0 +1,65 @@
+"""Places: scenarios, as they are or with changes, on which experiments run."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass, field
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.scenarios.scenarios import load_scenario
+
+#: CCA of a flow that scenarios give none.
+_DEFAULT = "cubic"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A scenario with changes; its name is that of the scenario unless a table gives it one."""
+
+    name: str
+    scenario: str
+    #: Overrides as `field=value`.
+    changes: tuple[str, ...] = ()
+
+    #: File that has it, for errors.
+    origin: str = field(default="", compare=False)
+
+    @functools.cached_property
+    def loaded(self) -> Scenario:
+        """The scenario with the changes.
+
+        Raises:
+            CelltcpError: names the file of the place, and what is not allowed.
+        """
+        try:
+            return load_scenario(self.scenario).with_changes(list(self.changes))
+        except CelltcpError as error:
+            where = f"{self.origin}: place {self.name}: " if self.origin else ""
+            raise CelltcpError(f"{where}{error}") from None
+
+    @property
+    def folder(self) -> str:
+        """Folder of its runs: that of the scenario, or its name without slashes."""
+        return self.name if self.name == self.scenario else self.name.replace("/", "-")
+
+    @property
+    def duration_s(self) -> float:
+        """Length of a run, s."""
+        return self.loaded.duration_s
+
+    @functools.cached_property
+    def fixed(self) -> list[str | None]:
+        """The CCA that the scenario gives each flow but the first; None for that, and without one."""
+        flows = tomllib.loads(self.loaded.to_toml())["flows"]
+        return [None, *(None if each["cca"] == _DEFAULT else each["cca"] for each in flows[1:])]
+
+    def lineup(self, cca: str) -> str:
+        """Returns the CCAs of all flows: this one, unless the scenario gives a flow another."""
+        return "+".join(each or cca for each in self.fixed)
+
+
+def place_of(name: str, text: str, origin: str = "") -> Place:
+    """Returns the place that a header describes: a scenario, and changes behind semicolons."""
+    scenario, *changes = (part.strip() for part in text.split(";"))
+    return Place(name, scenario, tuple(changes), origin)

@@ -1,0 +1,50 @@
+"""Index of mean goodputs: the files of published tables that have some of a built-in scenario.
+
+To read all tables takes seconds, because the scenarios that they name are loaded to check them. So
+`goodput_index.json` is kept beside this module, and a test compares it with the tables. After a change
+of these, `python -m celltcp.publications.goodput_index` writes it anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+from celltcp.publications.published import table_files, tables_in
+from celltcp.publications.published_table import Published, Table
+
+_INDEX = Path(__file__).with_suffix(".json")
+
+
+@functools.cache
+def indexed() -> dict[str, list[str]]:
+    """Returns the names of the files by scenario, both in order."""
+    found: dict[str, list[str]] = json.loads(_INDEX.read_text("utf-8"))
+    return found
+
+
+def scanned() -> dict[str, list[str]]:
+    """Returns the same from the tables themselves."""
+    found: dict[str, list[str]] = {}
+    for file in table_files():
+        scenarios = {each.scenario for table in tables_in(file) for each in goodputs(table)}
+        for scenario in scenarios:
+            found.setdefault(scenario, []).append(file.name)
+    return dict(sorted(found.items()))
+
+
+def goodputs(table: Table) -> list[Published]:
+    """Returns the mean goodputs of a table that were measured on scenarios as they are built in."""
+    return [
+        each
+        for each in table.entries
+        if each.quantity == "goodput"
+        and not each.part
+        and each.value is not None
+        and table.place(each.scenario).scenario == each.scenario
+    ]
+
+
+if __name__ == "__main__":
+    _INDEX.write_text(json.dumps(scanned(), indent=1) + "\n", "utf-8")

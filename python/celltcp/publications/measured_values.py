@@ -1,0 +1,42 @@
+"""Measured values of the quantities that published tables have."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
+from celltcp.publications.quantities import QUANTITIES
+from celltcp.results.statistics import student_quantile
+
+
+def measured_values(measured: Measured, entry: Published) -> list[float]:
+    """Returns the values of the runs, in the order of the seeds."""
+    if entry.quantity in measured.known:
+        return [measured.known[entry.quantity]]
+    return QUANTITIES[entry.quantity].values(measured, entry)
+
+
+def distribution_values(measured: Measured, entry: Published) -> list[float]:
+    """Returns the values of which a picture shows the distribution: of slots or of connections."""
+    spread = QUANTITIES[entry.quantity].spread
+    return measured_values(measured, entry) if spread is None else spread(measured, entry)
+
+
+def slot_interval(measured: Measured, entry: Published) -> float | None:
+    """Returns half the 95 % interval of a slot over the runs, averaged over the slots."""
+    column = QUANTITIES[entry.quantity].column
+    if column is None:
+        return None
+    slots = measured.slots_of(entry)
+    over_runs = slots[column].groupby((slots["t_s"] / measured.slot_s).round().astype(int))
+    spread = pd.DataFrame({"sd": over_runs.std(), "count": over_runs.count()}).dropna()
+    if spread.empty:
+        return None
+    halves = [
+        student_quantile(int(count) - 1) * sd / math.sqrt(count)
+        for sd, count in zip(spread["sd"], spread["count"], strict=True)
+    ]
+    return math.fsum(halves) / len(halves)

@@ -1,0 +1,143 @@
+"""Runs of a scenario, as the quantities of published tables read them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.publications.digest import Digest, digests
+from celltcp.publications.published_table import Published
+from celltcp.radio.phases import phases_at
+from celltcp.radio.trajectory import Way
+from celltcp.results.tables import Results
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Outcome of a scenario, with the quantities that tables need."""
+
+    comparison: Comparison
+    #: CCA run for each CCA of a table: the same, or the variant of the kernel in the experiments.
+    ran: dict[str, str]
+    #: Values of quantities that are not measured in runs, such as the gain of a selection.
+    known: dict[str, float] = field(default_factory=dict)
+
+    def per_run(self, asked: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
+        """Returns a measure of the slots of each run."""
+        slots = self.slots_of(asked)
+        by_run = dict(list(slots.groupby("run")))
+        return [
+            measure(by_run[run]) if run in by_run else math.nan for run in self.runs_of(asked)["run"]
+        ]
+
+    def runs_of(self, asked: Published) -> pd.DataFrame:
+        """Returns the runs of the CCA, in the order of the seeds."""
+        runs = self.comparison.runs
+        return runs[runs["cca"] == self.ran[asked.cca]].sort_values("seed")
+
+    def flows_of(self, asked: Published) -> list[pd.DataFrame]:
+        """Returns the connections of each run of the CCA."""
+        flows = self._flows
+        return [flows.get(int(run), _none(flows)) for run in self.runs_of(asked)["run"]]
+
+    def digests_of(self, asked: Published) -> list[Digest]:
+        """Returns the digest of the radio's log of each run of the CCA."""
+        return [self.digests[int(run)] for run in self.runs_of(asked)["run"]]
+
+    def slots_of(self, asked: Published) -> pd.DataFrame:
+        """Returns the slots of the CCA's first flow, of the phase and the window that are asked for."""
+        slots = self._slots.get(self.ran[asked.cca])
+        if slots is None:
+            return next(iter(self._slots.values())).iloc[:0]
+        if asked.window:
+            slots = slots[
+                (slots["t_s"] >= asked.window[0] - 1e-9) & (slots["t_s"] < asked.window[1] - 1e-9)
+            ]
+        if not asked.phase:
+            return slots
+        begun = slots["run"].map(self._begun)
+        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, begun)
+        within: pd.DataFrame = slots[phases == asked.phase]
+        return within
+
+    def has_phase(self, phase: str) -> bool:
+        """Returns whether the runs have slots in a phase."""
+        slots = next(iter(self._slots.values()))
+        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, slots["run"].map(self._begun))
+        return bool((phases == phase).any())
+
+    def frame(self, table: str) -> pd.DataFrame:
+        """Returns a table of the results, kept for the next question."""
+        if table not in self._frames:
+            self._frames[table] = self.comparison.results.tables[table].to_pandas()
+        return self._frames[table]
+
+    @functools.cached_property
+    def _frames(self) -> dict[str, pd.DataFrame]:
+        return {}
+
+    @functools.cached_property
+    def digests(self) -> dict[int, Digest]:
+        """Digests of the radio's log by run."""
+        return digests(self.comparison)
+
+    def without_log(self) -> Measured:
+        """Returns the same with the digests of the radio's log in place of the log itself."""
+        if "radio" not in self.comparison.results.tables:
+            return self
+        kept = self.digests
+        results = self.comparison.results
+        tables = {name: table for name, table in results.tables.items() if name != "radio"}
+        found = replace(self, comparison=Comparison(Results(tables, results.about)))
+        found.__dict__["digests"] = kept
+        return found
+
+    @functools.cached_property
+    def all_slots(self) -> pd.DataFrame:
+        """Slots of all connections."""
+        return self.comparison.slots
+
+    @functools.cached_property
+    def handovers(self) -> Counter[tuple[int, int]]:
+        """Handovers by run and connection; those without one are left out."""
+        events = self.comparison.results.tables["events"].to_pandas()
+        mine = events[events["kind"] == "handover"]
+        return Counter(zip(mine["run"].astype(int), mine["flow"].astype(int), strict=True))
+
+    @functools.cached_property
+    def _slots(self) -> dict[str, pd.DataFrame]:
+        """Slots of the first flow by what ran, parallel connections joined."""
+        slots = self.comparison.tested_slots
+        lineups = self.comparison.runs.set_index("run")["cca"]
+        return dict(list(slots.groupby(slots["run"].map(lineups).astype(str))))
+
+    @functools.cached_property
+    def _begun(self) -> pd.Series:
+        begun: pd.Series = pd.concat(
+            [each.groupby("run")["t_s"].min() for each in self._slots.values()]
+        )
+        return begun
+
+    @functools.cached_property
+    def _flows(self) -> dict[int, pd.DataFrame]:
+        return {int(str(run)): mine for run, mine in self.comparison.flows.groupby("run")}
+
+    @functools.cached_property
+    def way(self) -> Way:
+        """The phone's mean SINR over time."""
+        return Way.of(self.comparison.results)
+
+    @property
+    def slot_s(self) -> float:
+        """Length of a slot, s."""
+        return float(self.comparison.results.about["slot_s"])
+
+
+def _none(flows: dict[int, pd.DataFrame]) -> pd.DataFrame:
+    return next(iter(flows.values())).iloc[:0]

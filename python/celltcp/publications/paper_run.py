@@ -1,0 +1,182 @@
+"""Runs of the places of tables, and their cost."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, available_threads
+from celltcp.campaign.engines import engine
+from celltcp.campaign.jobs import Jobs, jobs_for
+from celltcp.campaign.run import Progress
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.run import compare
+from celltcp.publications.conditions import Place
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published import published_tables
+from celltcp.publications.published_table import SELECTION, Published, Table
+from celltcp.publications.quantities import QUANTITIES
+from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.scenarios import scenario_names
+
+#: Scenario and length of the run by which the speed of the machine is measured.
+_TRIAL = ("mobility/forward-60-4g", 4.0)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Settings with which the places of tables are run again."""
+
+    runs: int = 10
+    seed: int = 1
+    jobs: int | None = None
+    cluster: str | None = None
+    #: CCAs as the kernel of the experiments had them, by today's names.
+    era: Mapping[str, str] | None = None
+    #: Overrides of all places, as `field=value`.
+    changes: Sequence[str] = ()
+    out: Path | None = None
+    #: Whether other results in the folders of places may be replaced.
+    overwrite: bool = False
+
+    def measure(self, name: str, progress: Progress | None = None) -> Measured:
+        """Runs a place with the CCAs of all tables about it; with `out`, only what is missing.
+
+        All tables share the runs of a place, whichever of them is asked for.
+        """
+        place = place_named(name)
+        # A fault of the place itself names its file.
+        _ = place.loaded
+        ran = self._ran(name)
+        comparison = compare(
+            place.scenario,
+            cca=list(dict.fromkeys(ran.values())),
+            runs=self.runs,
+            seed=self.seed,
+            jobs=self.jobs,
+            cluster=self.cluster,
+            set=[*place.changes, *self.changes],
+            radio_log=needs_log(name),
+            out=self.folder(place.folder),
+            overwrite=self.overwrite,
+            progress=progress,
+        )
+        return Measured(comparison, ran).without_log()
+
+    def planned(self, name: str) -> Jobs:
+        """Returns the runs of a place, without those of combinations of its CCAs."""
+        place = place_named(name)
+        _ = place.loaded
+        changes = [*place.changes, *self.changes]
+        loaded = RunSettings(changes=changes, radio_log=needs_log(name)).load(place.scenario)
+        ccas = list(dict.fromkeys(self._ran(name).values()))
+        return jobs_for(loaded, ccas, self.runs, self.seed, engine())
+
+    def _ran(self, name: str) -> dict[str, str]:
+        """Returns what runs on a place for each CCA of the tables."""
+        place, era = place_named(name), self.era or {}
+        return {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
+
+    def folder(self, name: str) -> Path | None:
+        """Returns the folder of the runs of a place."""
+        if self.out is None:
+            return None
+        parts = (*self.changes, *(("era",) if self.era else ()), name)
+        return self.out.joinpath(*parts)
+
+
+@functools.cache
+def _entries() -> dict[str, list[Published]]:
+    """Returns what all tables have, by place."""
+    found: dict[str, list[Published]] = {}
+    for table in published_tables():
+        for each in table.entries:
+            found.setdefault(each.scenario, []).append(each)
+    return found
+
+
+@functools.cache
+def _named() -> dict[str, set[Place]]:
+    """Returns the places that tables name."""
+    found: dict[str, set[Place]] = {}
+    for table in published_tables():
+        for each in table.named:
+            found.setdefault(each.name, set()).add(each)
+    return found
+
+
+@functools.cache
+def _referred() -> dict[str, list[str]]:
+    """Returns the CCAs that claims refer to, by place."""
+    found: dict[str, list[str]] = {}
+    for table in published_tables():
+        for each in table.entries:
+            if each.claim and each.claim.refers:
+                there = each.claim.place or each.scenario
+                found.setdefault(there, []).append(each.claim.cca or each.cca)
+    return found
+
+
+def place_named(name: str) -> Place:
+    """Returns the place of a name, which is the same in all tables.
+
+    Raises:
+        CelltcpError: if two tables have different places of that name.
+    """
+    named = _named().get(name, set())
+    if len(named) > 1:
+        raise CelltcpError(f"place {name!r}: two tables have different ones")
+    return next(iter(named)) if named else Place(name, name)
+
+
+def ccas_of(name: str) -> list[str]:
+    """Returns the CCAs that run on a place.
+
+    These are those of which some table has a figure there, those that a claim compares there, and those
+    that a quantity of another CCA is relative to.
+    """
+    mine = _entries().get(name, [])
+    found = {each.cca: None for each in mine if each.cca != SELECTION}
+    bases = [QUANTITIES[each.quantity].base for each in mine]
+    found |= {base(each.cca): None for base, each in zip(bases, mine, strict=True) if base}
+    return list(found | dict.fromkeys(_referred().get(name, [])))
+
+
+def needs_log(name: str) -> bool:
+    """Returns whether some table asks for what only the log of the radio has."""
+    return any(QUANTITIES[each.quantity].log for each in _entries().get(name, []))
+
+
+def scenarios_of(tables: Sequence[Table]) -> list[str]:
+    """Returns the places of these tables, each once; a pattern stands for built-in scenarios."""
+    names = (name for table in tables for each in table.scenarios for name in group(each))
+    return list(dict.fromkeys(names))
+
+
+def group(pattern: str) -> list[str]:
+    """Returns the built-in scenarios that a pattern stands for; the name itself without one."""
+    if "*" not in pattern:
+        return [pattern]
+    return [each for each in scenario_names() if fnmatch.fnmatch(each, pattern)]
+
+
+def simulated_s(tables: Sequence[Table], runs: int) -> float:
+    """Returns the simulated time of the runs of these tables, s."""
+    typical = {
+        name: table.grid.typical_s for table in tables if table.grid for name in table.grid.cells
+    }
+    lengths = {name: typical.get(name) or place_named(name).duration_s for name in scenarios_of(tables)}
+    return sum(length * len(ccas_of(name)) * runs for name, length in lengths.items())
+
+
+def speed() -> float:
+    """Returns the simulated seconds that this machine, if idle, runs per second, from a short run."""
+    scenario, length_s = _TRIAL
+    begun = time.process_time()
+    compare(scenario, cca="cubic", runs=1, duration=f"{length_s}s", jobs=1)
+    taken = max(time.process_time() - begun, 1e-3)
+    return length_s / taken * available_threads()

@@ -1,0 +1,107 @@
+"""Published figures and ours, each experiment in the form of its publication."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from celltcp.present.style import figure, titled
+from celltcp.publications.plots.bars import bar_panels
+from celltcp.publications.plots.capabilities import capability_panels
+from celltcp.publications.plots.conditions import place_panels
+from celltcp.publications.plots.courses import position_panels, time_panels
+from celltcp.publications.plots.distributions import ecdf_panels
+from celltcp.publications.plots.gains import gain_panels
+from celltcp.publications.plots.loads import load_panels
+from celltcp.publications.plots.points import scatter_panels
+from celltcp.publications.plots.schemes import transition_panels, zone_panels
+from celltcp.publications.plots.spiders import spider_panels
+from celltcp.publications.plots.split_choice import choice_panels
+from celltcp.publications.plots.split_legs import leg_panels
+from celltcp.publications.plots.verdicts import verdict_panels
+from celltcp.publications.quantities import QUANTITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure, SubFigure
+
+    from celltcp.publications.agreement import Outcome
+    from celltcp.publications.plots.panel import Panel
+
+#: Panels of each form, how many stand beside each other, and their height in inches.
+_FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
+    "bars": (bar_panels, 2, 2.8),
+    "spider": (spider_panels, 3, 2.9),
+    "time": (time_panels, 3, 2.5),
+    "position": (position_panels, 3, 2.7),
+    "ecdf": (ecdf_panels, 3, 2.7),
+    "zones": (zone_panels, 2, 2.8),
+    "transitions": (transition_panels, 3, 3.0),
+    "scatter": (scatter_panels, 2, 3.2),
+    "verdicts": (verdict_panels, 1, 3.0),
+    "gains": (gain_panels, 3, 3.0),
+    "legs": (leg_panels, 2, 2.6),
+    "choices": (choice_panels, 1, 3.2),
+    "capabilities": (capability_panels, 1, 3.6),
+    "load": (load_panels, 2, 2.8),
+    "places": (place_panels, 3, 2.7),
+}
+
+#: Most letters of a line of the title.
+_TITLE_LETTERS = 90
+
+#: Height of a line of panels in inches, and the panels.
+_Line: TypeAlias = "tuple[float, list[Panel]]"
+
+
+def draw_outcomes(found: Sequence[Outcome]) -> Figure:
+    """Draws outcomes in the forms that their tables have, one under the other.
+
+    A picture of one experiment has its name and title above, one of several has the name at each panel.
+    A table without what its form shows, such as the axes of a grid, is drawn as bars.
+    """
+    single = found[0].table if len({each.table.experiment for each in found}) == 1 else None
+    if single:
+        found = [replace(each, table=replace(each.table, figure="")) for each in found]
+    parts = [lines for lines in map(_lines_of, found) if lines]
+    heights = [sum(height for height, _ in lines) for lines in parts]
+    picture = figure(9.2, max(sum(heights), 1.0) + (0.3 if single else 0.0))
+    if not parts:
+        return picture
+    if single:
+        title = f"{single.publication}, {single.figure}: {single.title}"
+        titled(picture, textwrap.fill(title, _TITLE_LETTERS))
+    # Each table is laid out by itself: labels of one would take room from the columns of all.
+    places = picture.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)
+    for place, lines in zip(places[:, 0], parts, strict=True):
+        _draw_lines(place, lines)
+    return picture
+
+
+def _lines_of(found: Outcome) -> list[_Line]:
+    """Returns the panels of an outcome in lines."""
+    make, usual, height = _FORMS[found.table.form]
+    panels = make(found) or bar_panels(found)
+    beside = min(_beside(found, usual), max(len(panels), 1))
+    if beside == 3 and len(panels) == 4:
+        beside = 2
+    lines = [panels[start : start + beside] for start in range(0, len(panels), beside)]
+    return [(line[0].height or height, line) for line in lines]
+
+
+def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
+    heights = [height for height, _ in lines]
+    # The first line is full.
+    grid = place.add_gridspec(len(lines), len(lines[0][1]), height_ratios=heights)
+    for row, (_, panels) in enumerate(lines):
+        for column, panel in enumerate(panels):
+            axes = place.add_subplot(grid[row, column], projection=panel.projection)
+            panel.draw(axes)
+
+
+def _beside(found: Outcome, usual: int) -> int:
+    """Returns the panels of a line: all quantities of a place over time, if they fit."""
+    drawn = {row.theirs.quantity for row in found.rows if QUANTITIES[row.theirs.quantity].column}
+    return len(drawn) if found.table.form == "time" and len(drawn) in (2, 4) else usual

@@ -1,0 +1,94 @@
+"""Bars: figures by CCA, a panel per place, phase and quantity; those published are hatched."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.publications.plots.panel import Panel, axis_of, cca_name, heading, shades_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Group, Outcome, Row
+
+
+def bar_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per group of rows, or per quantity where all places have the same one CCA."""
+    if len(found.groups) > 1 and len({row.theirs.cca for row in found.rows}) == 1:
+        by_quantity: dict[str, list[Group]] = {}
+        for group in found.groups:
+            by_quantity.setdefault(group.quantity, []).append(group)
+        return [
+            Panel(functools.partial(_draw_places, found.table.figure, groups))
+            for groups in by_quantity.values()
+        ]
+    return [Panel(functools.partial(_draw, found.table.figure, group)) for group in found.groups]
+
+
+def _draw(name: str, group: Group, axes: Axes) -> None:
+    published = _draw_rows(group.rows, axes)
+    names = [_broken(cca_name(row.theirs.cca)) for row in group.rows]
+    long = any("\n" in each for each in names) or len(names) > 6
+    axes.set_xticks(range(len(names)), names, fontsize=7 if long else None)
+    known = group.ranks is not None and not math.isnan(group.ranks.rho)
+    rho = f"rank correlation {group.ranks.rho:+.2f}" if group.ranks and known else ""
+    axes.set_title(heading(group.title, _remarks(name, rho, published)), fontsize=9)
+
+
+def _broken(name: str) -> str:
+    """Returns the name of a CCA with its parameters in lines of their own."""
+    return name.replace(" (", "\n(").replace(":", ":\n").replace(",", ",\n")
+
+
+def _remarks(name: str, rho: str, published: bool) -> str:
+    return "; ".join(each for each in (name, rho, "hatched: published" if published else "") if each)
+
+
+def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
+    """Draws the places of one CCA beside each other, without what their names have in common."""
+    rows = [row for group in groups for row in group.rows]
+    published = _draw_rows(rows, axes)
+    names = [row.theirs.scenario for row in rows]
+    words = [each.split() for each in names]
+    common = {word for word in words[0] if all(word in each for each in words)}
+    short = [" ".join(word for word in each if word not in common) for each in words]
+    axes.set_xticks(range(len(rows)), short if all(short) else names, fontsize=8)
+    if common and all(short):
+        axes.set_xlabel(" ".join(word for word in words[0] if word in common))
+    axes.set_title(heading(cca_name(rows[0].theirs.cca), _remarks(name, "", published)), fontsize=9)
+
+
+def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
+    """Draws a bar per row, beside the published one; returns whether there are published ones."""
+    shades = shades_of(rows)
+    published = any(row.theirs.value is not None for row in rows)
+    for place, row in enumerate(rows):
+        shade = shades[row.theirs.cca]
+        ours = (0.2 if published else 0.0, shade, row.here.mean, row.here.ci95)
+        theirs = (-0.2, "white", row.theirs.value, row.theirs.ci95)
+        if row.here.mean == 0:
+            axes.annotate("0", (place + ours[0], 0), (0, 2), textcoords="offset points", ha="center")
+        for side, fill, mean, half in (theirs, ours):
+            axes.bar(
+                place + side,
+                math.nan if mean is None else mean,
+                0.36,
+                yerr=half,
+                color=fill,
+                edgecolor=shade,
+                hatch="" if fill == shade else "////",
+                error_kw={"lw": 0.8},
+            )
+    # A few bars are no wider than many.
+    spare = max(0.0, (4 - len(rows)) / 2)
+    axes.set_xlim(-0.6 - spare, len(rows) - 0.4 + spare)
+    if all(not row.here.mean < 0 for row in rows):
+        axes.set_ylim(bottom=0)
+    axes.grid(axis="x", visible=False)
+    axes.set_axisbelow(True)
+    axes.set_ylabel(axis_of(rows[0]))
+    return published

@@ -1,0 +1,50 @@
+"""Capabilities: a table of words, coloured by whether the measured word is the published one."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from matplotlib.transforms import Bbox
+
+from celltcp.publications.capabilities import NOT_AVAILABLE, Capabilities, Word, capabilities
+from celltcp.publications.plots.panel import Panel, heading
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Outcome
+
+#: Colours of cells that agree, that differ, and that cannot be measured.
+_SAME, _OTHER, _NONE = "#D5EFE3", "#F8D9C4", "#EEEEEE"
+
+
+def capability_panels(found: Outcome) -> list[Panel]:
+    """Returns the panel with the table; none if the entries have no cells."""
+    if not found.table.cells:
+        return []
+    return [Panel(functools.partial(_draw, found.table.figure, capabilities(found)))]
+
+
+def _draw(name: str, known: Capabilities, axes: Axes) -> None:
+    words = [[known.words[line, column] for column in known.columns] for line in known.lines]
+    table = axes.table(
+        cellText=[[_text(each) for each in line] for line in words],
+        cellColours=[[_shade(each) for each in line] for line in words],
+        rowLabels=known.lines,
+        colLabels=known.columns,
+        cellLoc="center",
+        bbox=Bbox.from_bounds(0.2, 0.0, 0.8, 1.0),
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(7.5)
+    axes.axis("off")
+    axes.set_title(heading(name, "measured; in brackets the publication where it differs"), fontsize=9)
+
+
+def _text(word: Word) -> str:
+    return f"{word.here}\n({word.cell.said})" if word.differs else word.here
+
+
+def _shade(word: Word) -> str:
+    return _NONE if word.here == NOT_AVAILABLE else _OTHER if word.differs else _SAME

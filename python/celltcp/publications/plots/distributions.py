@@ -1,0 +1,93 @@
+"""Distributions: empirical cumulative distribution functions of slots, connections or reports."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.present.palette import colours, line
+from celltcp.publications.measured_values import distribution_values
+from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading
+from celltcp.publications.quantities import QUANTITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Outcome, Row
+
+#: Points of a line.
+_POINTS = 200
+
+#: Ratio of the largest value to the smallest from which on an axis is logarithmic.
+_WIDE = 50
+
+
+def ecdf_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per place and quantity, or per quantity where the places have one CCA.
+
+    What is only there for a claim or a number is left out where there is more.
+    """
+    curves = {
+        row.theirs.quantity
+        for row in found.rows
+        if row.theirs.claim is None and row.theirs.value is None
+    } or {row.theirs.quantity for row in found.rows}
+    groups = [
+        rows
+        for _, quantity, rows in by_scenario(found)
+        if quantity in curves and QUANTITIES[quantity].spread is not None
+    ]
+    if all(len(rows) == 1 for rows in groups):
+        together: dict[str, list[Row]] = {}
+        for (row,) in groups:
+            together.setdefault(row.theirs.quantity, []).append(row)
+        groups = list(together.values())
+    return [
+        Panel(functools.partial(_draw, found.table.figure, rows, place == 0))
+        for place, rows in enumerate(groups)
+    ]
+
+
+def _place_shades(names: Sequence[str]) -> dict[str, str]:
+    """Returns colours that tell places apart, in pairs of one hue where there are many."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    shades = colormaps["tab10" if len(names) <= 10 else "tab20"]
+    return {name: to_hex(shades(place % shades.N)) for place, name in enumerate(names)}
+
+
+def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
+    scenarios = list(dict.fromkeys(row.theirs.scenario for row in rows))
+    of_places = len(scenarios) > 1
+    names = [row.theirs.scenario if of_places else row.theirs.cca for row in rows]
+    shades = _place_shades(names) if of_places else colours(names)
+    known = [np.sort(distribution_values(row.source, row.theirs)) for row in rows]
+    for label, values in zip(names, known, strict=True):
+        if not len(values):
+            continue
+        shares = np.arange(1, len(values) + 1) / len(values)
+        kept = np.unique(np.linspace(0, len(values) - 1, min(_POINTS, len(values))).astype(int))
+        axes.step(
+            np.concatenate([values[:1], values[kept]]),
+            np.concatenate([[0.0], shares[kept]]),
+            where="post",
+            color=shades[label],
+            ls="-" if of_places else line(label),
+            lw=1.0,
+            label=label if of_places else cca_name(label),
+        )
+    every = np.concatenate(known)
+    if len(every) and 0 < _WIDE * every.min() < every.max():
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(axis_of(rows[0]))
+    axes.set_ylabel("ECDF")
+    axes.set_ylim(0, 1)
+    axes.set_title(heading("" if of_places else scenarios[0], name), fontsize=9)
+    if legend or of_places:
+        axes.legend(fontsize="x-small")

@@ -1,0 +1,88 @@
+"""Gains: lines over one axis of a grid, with a panel per value of the others."""
+
+from __future__ import annotations
+
+import functools
+import math
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from celltcp.publications.plots.panel import Panel, axis_of, heading, legend_above
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Outcome, Row
+    from celltcp.publications.grids import Cell, Grid
+
+#: Colours of lines, from dark to light (Okabe and Ito), and their markers.
+_LINES = (
+    *(("#000000", "o"), ("#0072B2", "s"), ("#009E73", "^")),
+    *(("#D55E00", "D"), ("#E69F00", "v"), ("#CC79A7", "P")),
+)
+
+#: Most letters of a line of a title.
+_LETTERS = 34
+
+
+def gain_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per CCA and combination of values of axes that are neither across nor lines."""
+    grid = found.table.grid
+    if grid is None:
+        return []
+    panels: dict[tuple[str, ...], list[Row]] = {}
+    for row in found.rows:
+        if row.theirs.quantity == "split_gain":
+            cell = grid.cells[row.theirs.scenario]
+            key = (row.theirs.cca, *(cell[axis] for axis in grid.panels))
+            panels.setdefault(key, []).append(row)
+    return [
+        Panel(functools.partial(_draw, found.table.figure, grid, key, rows))
+        for key, rows in panels.items()
+    ]
+
+
+def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes: Axes) -> None:
+    across = grid.values(grid.across)
+    lines = grid.values(grid.lines)
+    for line, (shade, marker) in zip(lines, _LINES, strict=False):
+        mine = {
+            across.index(cell[grid.across]): row
+            for row, cell in ((row, _cell(grid, row)) for row in rows)
+            if cell[grid.lines] == line
+        }
+        places = sorted(mine)
+        means = [mine[place].here.mean for place in places]
+        halves = [mine[place].here.ci95 or math.nan for place in places]
+        look: dict[str, Any] = {"color": shade, "marker": marker, "ms": 4, "lw": 1.1}
+        axes.errorbar(places, means, halves, capsize=2, label=_named(grid.lines, line), **look)
+        for place in places:
+            if (theirs := mine[place].theirs.value) is not None:
+                star: dict[str, Any] = {"ms": 13, "mfc": "none", "mec": shade, "ls": "none"}
+                axes.plot(place, theirs, "*", label=f"published: {theirs:g} %", **star)
+    ranges = [row.theirs.claim for row in rows if row.theirs.claim and row.theirs.claim.sign == "range"]
+    if ranges:
+        label = f"published: {ranges[0].low:g} to {ranges[0].high:g} %"
+        axes.axhspan(ranges[0].low, ranges[0].high, color="#999999", alpha=0.2, lw=0, label=label)
+    axes.axhline(0, color="#777777", lw=0.6)
+    axes.set_xticks(range(len(across)), across)
+    axes.set_xlim(-0.3, len(across) - 0.7)
+    axes.set_xlabel({"size": "file size", "loss": "loss towards the phone"}.get(grid.across, ""))
+    axes.set_ylabel(axis_of(rows[0]))
+    words = [_named(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
+    said = textwrap.fill("; ".join(words), _LETTERS)
+    axes.set_title(heading(name, key[0], said), fontsize=9)
+    legend_above(axes)
+
+
+def _cell(grid: Grid, row: Row) -> Cell:
+    return grid.cells[row.theirs.scenario]
+
+
+def _named(axis: str, value: str) -> str:
+    """Returns a value of an axis with the name of the axis."""
+    if axis == "split":
+        return f"RAN:WAN {value.replace('-', ':')} ms"
+    return f"{'MCS' if axis == 'mcs' else axis} {value}"

@@ -1,0 +1,93 @@
+"""Loads: quantities over the number of UEs in the cell, beside distributions at some numbers."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from celltcp.present.palette import colours
+from celltcp.publications.plots.distributions import ecdf_panels
+from celltcp.publications.plots.panel import Panel, axis_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Outcome, Row
+
+#: Name of a place: the number of UEs, and the settings.
+_PLACE = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")
+
+#: Fewest points of a line.
+_POINTS = 4
+
+
+def load_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per quantity with a line for each kind of place, after the distributions."""
+    by_quantity: dict[str, dict[str, list[tuple[int, Row]]]] = {}
+    for row in found.rows:
+        if place := _PLACE.fullmatch(row.theirs.scenario):
+            kinds = by_quantity.setdefault(row.theirs.quantity, {})
+            kinds.setdefault(place["kind"] or "default", []).append((int(place["ues"]), row))
+    lines = {
+        quantity: {kind: points for kind, points in kinds.items() if len(points) >= _POINTS}
+        for quantity, kinds in by_quantity.items()
+    }
+    drawn = {quantity: kinds for quantity, kinds in lines.items() if kinds}
+    curves = [Panel(functools.partial(_draw, found.table.figure, kinds)) for kinds in drawn.values()]
+    return [*ecdf_panels(_of_few_places(found, drawn.keys())), *curves]
+
+
+def _of_few_places(found: Outcome, drawn: Collection[str]) -> Outcome:
+    """Returns an outcome without what is drawn over the number of UEs, or is there for a claim.
+
+    That has too many places to tell apart.
+    """
+    groups = [
+        replace(
+            group,
+            rows=[
+                row
+                for row in group.rows
+                if row.theirs.quantity not in drawn
+                and row.theirs.claim is None
+                and row.theirs.value is None
+            ],
+        )
+        for group in found.groups
+    ]
+    return replace(found, groups=groups)
+
+
+def _draw(name: str, kinds: dict[str, list[tuple[int, Row]]], axes: Axes) -> None:
+    shades = colours(list(kinds))
+    first: Sequence[tuple[int, Row]] = next(iter(kinds.values()))
+    for kind, points in kinds.items():
+        points = sorted(dict(points).items())
+        axes.errorbar(
+            [ues for ues, _ in points],
+            [row.here.mean for _, row in points],
+            yerr=[row.here.ci95 or 0.0 for _, row in points],
+            color=shades[kind],
+            marker="o",
+            ms=3,
+            lw=1.0,
+            label=kind,
+        )
+        theirs = [(ues, row.theirs.value) for ues, row in points if row.theirs.value is not None]
+        if theirs:
+            axes.plot(
+                [ues for ues, _ in theirs],
+                [value for _, value in theirs],
+                "x",
+                color="black",
+                label="published",
+            )
+    axes.set_xlabel("UEs")
+    axes.set_ylabel(axis_of(first[0][1]))
+    axes.set_ylim(bottom=0)
+    axes.set_title(name, fontsize=9)
+    axes.legend(fontsize="x-small")

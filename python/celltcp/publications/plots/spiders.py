@@ -1,0 +1,51 @@
+"""Spider plots: all quantities of a place on axes that end at the largest mean."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.publications.plots.panel import Panel, cca_name, heading, name_of, number_text, shades_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Group, Outcome
+
+
+def spider_panels(found: Outcome) -> list[Panel]:
+    """Returns a panel per place."""
+    scenarios = dict.fromkeys(group.scenario for group in found.groups)
+    parts = [[group for group in found.groups if group.scenario == each] for each in scenarios]
+    return [
+        Panel(functools.partial(_draw, found.table.figure, groups, place == 0), "polar")
+        for place, groups in enumerate(parts)
+    ]
+
+
+def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
+    shades = shades_of(groups[0].rows)
+    angles = [2 * math.pi * place / len(groups) for place in range(len(groups))]
+    largest = [max(row.here.mean for row in group.rows) or 1.0 for group in groups]
+    for rows in zip(*(group.rows for group in groups), strict=True):
+        shares = [row.here.mean / most for row, most in zip(rows, largest, strict=True)]
+        cca = rows[0].theirs.cca
+        axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca_name(cca))
+    ends = zip(groups, largest, strict=True)
+    labels = [
+        f"{name_of(each.quantity)}\n{number_text(most)} {each.unit}".rstrip() for each, most in ends
+    ]
+    axes.set_xticks(angles, labels, fontsize=8)
+    # A label begins or ends beside the circle, so that it covers no line.
+    for angle, label in zip(angles, axes.get_xticklabels(), strict=True):
+        side = math.cos(angle)
+        label.set_horizontalalignment("left" if side > 0.1 else "right" if side < -0.1 else "center")
+    axes.tick_params(axis="x", pad=2)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0.5, 1.0], ["", ""])
+    axes.set_title(heading(groups[0].scenario, name), fontsize=9)
+    if legend:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 0.32), fontsize="x-small")

@@ -1,0 +1,150 @@
+"""Legs: a download without a split beside one with it, over time, on both sides of the split host."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp.publications.plots.panel import Panel, add_room, heading
+from celltcp.publications.quantities.splits import SEGMENT_KB, legs_of, without_middlebox
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from celltcp.publications.agreement import Outcome, Row
+
+#: Colours of the thesis: without split, from the server to the split host, from there to the phone.
+_LOOKS = {
+    "without split": "#009E73",
+    "server to split host": "#D55E00",
+    "split host to phone": "#0072B2",
+}
+
+#: Published quantities that a panel shows, with the line that each belongs to.
+_TIMES = {"completion_total"}
+_LEVELS = {
+    "server_inflight": "server to split host",
+    "phone_leg_inflight": "split host to phone",
+}
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines of a panel by label, with the label of the axis and what it can show as published."""
+
+    axis: str
+    lines: Mapping[str, tuple[pd.Series, Any]]
+    published: frozenset[str] = frozenset()
+
+
+def leg_panels(found: Outcome) -> list[Panel]:
+    """Returns four panels per place with a split: bytes, windows, data in flight, the host's buffer."""
+    rows: dict[str, list[Row]] = {}
+    for row in found.rows:
+        rows.setdefault(row.theirs.scenario, []).append(row)
+    return [
+        Panel(functools.partial(_draw, found.table.figure, mine, number))
+        for mine in rows.values()
+        if any("@" in row.theirs.cca for row in mine)
+        for number in range(4)
+    ]
+
+
+def _lines(rows: list[Row]) -> list[_Lines]:
+    """Returns the lines of all panels, of the first run."""
+    split = next(row for row in rows if "@" in row.theirs.cca)
+    here = split.source
+    plain = _first(here.slots_of(replace(split.theirs, cca=without_middlebox(split.theirs.cca))))
+    server = _first(here.slots_of(split.theirs))
+    legs = _first(legs_of(here, split.theirs.cca))
+    # The connections of the split host outlive the transfer.
+    legs = legs[legs["t_s"] <= max(each["t_s"].max() for each in (plain, server))]
+    came = server["delivered_bytes"].cumsum() * 1e-6
+    at_host = came.to_numpy() + _at(legs, server, "buffered_bytes") * 1e-6
+    labels = list(_LOOKS)
+
+    def three(column: str, factor: float) -> dict[str, tuple[pd.Series, pd.Series]]:
+        return {
+            label: (slots["t_s"], slots[column] * factor)
+            for label, slots in zip(labels, (plain, server, legs), strict=True)
+        }
+
+    arrived = {
+        labels[0]: (plain["t_s"], plain["delivered_bytes"].cumsum() * 1e-6),
+        labels[1]: (server["t_s"], at_host),
+        labels[2]: (server["t_s"], came),
+    }
+    buffered = {labels[2]: (legs["t_s"], legs["buffered_bytes"] * 1e-3)}
+    flights = frozenset({"server_inflight", "phone_leg_inflight"})
+    return [
+        _Lines("arrived, MB", arrived, frozenset(_TIMES)),
+        _Lines("window, segments", three("cwnd", 1.0)),
+        _Lines("in flight, kB", three("inflight", SEGMENT_KB), flights),
+        _Lines("buffered at the split host, kB", buffered, frozenset({"split_buffer"})),
+    ]
+
+
+def _first(slots: pd.DataFrame) -> pd.DataFrame:
+    first: pd.DataFrame = slots[slots["run"] == slots["run"].min()]
+    return first
+
+
+def _at(legs: pd.DataFrame, slots: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """Returns a column of legs at the times of slots; what is not known is zero."""
+    by_time = legs.set_index((legs["t_s"] * 1e3).round().astype(int))[column]
+    at_slots = by_time.reindex((slots["t_s"] * 1e3).round().astype(int))
+    return at_slots.fillna(0).to_numpy(np.float64)
+
+
+def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
+    panel = _lines(rows)[number]
+    for label, (times, values) in panel.lines.items():
+        axes.plot(times, values, color=_LOOKS[label], lw=1.1, label=label)
+    for row in rows:
+        theirs = row.theirs
+        if theirs.value is None or theirs.quantity not in panel.published:
+            continue
+        label = _LEVELS.get(theirs.quantity, "split host to phone")
+        look: dict[str, Any] = {
+            "color": _LOOKS[label if "@" in theirs.cca else "without split"],
+            "ls": ":",
+            "lw": 1.3,
+        }
+        draw = axes.axvline if theirs.quantity in _TIMES else axes.axhline
+        draw(theirs.value, label=f"published: {theirs.value:g} {theirs.unit}", **look)
+    axes.set_xlabel("time, s")
+    axes.set_ylabel(panel.axis)
+    axes.set_ylim(bottom=0)
+    axes.set_title(heading(rows[0].theirs.scenario, name), fontsize=9)
+    _explain(axes, every_line=number == 0)
+
+
+def _explain(axes: Axes, *, every_line: bool) -> None:
+    """Adds a legend: of every line in the first panel, and of published values in the others."""
+    handles, labels = axes.get_legend_handles_labels()
+    told = [
+        (handle, label)
+        for handle, label in zip(handles, labels, strict=True)
+        if every_line or label not in _LOOKS
+    ]
+    if not told:
+        return
+    columns = 2 if every_line else len(told)
+    axes.set_ylim(top=1.05 * axes.get_ylim()[1])
+    add_room(axes, len(told), columns)
+    axes.legend(
+        *zip(*told, strict=True),
+        fontsize="x-small",
+        loc="upper left",
+        ncols=columns,
+        frameon=True,
+        framealpha=0.8,
+        edgecolor="none",
+    )

@@ -1,0 +1,68 @@
+"""Verdicts: what a publication says in words, with what comes out here and whether it holds."""
+
+from __future__ import annotations
+
+import functools
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+from celltcp.publications.plots.panel import Panel, cca_name, name_of, number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from celltcp.publications.agreement import Outcome, Row
+
+#: Most verdicts of a panel.
+_ROWS = 40
+
+#: Looks of a verdict that holds, that does not, and that cannot be judged.
+_LOOKS = {True: ("P", "#009E73"), False: ("X", "#D55E00"), None: ("o", "#999999")}
+
+
+def verdict_panels(found: Outcome) -> list[Panel]:
+    """Returns panels with a line per claim."""
+    rows = [row for row in found.rows if row.theirs.claim is not None]
+    return [
+        Panel(
+            functools.partial(_draw, found.table.figure, rows[start : start + _ROWS]),
+            height=0.24 * (len(rows[start : start + _ROWS]) + 1) + 0.6,
+        )
+        for start in range(0, len(rows), _ROWS)
+    ]
+
+
+def _draw(name: str, rows: Sequence[Row], axes: Axes) -> None:
+    heads = {
+        0.02: "place",
+        0.33: "CCA",
+        0.42: "what is said",
+        0.80: "mean here; relation that stands for it",
+    }
+    for left, head in heads.items():
+        axes.text(left, -1, head, va="center", fontsize=7, fontweight="bold")
+    for line, row in enumerate(rows):
+        marker, shade = _LOOKS[row.holds]
+        place = f"{row.theirs.scenario}{f', {row.theirs.part}' if row.theirs.part else ''}"
+        unit = f" {row.theirs.unit}".rstrip()
+        mean = "-" if math.isnan(row.here.mean) else f"{number_text(row.here.mean)}{unit}"
+        claim = row.theirs.claim.text if row.theirs.claim else ""
+        said = textwrap.shorten(row.theirs.note or claim, 56, placeholder=" ...")
+        relation = f"{name_of(row.theirs.quantity)} {mean}; {claim}"
+        axes.plot(0.0, line, marker, color=shade, ms=6)
+        texts = {
+            0.02: place,
+            0.33: cca_name(row.theirs.cca),
+            0.42: said,
+            0.80: textwrap.shorten(relation, 52, placeholder=" ..."),
+        }
+        for left, text in texts.items():
+            axes.text(left, line, text, va="center", fontsize=7)
+    axes.set_xlim(-0.02, 1.15)
+    axes.set_ylim(len(rows) - 0.5, -1.5)
+    axes.axis("off")
+    holds = "+ holds here, x does not"
+    axes.set_title(f"{name}: {holds}" if name else holds, fontsize=9, loc="left")

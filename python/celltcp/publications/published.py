@@ -1,0 +1,279 @@
+"""Reader of published tables: files in `published_values`, each with a header.
+
+Files in `grids` have tables over combinations of values (see the module of that name).
+
+Lines that begin with # are the header, `key: value`: `publication`, `experiment` (a word for the
+command line), `figure` (as printed), `title`, `interval` ("runs", of the means of the runs, by
+default; "slots", of each slot over the runs, averaged over the run), `form` of the picture ("bars"
+by default, or "spider") and `note`. CSV follows, with a row for each figure and the columns
+`scenario`, `cca`, `quantity`, `unit`, `published`, and if need be `phase`, `published_ci95` and
+`note`. A figure without numbers has rows whose `published` is empty. CCAs have the names that
+celltcp uses.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.publications.check_phase import check_part
+from celltcp.publications.claims import claim
+from celltcp.publications.conditions import Place, place_of
+from celltcp.publications.grids import GridTable, read_grid
+from celltcp.publications.published_table import FORMS, INTERVALS, SELECTION, Cell, Published, Table
+from celltcp.publications.quantities import QUANTITIES
+from celltcp.publications.table_file import PLACE, check_scenario, header_of, read_lines, rows_of
+from celltcp.publications.units import measured_unit
+from celltcp.radio.phases import PHASES
+from celltcp.scenarios.ccas import chosen
+
+#: Order of experiments by the first word of their names; others come last.
+_KINDS = {"table": 0, "figure": 1}
+
+_TABLES = Path(__file__).parent / "published_values"
+_GRIDS = Path(__file__).parent / "grids"
+
+
+@functools.cache
+def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
+    """Returns the tables in a folder: those of a publication together, tables before figures.
+
+    Raises:
+        CelltcpError: names the file, the line, the field and what is allowed.
+    """
+    return in_order(table for file in table_files(folder) for table in tables_in(file))
+
+
+def table_files(folder: Path = _TABLES) -> list[Path]:
+    """Returns the files of tables in a folder, and with that of the package those of grids."""
+    grids = sorted(_GRIDS.glob("*.toml")) if folder == _TABLES else []
+    return [*sorted(folder.glob("*.csv")), *grids]
+
+
+def tables_in(file: Path) -> list[Table]:
+    """Returns the tables of a file, one unless it is of a grid.
+
+    Raises:
+        CelltcpError: as `published_tables` does.
+    """
+    if file.suffix == ".csv":
+        return [_read(file)]
+    return [_of_grid(each, str(file)) for each in read_grid(file)]
+
+
+def in_order(tables: Iterable[Table]) -> tuple[Table, ...]:
+    """Returns tables with those of a publication together, tables before figures."""
+    return tuple(sorted(tables, key=_order))
+
+
+def _order(table: Table) -> tuple[str, int, list[int], str]:
+    kind = table.experiment.partition("-")[0]
+    numbers = [int(each) for each in re.findall(r"[0-9]+", table.experiment)]
+    return table.publication, _KINDS.get(kind, len(_KINDS)), numbers, table.experiment
+
+
+def published_goodput(scenario: str | None = None, paper: str | None = None) -> list[Published]:
+    """Returns published mean goodputs of whole ways: those of one scenario, of one paper, or all."""
+    return [
+        each
+        for table in published_tables()
+        if paper in (None, table.publication)
+        for each in table.entries
+        if scenario in (None, each.scenario) and each.quantity == "goodput" and not each.part
+        if each.value is not None and table.place(each.scenario).scenario == each.scenario
+    ]
+
+
+def published_phases(scenario: str) -> dict[tuple[str, str], float]:
+    """Returns published mean goodputs in Mbit/s by phase and CCA; empty if there are none."""
+    return {
+        (each.phase, each.cca): each.value
+        for table in published_tables()
+        for each in table.entries
+        if each.scenario == scenario and each.quantity == "goodput" and each.phase
+        if each.value is not None
+    }
+
+
+def _of_grid(found: GridTable, file: str) -> Table:
+    header = found.header
+    return Table(
+        header["publication"],
+        header["experiment"],
+        header["figure"],
+        header["title"],
+        INTERVALS[0],
+        header["form"],
+        header.get("note", ""),
+        tuple(_entry(row, f"{file}, {header['experiment']}") for row in found.rows),
+        found.places,
+        found.grid,
+        found.named_only,
+    )
+
+
+def _read(file: Path) -> Table:
+    lines = read_lines(file)
+    header = header_of(file, lines)
+    interval = _word(file, header, "interval", INTERVALS)
+    form = _word(file, header, "form", FORMS)
+    named = tuple(
+        place_of(key.removeprefix(PLACE).strip(), value, str(file))
+        for key, value in header.items()
+        if key.startswith(PLACE)
+    )
+    rows = list(rows_of(file, lines))
+    names = {each.name: each for each in named}
+    for where, row in rows:
+        check_scenario(row["scenario"], names, where)
+        _check_log(row, names, where)
+    if not rows:
+        raise CelltcpError(f"{file}: no row follows the names of the columns")
+    known = [(where, row) for where, row in rows if not row.get("line") or _can_run(row["cca"])]
+    entries = tuple(_entry(row, where) for where, row in known)
+    _check_once([where for where, _ in known], entries)
+    for (where, _), each in zip(known, entries, strict=True):
+        check_part(each, names.get(each.scenario, Place(each.scenario, each.scenario)), where)
+        if each.claim and each.claim.place:
+            check_scenario(each.claim.place, names, f"{where}: claim: {each.claim.text!r}")
+    return Table(
+        header["publication"],
+        header["experiment"],
+        header["figure"],
+        header["title"],
+        interval,
+        form,
+        header.get("note", ""),
+        entries,
+        named,
+        cells=tuple(_cell(row) for _, row in rows if row.get("line")),
+    )
+
+
+def _check_log(row: Mapping[str, str], named: Mapping[str, Place], where: str) -> None:
+    """Raises an error if a quantity of the radio is asked of a built-in scenario that has none."""
+    quantity, name = row["quantity"], row["scenario"]
+    if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in named or "*" in name:
+        return
+    if not _has_radio(name):
+        raise CelltcpError(
+            f"{where}: quantity: {quantity!r}: needs a radio, which {name} has not; allowed: "
+            "scenarios with a table [radio]"
+        )
+
+
+@functools.cache
+def _has_radio(scenario: str) -> bool:
+    return Place(scenario, scenario).loaded.has_radio
+
+
+def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
+    """Raises an error if two rows have a published number for the same."""
+    seen: dict[object, str] = {}
+    for place, each in zip(places, entries, strict=True):
+        if each.value is None:
+            continue
+        key = (each.scenario, each.cca, each.quantity, each.part)
+        if key in seen:
+            first = seen[key].rpartition(", ")[2]
+            raise CelltcpError(
+                f"{place}: published: {each.value:g}: {', '.join(filter(None, key))} has a number in "
+                f"{first} already; allowed: one for each"
+            )
+        seen[key] = place
+
+
+def _can_run(cca: str) -> bool:
+    """Returns whether this build has the CCA and the middleboxes that it passes."""
+    try:
+        chosen(cca, ())
+    except CelltcpError:
+        return False
+    return True
+
+
+def _cell(row: Mapping[str, str | None]) -> Cell:
+    return Cell(*(row.get(key) or "" for key in ("line", "column", "said", "why")))
+
+
+def _word(file: Path, header: Mapping[str, str], key: str, allowed: tuple[str, ...]) -> str:
+    """Returns a word of the header, by default the first of those allowed."""
+    found = header.get(key, allowed[0])
+    if found not in allowed:
+        raise CelltcpError(f"{file}: {key}: {found!r}: allowed: {', '.join(allowed)}")
+    return found
+
+
+def _entry(row: Mapping[str, str | None], place: str) -> Published:
+    quantity, phase = row["quantity"] or "", row.get("phase") or ""
+    if quantity not in QUANTITIES:
+        raise CelltcpError(f"{place}: quantity: {quantity!r}: allowed: {', '.join(QUANTITIES)}")
+    phases = sorted({each for way in PHASES.values() for each in way})
+    if phase and phase not in phases:
+        raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
+    value = row["published"]
+    width = row.get("published_ci95")
+    unit, factor = measured_unit(quantity, row["unit"] or "", place, numbered=bool(value or width))
+    said = row.get("claim")
+    half = _number(width, "published_ci95", place) * factor if width else None
+    if half is not None and half < 0:
+        raise CelltcpError(f"{place}: published_ci95: {width!r}: allowed: 0 or more")
+    if half is not None and not value:
+        raise CelltcpError(f"{place}: published_ci95: {width!r}: allowed: none without published")
+    return Published(
+        row["scenario"] or "",
+        _cca(row["cca"] or "", place),
+        quantity,
+        unit,
+        phase,
+        _number(value, "published", place) * factor if value else None,
+        half,
+        row.get("note") or "",
+        _range(row.get("window"), "window", place),
+        _range(row.get("zone"), "zone", place),
+        claim(said, place) if said else None,
+        _cell(row) if row.get("line") else None,
+    )
+
+
+def _cca(name: str, place: str) -> str:
+    """Returns the name that celltcp uses."""
+    if name == SELECTION:
+        return name
+    try:
+        found = chosen(name, ())
+    except CelltcpError as error:
+        raise CelltcpError(f"{place}: cca: {error}") from None
+    if len(found) != 1:
+        raise CelltcpError(f"{place}: cca: {name!r}: a row has one")
+    return found[0]
+
+
+def _range(text: str | None, field: str, place: str) -> tuple[float, float] | None:
+    """Returns the ends of a range such as `14..18`, `20..` or `..5`."""
+    if not text:
+        return None
+    low, dots, high = text.partition("..")
+    if not dots:
+        raise CelltcpError(f"{place}: {field}: {text!r} is no range such as 14..18, 20.. or ..5")
+    ends = (
+        _number(low, field, place) if low else -math.inf,
+        _number(high, field, place) if high else math.inf,
+    )
+    if ends[0] > ends[1]:
+        raise CelltcpError(f"{place}: {field}: {text!r} ends before it begins")
+    return ends
+
+
+def _number(text: str | None, field: str, place: str) -> float:
+    try:
+        found = float(text or "")
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise CelltcpError(f"{place}: {field}: {text!r} is no number; allowed: one such as 24.5")
+    return found

@@ -1,0 +1,70 @@
+"""Our means of a comparison beside published ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.publications.agreement import Outcome, outcome
+from celltcp.publications.goodput_index import goodputs, indexed
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published import in_order, table_files, tables_in
+from celltcp.publications.published_table import Table
+from celltcp.scenarios.scenarios import load_scenario
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Goodputs of a scenario, published and measured here."""
+
+    scenario: str
+    outcomes: list[Outcome]
+    #: Why there are none; empty if there are some.
+    why_not: str = ""
+
+
+def beside(comparison: Comparison) -> Beside:
+    """Returns the published mean goodputs of the scenario and ours.
+
+    There are none of a scenario that differs from the built-in one of its name, in whatever field: a
+    difference to the publication would not say where it comes from.
+    """
+    about = comparison.results.about
+    name = str(about["name"])
+    tables = _tables_of(name)
+    if not tables:
+        known = ", ".join(indexed())
+        return Beside(name, [], f"no publication has goodput for {name}; there are figures for {known}")
+    built_in = load_scenario(name)
+    same = {built_in.hash}
+    if built_in.has_radio:
+        same.add(built_in.with_radio_log().hash)
+    if about["hash"] not in same:
+        return Beside(
+            name,
+            [],
+            f"{name} was changed, so that published figures do not apply; leave out --set, --duration "
+            "and other changes",
+        )
+    ccas = comparison.ccas
+    common = [
+        replace(table, entries=tuple(each for each in table.entries if each.cca in ccas))
+        for table in tables
+    ]
+    common = [table for table in common if table.entries]
+    if not common:
+        published = dict.fromkeys(each.cca for table in tables for each in table.entries)
+        return Beside(name, [], f"figures are published for {', '.join(published)} only")
+    here = {name: Measured(comparison, {cca: cca for cca in ccas})}
+    return Beside(name, [outcome(table, here) for table in common])
+
+
+def _tables_of(scenario: str) -> list[Table]:
+    """Returns the published tables with nothing but the mean goodputs of a scenario."""
+    files = [file for file in table_files() if file.name in indexed().get(scenario, ())]
+    tables = []
+    for table in in_order(each for file in files for each in tables_in(file)):
+        mine = tuple(each for each in goodputs(table) if each.scenario == scenario)
+        if mine:
+            tables.append(replace(table, entries=mine))
+    return tables

@@ -1,0 +1,118 @@
+"""Quantities of connections: slow start, completion times, losses, RTT increments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from celltcp.publications.quantities.quantity import Quantity
+
+if TYPE_CHECKING:
+    from celltcp.publications.measurements import Measured
+    from celltcp.publications.published_table import Published
+
+#: Names of flows in the scenarios with one long flow and short ones after another.
+_LONG, _SHORT = "long", "short"
+
+
+def _column(column: str, factor: float = 1.0) -> Quantity:
+    """Returns the quantity that a column of the first connection has."""
+
+    def values(here: Measured, asked: Published) -> list[float]:
+        return [float(flows[column].iloc[0]) * factor for flows in here.flows_of(asked)]
+
+    return Quantity(
+        values, lambda here, asked: [each for each in values(here, asked) if not math.isnan(each)]
+    )
+
+
+def _of(measure: Callable[[pd.DataFrame], float]) -> Quantity:
+    return Quantity(lambda here, asked: [measure(flows) for flows in here.flows_of(asked)])
+
+
+def _ends(flows: pd.DataFrame) -> pd.Series:
+    return flows["start_s"] + flows["completion_s"]
+
+
+def _long(flows: pd.DataFrame) -> pd.DataFrame:
+    return flows.loc[flows["name"] == _LONG]
+
+
+def _short(flows: pd.DataFrame) -> pd.DataFrame:
+    return flows.loc[flows["name"] == _SHORT]
+
+
+def _competing(flows: pd.DataFrame) -> pd.DataFrame:
+    """Short connections that began while the long one ran."""
+    end = _ends(_long(flows)).max()
+    short = _short(flows)
+    return short if math.isnan(end) else short[short["start_s"] < end]
+
+
+def _total(flows: pd.DataFrame) -> float:
+    ends = _ends(flows)
+    return math.nan if ends.isna().any() else float(ends.max() - flows["start_s"].min())
+
+
+def _completion(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
+    return Quantity(
+        lambda here, asked: [
+            float(part(flows)["completion_s"].mean()) for flows in here.flows_of(asked)
+        ]
+    )
+
+
+def _delay(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
+    """Mean RTT of the slots of some connections."""
+
+    def spread(here: Measured, asked: Published) -> list[float]:
+        wanted = pd.concat(
+            [part(flows)[["run", "flow"]] for flows in here.flows_of(asked)], ignore_index=True
+        )
+        slots = here.all_slots.merge(wanted, on=["run", "flow"])
+        return [float(each) for each in slots["rtt_mean_ms"].dropna()]
+
+    return Quantity(
+        lambda here, asked: [
+            float(part(flows)["rtt_mean_ms"].mean()) for flows in here.flows_of(asked)
+        ],
+        spread,
+    )
+
+
+def _jump(flows: pd.DataFrame) -> float:
+    """Largest rise from one RTT sample to the next, in % of the lowest RTT."""
+    first = flows.iloc[0]
+    return float(100 * first["rtt_increment_max_ms"] / first["rtt_min_ms"])
+
+
+def _ratio(upper: str, lower: str) -> Callable[[pd.DataFrame], float]:
+    def measure(flows: pd.DataFrame) -> float:
+        whole = float(flows[lower].sum())
+        return float(flows[upper].sum()) / whole if whole else math.nan
+
+    return measure
+
+
+#: Quantities of connections.
+OF_CONNECTIONS: dict[str, Quantity] = {
+    "slow_start_exit": _column("slow_start_exit_cwnd"),
+    "slow_start_exit_s": _column("slow_start_exit_s"),
+    "slow_start_bytes": _column("slow_start_bytes", 1e-3),
+    "rtt_min": _column("rtt_min_ms"),
+    "rtt_jump": _of(_jump),
+    "completion_long": _completion(_long),
+    "completion_total": _of(_total),
+    "completion_competing": _completion(_competing),
+    "completion_short": _completion(_short),
+    "rtt_long": _delay(_long),
+    "rtt_competing": _delay(_competing),
+    "retransmitted": _of(lambda flows: float(flows["retransmissions"].sum())),
+    "duplicate_acks_of_each": _of(_ratio("duplicate_acks", "retransmissions")),
+    "retransmission_share": _of(_ratio("retransmissions", "segments")),
+    "timeouts": _of(lambda flows: float(flows["timeouts"].sum())),
+    "goodput_sum": _of(lambda flows: float(flows["goodput_mbps"].sum())),
+}

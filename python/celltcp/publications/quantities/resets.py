@@ -1,0 +1,90 @@
+"""Quantities of clients that give connections up: what they throw away, what a tracker spares."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.publications.quantities.quantity import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from celltcp.publications.measurements import Measured
+    from celltcp.publications.published_table import Published
+
+
+def _of(measure: Callable[[pd.DataFrame], float], each: str | None = None) -> Quantity:
+    """Returns a measure of the connections of a run; a picture shows the distribution of `each`."""
+
+    def spread(here: Measured, asked: Published) -> list[float]:
+        return [
+            float(value) / 1e3
+            for flows in here.flows_of(asked)
+            for value in flows["bytes" if each is None else each]
+        ]
+
+    return Quantity(
+        lambda here, asked: [measure(flows) for flows in here.flows_of(asked)],
+        None if each is None else spread,
+    )
+
+
+def _share(part: str, *whole: str) -> Callable[[pd.DataFrame], float]:
+    def measure(flows: pd.DataFrame) -> float:
+        total = float(flows[list(whole)].sum().sum())
+        return 100 * float(flows[part].sum()) / total if total else math.nan
+
+    return measure
+
+
+def _on_air(flows: pd.DataFrame) -> float:
+    return float(flows["bytes"].sum() + flows["discarded_bytes"].sum()) / 1e6
+
+
+def _per_request(*columns: str) -> Callable[[pd.DataFrame], float]:
+    """Mean over the connections that have carried anything, kB."""
+
+    def measure(flows: pd.DataFrame) -> float:
+        used = flows[flows["bytes"] + flows["discarded_bytes"] > 0]
+        return float(used[list(columns)].sum(axis=1).mean()) / 1e3
+
+    return measure
+
+
+def _between(flows: pd.DataFrame) -> float:
+    """Mean time from request to request, s."""
+    starts = flows["start_s"].sort_values()
+    return float(starts.diff().mean()) if len(starts) > 1 else math.nan
+
+
+def _signals(column: str) -> Quantity:
+    """Signals of the uplink in the whole run."""
+
+    def values(here: Measured, asked: Published) -> list[float]:
+        rows = here.frame("control").groupby("run")[column].sum()
+        return [float(rows.get(run, math.nan)) for run in here.runs_of(asked)["run"]]
+
+    return Quantity(values)
+
+
+def _sent_up(here: Measured, asked: Published) -> list[float]:
+    rows = here.frame("uplink").groupby("run").size()
+    return [float(rows.get(run, 0)) for run in here.runs_of(asked)["run"]]
+
+
+#: Quantities of clients that give connections up.
+OF_RESETS: dict[str, Quantity] = {
+    "discard_share": _of(_share("discarded_bytes", "bytes", "discarded_bytes")),
+    "received_per_get": _of(_per_request("bytes", "discarded_bytes"), "bytes"),
+    "discarded_per_get": _of(_per_request("discarded_bytes"), "discarded_bytes"),
+    "get_interval": _of(_between),
+    "spared_share": _of(_share("spared_bytes", "bytes", "discarded_bytes", "spared_bytes")),
+    "video_on_air": _of(_on_air),
+    "uplink_resets": _of(lambda flows: float(flows["resets"].sum())),
+    "uplink_packets": Quantity(_sent_up),
+    "uplink_grants": _signals("grants"),
+    "uplink_requests": _signals("requests"),
+}

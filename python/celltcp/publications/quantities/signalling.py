@@ -1,0 +1,126 @@
+"""Quantities of machines in a cell: response times, delays of the uplink, the control channel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.publications.quantities.quantity import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from celltcp.publications.measurements import Measured
+    from celltcp.publications.published_table import Published
+
+#: Use of the control channel that counts as none.
+_IDLE = 0.01
+
+
+def _rows_of(here: Measured, asked: Published, table: str) -> list[pd.DataFrame]:
+    """Returns the rows of each run in one of the tables of a scenario with `radio.control_log`."""
+    rows = here.frame(table)
+    return [rows[rows["run"] == run] for run in here.runs_of(asked)["run"]]
+
+
+def _figures(here: Measured, asked: Published, kind: str) -> list[pd.Series]:
+    """Returns the figures of that name that applications have noted in each run, ms."""
+    return [
+        rows.loc[rows["kind"] == kind, "detail"].astype(float) * 1e3
+        for rows in _rows_of(here, asked, "events")
+    ]
+
+
+def _of_values(
+    values: Callable[[Measured, Published], list[pd.Series]], measure: Callable[[pd.Series], float]
+) -> Quantity:
+    """Returns a measure of values, whose distribution over all runs a picture shows."""
+
+    def spread(here: Measured, asked: Published) -> list[float]:
+        return [float(each) for run in values(here, asked) for each in run]
+
+    def per_run(here: Measured, asked: Published) -> list[float]:
+        return [float(measure(each)) if len(each) else math.nan for each in values(here, asked)]
+
+    return Quantity(per_run, spread)
+
+
+def _figure(kind: str, measure: Callable[[pd.Series], float]) -> Quantity:
+    return _of_values(lambda here, asked: _figures(here, asked, kind), measure)
+
+
+def _delay(measure: Callable[[pd.Series], float]) -> Quantity:
+    def values(here: Measured, asked: Published) -> list[pd.Series]:
+        return [rows["delay_ms"] for rows in _rows_of(here, asked, "uplink")]
+
+    return _of_values(values, measure)
+
+
+def _sessions(here: Measured, asked: Published) -> list[pd.DataFrame]:
+    """Returns the TTIs of each run from the first session to the end of the last one."""
+    ends = []
+    for flows in here.flows_of(asked):
+        over = (flows["start_s"] + flows["completion_s"]).max()
+        ends.append(math.inf if flows["completion_s"].isna().any() else float(over))
+    starts = [float(flows["start_s"].min()) for flows in here.flows_of(asked)]
+    return [
+        rows[(rows["t_ns"] >= start * 1e9) & (rows["t_ns"] < end * 1e9)]
+        for rows, start, end in zip(_rows_of(here, asked, "control"), starts, ends, strict=True)
+    ]
+
+
+def _use(here: Measured, asked: Published) -> list[pd.Series]:
+    """Returns the use of the control channel in each TTI, %: all of it if a message found no place."""
+    found = []
+    for rows in _sessions(here, asked):
+        share = rows["taken"] / rows["elements"].clip(lower=1)
+        found.append(100 * share.where(rows["blocked"] == 0, 1.0))
+    return found
+
+
+def _share_of(kind: Callable[[pd.Series], pd.Series]) -> Quantity:
+    return Quantity(
+        lambda here, asked: [
+            float(100 * kind(use).mean()) if len(use) else math.nan for use in _use(here, asked)
+        ]
+    )
+
+
+def _timeouts(flows: pd.DataFrame) -> float:
+    """Time-outs of TCP at both ends, those of handshakes included."""
+    return float(np.nansum(flows[["timeouts", "far_timeouts", "handshake_timeouts"]].to_numpy()))
+
+
+def _per_session(column: str) -> Quantity:
+    def values(here: Measured, asked: Published) -> list[float]:
+        ends = [int(flows["completion_s"].notna().sum()) for flows in here.flows_of(asked)]
+        rows = _rows_of(here, asked, "control")
+        return [
+            float(each[column].sum() / ended) if ended else math.nan
+            for each, ended in zip(rows, ends, strict=True)
+        ]
+
+    return Quantity(values)
+
+
+#: Quantities that need `radio.control_log`, and those of telemetry.
+OF_SIGNALLING: dict[str, Quantity] = {
+    "up_response": _figure("up_s", lambda values: float(values.median())),
+    "up_response_p95": _figure("up_s", lambda values: float(values.quantile(0.95))),
+    "up_response_max": _figure("up_s", lambda values: values.max()),
+    "down_response": _figure("down_s", lambda values: float(values.median())),
+    "down_response_p95": _figure("down_s", lambda values: float(values.quantile(0.95))),
+    "uplink_delay": _delay(lambda values: float(values.median())),
+    "uplink_delay_max": _delay(lambda values: values.max()),
+    "pdcch_use": _of_values(_use, lambda values: values.mean()),
+    "pdcch_idle": _share_of(lambda use: use < 100 * _IDLE),
+    "pdcch_full": _share_of(lambda use: use >= 100),
+    "tcp_timeouts": Quantity(lambda here, asked: [_timeouts(flows) for flows in here.flows_of(asked)]),
+    "reports_each": _per_session("reports"),
+    "requests_each": _per_session("requests"),
+    "grants_each": _per_session("grants"),
+}

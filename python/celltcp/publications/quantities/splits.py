@@ -1,0 +1,148 @@
+"""Quantities of split connections: gain, data in flight and buffered on each leg, repairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from celltcp.publications.quantities.quantity import Quantity
+from celltcp.results.frames import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.publications.measurements import Measured
+    from celltcp.publications.published_table import Published
+
+#: Payload of a full segment, kB.
+SEGMENT_KB = 1.448
+
+#: Part of a transfer, of its time, in which windows have grown and data is left to send.
+_MIDDLE = (0.3, 0.9)
+
+
+def without_middlebox(cca: str) -> str:
+    """Returns a CCA without the middleboxes that it passes."""
+    return cca.partition("@")[0]
+
+
+def gain(split_s: float, plain_s: float) -> float:
+    """Returns what a transfer of one time is faster than one of another, in %."""
+    return 100.0 * (plain_s / split_s - 1.0)
+
+
+def _gains(here: Measured, asked: Published) -> list[float]:
+    """Gain in % over the same transfer without middlebox, run by run."""
+    plain = replace(asked, cca=without_middlebox(asked.cca))
+    return [gain(*both) for both in zip(_times(here, asked), _times(here, plain), strict=True)]
+
+
+def _times(here: Measured, asked: Published) -> list[float]:
+    return [float(flows["completion_s"].iloc[0]) for flows in here.flows_of(asked)]
+
+
+def legs_of(here: Measured, cca: str) -> pd.DataFrame:
+    """Returns the slots of a CCA's legs from split hosts to the phone."""
+    legs = frame(here.comparison.results.tables["legs"])
+    mine: pd.DataFrame = legs[(legs["cca"] == here.ran[cca]) & (legs["towards"] != "server")]
+    return mine
+
+
+def _of_legs(measure: Callable[[pd.DataFrame], float]) -> Quantity:
+    """A measure of the slots of the leg to the phone, in each run."""
+
+    def values(here: Measured, asked: Published) -> list[float]:
+        legs = dict(list(legs_of(here, asked.cca).groupby("run")))
+        return [measure(legs[run]) if run in legs else math.nan for run in here.runs_of(asked)["run"]]
+
+    return Quantity(values)
+
+
+def middle(slots: pd.DataFrame) -> pd.DataFrame:
+    """Returns the slots of the middle of a transfer, which ends with its last data in flight."""
+    begin, end = slots["t_s"].min(), slots.loc[slots["inflight"] > 0, "t_s"].max()
+    low, high = (begin + share * (end - begin) for share in _MIDDLE)
+    within: pd.DataFrame = slots[(slots["t_s"] >= low) & (slots["t_s"] <= high)]
+    return within
+
+
+def _inflight(slots: pd.DataFrame) -> float:
+    return float(middle(slots)["inflight"].mean()) * SEGMENT_KB
+
+
+def _semantics(here: Measured, asked: Published) -> list[float]:
+    """Returns 2 if no byte was acknowledged early, 1 if no end of the data was, and else 0."""
+    found = []
+    for flows in here.flows_of(asked):
+        early_bytes, early_ends = flows["acked_early_bytes"].sum(), flows["acked_early_ends"].sum()
+        found.append(2.0 if early_bytes == 0 else 1.0 if early_ends == 0 else 0.0)
+    return found
+
+
+def _reductions(flows: pd.DataFrame) -> float:
+    """Times that the server reduced its window, less those that it found spurious."""
+    return float((flows["recoveries"] + flows["timeouts"] - flows["undone"]).clip(lower=0).sum())
+
+
+def _window_kept(here: Measured, asked: Published) -> list[float]:
+    """Mean window of the server in the seconds asked for, as a share of the largest before them."""
+    before = replace(asked, window=None)
+    begin = asked.window[0] if asked.window else 0.0
+    largest = here.per_run(before, lambda slots: float(slots[slots["t_s"] < begin]["cwnd"].max()))
+    after = here.per_run(asked, lambda slots: float(slots["cwnd"].mean()))
+    return [mean / most for mean, most in zip(after, largest, strict=True)]
+
+
+def _unsent(legs: pd.DataFrame) -> float:
+    """Median of what the split host holds beyond what it has sent to the phone, kB."""
+    return float((legs["buffered_bytes"] * 1e-3 - legs["inflight"] * SEGMENT_KB).median())
+
+
+def _prefetched(here: Measured, asked: Published) -> list[float]:
+    """Data that waits for the phone at the middlebox; nothing where no connection was split."""
+    if "legs" not in here.comparison.results.tables:
+        return [0.0 for _ in here.runs_of(asked)["run"]]
+    return [0.0 if math.isnan(each) else each for each in _of_legs(_unsent).values(here, asked)]
+
+
+def _repairs(here: Measured, asked: Published) -> list[float]:
+    """Retransmissions of the server."""
+    return [float(flows["retransmissions"].sum()) for flows in here.flows_of(asked)]
+
+
+#: Quantities of split connections.
+OF_SPLITS: dict[str, Quantity] = {
+    "split_gain": Quantity(_gains, base=without_middlebox),
+    # Data in flight in the middle of the transfer: of the server, and of the split host to the phone.
+    "server_inflight": Quantity(lambda here, asked: here.per_run(asked, _inflight)),
+    "phone_leg_inflight": _of_legs(_inflight),
+    "split_buffer": _of_legs(lambda legs: float(middle(legs)["buffered_bytes"].mean()) * 1e-3),
+    "server_repairs": Quantity(_repairs),
+    "phone_leg_window": _of_legs(lambda legs: float(middle(legs)["cwnd"].mean())),
+    "phone_leg_repairs": _of_legs(lambda legs: float(legs["retransmissions"].max())),
+    "phone_leg_timeouts": _of_legs(lambda legs: float(legs["timeouts"].max())),
+    # 95th percentile of the one-way delay of the payload, from the server to the phone.
+    "owd_p95": Quantity(
+        lambda here, asked: [float(each) for each in here.runs_of(asked)["owd_p95_ms"]]
+    ),
+    # Capabilities of a middlebox.
+    "semantics": Quantity(_semantics),
+    "server_reductions": Quantity(
+        lambda here, asked: [_reductions(flows) for flows in here.flows_of(asked)]
+    ),
+    "window_kept": Quantity(_window_kept),
+    "prefetched": Quantity(_prefetched),
+    "reads_tcp": Quantity(
+        lambda here, asked: [float("@" in here.ran[asked.cca]) for _ in here.runs_of(asked)["run"]]
+    ),
+    "acked_early": Quantity(
+        lambda here, asked: [
+            float(flows["acked_early_bytes"].sum()) * 1e-3 for flows in here.flows_of(asked)
+        ]
+    ),
+    "acked_early_ends": Quantity(
+        lambda here, asked: [float(flows["acked_early_ends"].sum()) for flows in here.flows_of(asked)]
+    ),
+}

@@ -1,0 +1,69 @@
+"""Redraw: agreement that the published figures would have with themselves, if they were measured again.
+
+It is a yardstick for the agreement of ours. A second measurement scatters about the published means as
+those scatter about their true values, and as our means do about theirs. The draws of the CCAs are
+independent. Published means whose intervals are not known are taken to scatter as ours do, as a share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celltcp.publications.ranks import correlated, ranks
+
+_DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published mean, and the standard deviation of its difference from a second measurement."""
+
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """Agreement of the published figures with a second measurement of them."""
+
+    #: Mean rank correlation; NaN where no group has ranks.
+    rho: float
+    #: Ends between which 95 % of the draws of that lie.
+    low: float
+    high: float
+    #: Mean error, without signs.
+    error: float
+
+
+def redraw(groups: Sequence[Sequence[Figure]]) -> Redraw | None:
+    """Returns the agreement of a second measurement; None without figures.
+
+    Args:
+        groups: figures of each scenario and part that the agreement is over. Groups of fewer than three
+            have errors, but no ranks.
+    """
+    if not any(groups):
+        return None
+    random = np.random.default_rng(1)
+    rhos: list[NDArray[np.float64]] = []
+    errors: list[NDArray[np.float64]] = []
+    for group in filter(None, groups):
+        means = np.array([each.mean for each in group])
+        again = random.normal(means, [each.deviation for each in group], size=(_DRAWS, len(group)))
+        known = means != 0
+        errors.append(np.abs(again[:, known] / means[known] - 1))
+        if len(group) >= 3:
+            theirs = np.broadcast_to(ranks(means[None, :]), again.shape)
+            rhos.append(np.nan_to_num(correlated(ranks(again), theirs)))
+    every = np.concatenate(errors, axis=1)
+    error = float(every.mean()) if every.size else math.nan
+    if not rhos:
+        return Redraw(math.nan, math.nan, math.nan, error)
+    mean = np.mean(rhos, axis=0)
+    low, high = np.quantile(mean, [0.025, 0.975])
+    return Redraw(float(mean.mean()), float(low), float(high), error)

@@ -1,0 +1,59 @@
+"""Repeated experiments as a part of a report: how many published figures and claims hold here."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.report.provenance import origin_sections
+from celltcp.present.section import Finding, Part, Section
+from celltcp.publications.publications import publications
+from celltcp.publications.report.published_figures import outcome_sections
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.publications.agreement import Outcome
+
+
+def papers_part(found: Sequence[Outcome]) -> Part:
+    """Returns the part of a report on the experiments of publications."""
+    names = list(dict.fromkeys(each.table.publication for each in found))
+    known = publications()
+    sources = tuple(known[name].source if name in known else name for name in names)
+    about = next(row for each in found for row in each.rows).source.comparison.results.about
+    experiments = [each.table.experiment for each in found]
+    words = ["celltcp", "papers", *(names if len(names) == 1 else ["--all"])]
+    words += experiments if len(names) == 1 else []
+    words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--out", "results"]
+    general = {key: value for key, value in about.items() if key != "hash"}
+    return Part(
+        title=f"Publications: {', '.join(names)}",
+        asked=(
+            f"Do the figures of {len(found)} {'experiment' if len(found) == 1 else 'experiments'} of "
+            f"{', '.join(names)} come out here, in runs that are done again?"
+        ),
+        findings=tuple(finding for name in names for finding in _findings(name, found)),
+        sections=(
+            *(section for each in found for section in outcome_sections(each)),
+            Section("Published in", text=sources),
+            *origin_sections(general, shlex.join(words)),
+        ),
+    )
+
+
+def _findings(name: str, found: Sequence[Outcome]) -> list[Finding]:
+    mine = [each for each in found if each.table.publication == name]
+    held, judged = (sum(counts) for counts in zip(*(each.claims for each in mine), strict=True))
+    agreements = [each for one in mine for each in one.agreements]
+    inside, counted = sum(each.inside for each in agreements), sum(each.judged for each in agreements)
+    findings = []
+    if counted:
+        errors = [each.error for each in agreements]
+        text = f"mean error {100 * sum(errors) / len(errors):.0f} % over {len(errors)} quantities"
+        findings.append(
+            Finding(f"Figures of {name}", f"{inside} of {counted} in their intervals", text)
+        )
+    if judged:
+        findings.append(Finding(f"Claims of {name}", f"{held} of {judged} hold here"))
+    return findings

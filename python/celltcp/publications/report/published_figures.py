@@ -1,0 +1,78 @@
+"""Published figures as sections of a report."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.present.section import Column, Figure, Section, Table
+from celltcp.publications.plots import draw_outcomes
+from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.publications.agreement import Outcome, Row
+
+#: Words for what is inside of an interval, or holds.
+_AGREES = {True: "inside", False: "outside", None: "-"}
+_HOLDS = {True: "yes", False: "no", None: "-"}
+
+
+def outcome_sections(found: Outcome) -> list[Section]:
+    """Returns the sections of an experiment: figures with its picture, then claims."""
+    title = f"{found.table.publication}, {found.table.figure}: {found.table.title}"
+    text = tuple(agreement_text(each) for each in found.agreements)
+    held, judged = found.claims
+    if judged:
+        text += (f"Claims of the publication: {held} of {judged} hold here.",)
+    if found.table.note:
+        text += (found.table.note,)
+    picture = functools.partial(draw_outcomes, [found])
+    rows = [row for row in found.rows if row.theirs.claim is None]
+    claims = [row for row in found.rows if row.theirs.claim is not None]
+    figure = Figure(picture, f"Published figures and ours: {title}") if found.groups else None
+    sections = [Section(title, _numbers(rows) if rows else None, figure, text)]
+    if claims:
+        sections.append(Section(f"{title}: claims", _claims(claims)))
+    return sections
+
+
+def _numbers(rows: Sequence[Row]) -> Table:
+    columns = (
+        *(Column("scenario"), Column("CCA"), Column("quantity")),
+        *(Column(heading, is_number=True) for heading in ("published", "here", "difference, %")),
+        Column("agrees"),
+    )
+    cells = tuple(
+        (
+            place_text(row),
+            row.theirs.cca,
+            quantity_text(row),
+            value_text(row.theirs.value, row.theirs.ci95),
+            value_text(row.here.mean, row.here.ci95),
+            "-" if math.isnan(row.error) else f"{100 * row.error:+.0f}",
+            _AGREES[row.agrees],
+        )
+        for row in rows
+    )
+    return Table(columns, cells, ccas={row.theirs.cca: row.theirs.cca for row in rows})
+
+
+def _claims(rows: Sequence[Row]) -> Table:
+    headings = ("scenario", "CCA", "said", "quantity", "claim")
+    columns = (*map(Column, headings), Column("here", is_number=True), Column("holds"))
+    cells = tuple(
+        (
+            place_text(row),
+            row.theirs.cca,
+            row.theirs.note,
+            quantity_text(row),
+            row.theirs.claim.text if row.theirs.claim else "",
+            value_text(row.here.mean, row.here.ci95),
+            _HOLDS[row.holds],
+        )
+        for row in rows
+    )
+    return Table(columns, cells, ccas={row.theirs.cca: row.theirs.cca for row in rows})

@@ -1,0 +1,90 @@
+"""Runner: runs all places of some tables once, and then the further runs that procedures need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from celltcp.campaign.run import Progress
+from celltcp.publications.agreement import Outcome, outcome
+from celltcp.publications.measurements import Measured
+from celltcp.publications.paper_run import Replay, group, place_named
+from celltcp.publications.published_table import SELECTION, Published, Table
+from celltcp.publications.quantities.selections import CRITERIA, TALLY
+from celltcp.publications.switching import Combination, combination, gain
+
+#: Shows the progress of a place while it runs.
+Shown = Callable[[str], AbstractContextManager[Progress | None]]
+
+
+def run_tables(
+    tables: Sequence[Table],
+    scenarios: Sequence[str],
+    replay: Replay,
+    shown: Shown,
+    kept: dict[str, Measured] | None = None,
+) -> list[Outcome]:
+    """Runs these places of the tables, each once, and returns what the tables come to.
+
+    Args:
+        tables: what is asked for.
+        scenarios: places of the tables.
+        replay: how they are run.
+        shown: shows the progress of a place.
+        kept: places that have run in the same way; those that run now are added.
+    """
+    known = {} if kept is None else kept
+    for number, name in enumerate(scenarios, 1):
+        if name not in known:
+            with shown(f"{name} ({number} of {len(scenarios)})") as progress:
+                known[name] = replay.measure(name, progress)
+    measured = {name: known[name] for name in scenarios}
+    selections = {
+        each.source: each
+        for table in tables
+        for each in table.entries
+        if each.cca == SELECTION and each.scenario in measured
+    }
+    tallies = [
+        each
+        for table in tables
+        for each in table.entries
+        if each.quantity in TALLY and all(name in measured for name in group(each.scenario))
+    ]
+    combined: dict[str, Combination] = {}
+    wanted = [*selections.values(), *(case for each in tallies for case in _cases(each))]
+    for each in {each.source: each for each in wanted}.values():
+        with shown(each.source):
+            here = measured[each.scenario]
+            found = combination(replay, place_named(each.scenario), each.criterion, here)
+        combined[each.source] = found
+        gained = {f"gain_{each.criterion}": gain(found, here)}
+        measured[each.source] = replace(found.measured, known=gained)
+    for each in tallies:
+        sources = [case.source for case in _cases(each)]
+        first = combined[sources[0]].measured
+        counts = _counts([(combined[name], measured[name]) for name in sources])
+        measured[each.source] = replace(first, known=counts)
+    return [outcome(table, measured) for table in tables]
+
+
+def _cases(tally: Published) -> list[Published]:
+    return [
+        replace(tally, scenario=name, quantity=criterion)
+        for name in group(tally.scenario)
+        for criterion in CRITERIA
+    ]
+
+
+def _counts(cases: Sequence[tuple[Combination, Measured]]) -> dict[str, float]:
+    """Returns how many cases there are of each kind of the tally."""
+    gains = [next(iter(here.known.values())) for found, here in cases if found.switches]
+    return {
+        kind: float(
+            sum(not found.switches for found, _ in cases)
+            if bounds is None
+            else sum(bounds[0] <= each < bounds[1] for each in gains)
+        )
+        for kind, bounds in TALLY.items()
+    }

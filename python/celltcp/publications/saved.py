@@ -1,0 +1,44 @@
+"""Kept outcomes: experiments of publications from the runs that `celltcp papers --out` has left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.publications.agreement import Outcome, outcome
+from celltcp.publications.measurements import Measured
+from celltcp.publications.paper_run import ccas_of, place_named, scenarios_of
+from celltcp.publications.published import published_tables
+from celltcp.publications.published_table import Table
+from celltcp.results.folder import about_in
+from celltcp.results.tables import read_results
+from celltcp.scenarios.ccas import chosen
+
+
+def kept_outcomes(folder: Path) -> list[Outcome]:
+    """Returns what the experiments come to whose places a folder has; none without any.
+
+    Where pictures of experiments are there, only these experiments are returned. What needs further
+    runs, such as the best CCAs by phase one after another, is left out.
+    """
+    tables = published_tables()
+    drawn = [each for each in tables if (folder / f"{_picture(each)}.png").is_file()]
+    measured: dict[str, Measured] = {}
+    for name in scenarios_of(drawn or tables):
+        runs = folder / place_named(name).folder
+        if about_in(runs) is not None:
+            measured[name] = _measured(runs, name)
+    found = [outcome(table, measured) for table in drawn or tables]
+    return [each for each in found if each.groups]
+
+
+def _picture(table: Table) -> str:
+    return f"{table.publication}-{table.experiment}"
+
+
+def _measured(folder: Path, name: str) -> Measured:
+    comparison = Comparison(read_results(folder))
+    place = place_named(name)
+    ran = {cca: chosen(place.lineup(cca), ())[0] for cca in ccas_of(name)}
+    there = {cca: text for cca, text in ran.items() if text in comparison.ccas}
+    return Measured(comparison, there).without_log()

@@ -1,0 +1,105 @@
+"""Switching: the best CCA of each phase one after another, run again (atxutegi2018-thesis section 6.3).
+
+The best CCA of each phase is that with the highest mean of a quantity there. The combination begins
+with that of the start-up, and takes over the next one where its phase begins, with the window of
+equation 6.3. It runs on the same channels as the single CCAs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from celltcp.comparison.run import compare
+from celltcp.publications.conditions import Place
+from celltcp.publications.measured_values import measured_values
+from celltcp.publications.measurements import Measured
+from celltcp.publications.paper_run import Replay
+from celltcp.publications.published_table import SELECTION, Published
+from celltcp.radio.phases import PHASES, START_UP_S
+from celltcp.radio.trajectory import CONSTRAINED_DB, Way
+from celltcp.results.statistics import best_and_ties, estimate
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The best CCA of each phase, and the runs of all of them one after another."""
+
+    place: str
+    quantity: str
+    #: Phase and CCA, in the order of time.
+    best: dict[str, str]
+    measured: Measured
+
+    @property
+    def switches(self) -> bool:
+        """Whether the phases have different best CCAs."""
+        return len(set(self.best.values())) > 1
+
+    @property
+    def text(self) -> str:
+        """The CCAs by phase, in words."""
+        return ", ".join(f"{phase} {cca}" for phase, cca in self.best.items())
+
+
+def combination(replay: Replay, place: Place, quantity: str, here: Measured) -> Combination:
+    """Returns the combination of the best CCAs by phase, run on the channels of `here`."""
+    way = here.way
+    phases = [each for each in PHASES[way.movement] if here.has_phase(each)]
+    asked = [Published(place.name, cca, quantity, "", "", None, None) for cca in here.ran]
+    best = {
+        phase: best_and_ties(
+            {each.cca: measured_values(here, replace(each, phase=phase)) for each in asked}
+        )[0]
+        for phase in phases
+    }
+    found = Combination(place.name, quantity, best, here)
+    first, *_ = best.values()
+    if not found.switches:
+        return replace(found, measured=Measured(here.comparison, {SELECTION: here.ran[first]}))
+    starts = dict(zip(phases, _starts(way, phases), strict=True))
+    switches = ", ".join(
+        f'{{ at = "{starts[later]:g}s", to = "{here.ran[best[later]]}", how = "context" }}'
+        for earlier, later in pairwise(phases)
+        if best[later] != best[earlier]
+    )
+    comparison = compare(
+        place.scenario,
+        cca="own",
+        runs=replay.runs,
+        seed=replay.seed,
+        jobs=replay.jobs,
+        cluster=replay.cluster,
+        set=[
+            *place.changes,
+            *replay.changes,
+            f'flows.0.cca="{here.ran[first]}"',
+            f"flows.0.switch=[{switches}]",
+        ],
+        out=replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}"),
+        overwrite=replay.overwrite,
+    )
+    return replace(found, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
+
+
+def _starts(way: Way, phases: list[str]) -> list[float]:
+    """Returns the times at which phases begin, s."""
+    found = []
+    for phase in phases:
+        at_the_edge = "constrained" if way.movement == "forward" else "scaling"
+        if phase == "start-up":
+            found.append(0.0)
+        elif phase == at_the_edge and "constrained" in phases:
+            found.append(way.when(way.lowest_db + CONSTRAINED_DB))
+        else:
+            found.append(START_UP_S)
+    return found
+
+
+def gain(found: Combination, here: Measured) -> float:
+    """Returns what the combination has more than the best single CCA over the whole way, %."""
+    asked = Published(found.place, "", found.quantity, "", "", None, None)
+    single = {cca: measured_values(here, replace(asked, cca=cca)) for cca in here.ran}
+    most = estimate(single[best_and_ties(single)[0]]).mean
+    mine = estimate(measured_values(found.measured, replace(asked, cca=SELECTION))).mean
+    return 100 * (mine / most - 1)

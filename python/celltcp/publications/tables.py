@@ -1,0 +1,230 @@
+"""Published figures and ours, as tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from celltcp.publications.agreement import Outcome, Row
+
+
+def print_outcome(found: Outcome, console: Console) -> None:
+    """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
+    from celltcp.publications.publications import publications
+
+    title = f"{found.table.publication}, {found.table.figure}: {found.table.title}"
+    rows = found.rows
+    _print_numbers(
+        f"{title}, as published and here, means and 95 % intervals{_KINDS[found.table.interval]}",
+        [row for row in rows if row.theirs.value is not None],
+        console,
+    )
+    if found.table.form == "capabilities":
+        _print_capabilities(title, found, console)
+    else:
+        claims = [row for row in rows if row.theirs.claim is not None]
+        _print_claims(f"{title}: claims", claims, console)
+    others = [row for row in rows if row.theirs.value is None and row.theirs.claim is None]
+    if found.table.form != "choices":
+        _print_means(f"{title}: ours", others, console)
+    _print_losing(found, console)
+    if found.table.form == "choices":
+        _print_choices(title, found, console)
+    for group in found.groups:
+        if group.ranks:
+            console.print(
+                f"{group.title}: Spearman's rank correlation of {group.ranks.count}: {group.ranks}"
+            )
+    for agreement in found.agreements:
+        console.print(agreement_text(agreement))
+    held, judged = found.claims
+    if judged:
+        console.print(f"claims of the publication: {held} of {judged} hold here")
+    known = publications()
+    name = found.table.publication
+    source = known[name].source if name in known else name
+    note = f". {found.table.note}" if found.table.note else ""
+    console.print(f"published: {source}, {found.table.figure}{note}")
+
+
+def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
+    """Prints a row per published figure."""
+    from rich.table import Table
+
+    from celltcp.present.fit_table import print_table
+
+    if not rows:
+        return
+    table = Table(title=title)
+    for heading in ("scenario", "CCA", "quantity"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("published", "here", "difference"):
+        table.add_column(heading, justify="right")
+    table.add_column("agrees")
+    for row in rows:
+        table.add_row(
+            place_text(row),
+            row.theirs.cca,
+            quantity_text(row),
+            value_text(row.theirs.value, row.theirs.ci95),
+            value_text(row.here.mean, row.here.ci95),
+            f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
+            _agrees(row),
+        )
+    print_table(console, table, ("agrees", "difference"))
+
+
+def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
+    """Prints a row per claim: what is said, the relation that stands for it, and our mean."""
+    from rich.table import Table
+
+    from celltcp.present.fit_table import print_table
+
+    if not rows:
+        return
+    table = Table(title=title)
+    for heading in ("scenario", "CCA", "said", "quantity", "claim"):
+        table.add_column(heading)
+    table.add_column("here", justify="right", no_wrap=True)
+    table.add_column("holds")
+    for row in rows:
+        claim = row.theirs.claim.text if row.theirs.claim else ""
+        here = value_text(row.here.mean, row.here.ci95)
+        holds = {True: "yes", False: "no", None: "-"}[row.holds]
+        table.add_row(
+            place_text(row), row.theirs.cca, row.theirs.note, quantity_text(row), claim, here, holds
+        )
+    print_table(console, table, ("quantity", "claim"))
+
+
+def _print_capabilities(title: str, found: Outcome, console: Console) -> None:
+    """Prints a table of words as measured, with the published word and the reason where it differs."""
+    from rich.table import Table
+
+    from celltcp.present.fit_table import print_table
+    from celltcp.publications.capabilities import capabilities
+
+    known = capabilities(found)
+    table = Table(title=f"{title}; in brackets the publication where it differs")
+    table.add_column("capability")
+    for column in known.columns:
+        table.add_column(column)
+    for line in known.lines:
+        words = [known.words[line, column] for column in known.columns]
+        table.add_row(
+            line, *(f"{each.here} ({each.cell.said})" if each.differs else each.here for each in words)
+        )
+    print_table(console, table)
+    for each in known.differing:
+        row = each.row
+        if row is not None and row.theirs.claim is not None:
+            mean = value_text(row.here.mean, row.here.ci95)
+            console.print(
+                f"{each.cell.column}, {each.cell.line}: {row.theirs.quantity} is {mean}, not "
+                f"{row.theirs.claim.text}. {each.cell.why}".rstrip()
+            )
+
+
+def _print_choices(title: str, found: Outcome, console: Console) -> None:
+    """Prints gain and cost of each split over the best CCA without one, and whether it pays."""
+    from rich.table import Table
+
+    from celltcp.present.fit_table import print_table
+    from celltcp.publications.split_choice import choices
+
+    table = Table(title=f"{title}: gain and cost over the best CCA without a split")
+    for heading in ("scenario", "without split", "split"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("gain, %", "delay added, ms", "buffered, kB"):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    for choice in choices(found):
+        for option in choice.options:
+            first = option is choice.options[0]
+            table.add_row(
+                choice.place if first else "",
+                choice.plain if first else "",
+                option.cca,
+                value_text(option.gain.mean, option.gain.ci95),
+                value_text(option.delay.mean, option.delay.ci95),
+                value_text(option.buffered.mean, option.buffered.ci95),
+                choice.verdict if first else "",
+            )
+    print_table(console, table)
+
+
+def _print_losing(found: Outcome, console: Console) -> None:
+    """Prints where a split loses, and why."""
+    from celltcp.publications.split_losses import LOSS, gains, losing
+
+    counted = len(gains(found))
+    if not counted:
+        return
+    lost = losing(found)
+    console.print(f"points where the split loses more than {LOSS:g} %: {len(lost)} of {counted}")
+    for each in lost:
+        gain = value_text(each.row.here.mean, each.row.here.ci95)
+        console.print(f"{place_text(each.row)}, {each.row.theirs.cca}: {gain} %. {each.reason}")
+
+
+def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
+    """Prints our means of what has no published number, with a column per CCA."""
+    from rich.table import Table
+
+    from celltcp.present.fit_table import print_table
+
+    if not rows:
+        return
+    table = Table(title=title)
+    ccas = list(dict.fromkeys(row.theirs.cca for row in rows))
+    for heading in ("scenario", "quantity"):
+        table.add_column(heading)
+    for cca in ccas:
+        table.add_column(cca, justify="right")
+    lines: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        line = lines.setdefault((place_text(row), quantity_text(row)), {})
+        line[row.theirs.cca] = value_text(row.here.mean, row.here.ci95)
+    for (place, quantity), line in lines.items():
+        table.add_row(place, quantity, *(line.get(cca, "") for cca in ccas))
+    print_table(console, table)
+
+
+#: Words for the kinds of intervals.
+_KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
+
+
+def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Console) -> None:
+    """Prints the agreement of a table for each value of a field that the publication does not give."""
+    from rich.table import Table
+
+    from celltcp.present.fit_table import print_table
+
+    first = found[0][1].table
+    table = Table(title=f"{first.publication}, {first.figure}: agreement by {field}")
+    table.add_column(field)
+    table.add_column("quantity")
+    for heading in ("mean rank correlation", "p-value", "mean error", "in their intervals"):
+        table.add_column(heading, justify="right")
+    for value, outcome in found:
+        for each in outcome.agreements:
+            table.add_row(
+                value,
+                each.quantity,
+                "-" if math.isnan(each.rho) else f"{each.rho:+.2f}",
+                "-" if math.isnan(each.chance) else f"{each.chance:.2g}",
+                "-" if math.isnan(each.error) else f"{100 * each.error:.0f} %",
+                f"{each.inside} of {each.judged}",
+            )
+    print_table(console, table)
+
+
+def _agrees(row: Row) -> str:
+    return {True: "inside", False: "outside", None: "-"}[row.agrees]

@@ -1,0 +1,1 @@
+"""Plots of the calibration of the radio model."""

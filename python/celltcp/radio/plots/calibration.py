@@ -1,0 +1,92 @@
+"""Pictures of the radio's figures beside measured ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.present.style import figure
+from celltcp.radio.opportunities import MODULATIONS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from celltcp.radio.calibration.fading import Reports
+    from celltcp.radio.calibration.highway import Highway
+    from celltcp.radio.calibration.phone_logs import PhoneLogs
+
+_SHADES = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")
+
+
+def draw_highway(found: Highway) -> Figure:
+    """By SINR: modulations, errors and first attempts, RTT of short exchanges."""
+    picture = figure(10, 3.6)
+    blocks, errors, delays = picture.subplots(1, 3)
+    table = found.by_sinr
+    places = np.arange(len(table))
+    bottom = np.zeros(len(table))
+    for name, shade in zip(MODULATIONS.values(), _SHADES, strict=True):
+        part = 100 * table[name].fillna(0).to_numpy(dtype=float)
+        if part.any():
+            blocks.bar(places, part, 0.8, bottom=bottom, color=shade, label=name)
+        bottom += part
+    blocks.set_ylabel("share of blocks, %")
+    errors.plot(places, 100 * table["bler"], "o-", color="#D55E00", label="BLER")
+    errors.plot(places, 100 * table["first_decoded"], "s-", color="#0072B2", label="decoded at first")
+    errors.plot(places, 100 * table["again_1"], "^-", color="#009E73", label="2nd attempts")
+    errors.set_ylabel("share of blocks, %")
+    errors.set_ylim(0, 102)
+    delays.plot(places, table["rtt_ms"], "o-", color="#0072B2", label="short exchanges")
+    delays.set_ylabel("mean RTT, ms")
+    delays.set_ylim(0, 1.1 * table["rtt_ms"].max())
+    for axes in (blocks, errors, delays):
+        axes.set_xticks(places, table["range"], rotation=45, ha="right")
+        axes.set_xlim(-0.6, len(table) - 0.4)
+        axes.set_xlabel("mean SINR of the second, dB")
+    blocks.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    errors.legend(loc="center")
+    return picture
+
+
+def draw_reports(found: list[Reports]) -> Figure:
+    """Distribution of the CQI under each kind of fading."""
+    picture = figure(5, 3.6)
+    axes = picture.add_subplot()
+    for each, shade in zip(found, ("#0072B2", "#009E73", "#D55E00"), strict=True):
+        counts = np.bincount(each.cqi, minlength=16)
+        axes.step(
+            np.arange(16),
+            np.cumsum(counts) / len(each.cqi),
+            where="post",
+            color=shade,
+            label=each.model,
+        )
+    axes.set_xlabel("CQI at a mean SINR of 20 dB")
+    axes.set_ylabel("share of reports")
+    axes.set_ylim(0, 1)
+    axes.legend()
+    return picture
+
+
+def draw_phone_logs(found: PhoneLogs) -> Figure:
+    """CQI by SNR: median and quartiles of the phones, and our thresholds."""
+    picture = figure(6, 3.8)
+    axes = picture.add_subplot()
+    table = found.by_snr
+    axes.fill_between(
+        table["sinr_db"],
+        table["low"],
+        table["high"],
+        color="#D55E00",
+        alpha=0.2,
+        lw=0,
+        label="quartiles",
+    )
+    axes.plot(table["sinr_db"], table["median"], color="#D55E00", lw=1.5, label="median of phones")
+    axes.step(table["sinr_db"], table["ours"], where="mid", color="#0072B2", lw=1.5, label="ours")
+    axes.set_xlabel("SNR, dB")
+    axes.set_ylabel("CQI")
+    axes.set_ylim(0, 15.5)
+    axes.legend()
+    return picture

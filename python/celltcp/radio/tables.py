@@ -1,0 +1,193 @@
+"""Results of a radio scenario by place, by scheme and by phase: tables and pictures of show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp._core import CelltcpError
+from celltcp.present.console import wide_console
+from celltcp.present.fit_table import print_table
+from celltcp.present.means import mean_text
+from celltcp.scenarios.cca_labels import labels as cca_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+    from celltcp.comparison.comparison import Comparison
+
+#: Names of the metrics in headings, with the digits of their values.
+_HEADINGS = {
+    "goodput": ("goodput, Mbit/s", 2),
+    "rtt": ("RTT, ms", 1),
+    "owd": ("one-way delay, ms", 1),
+    "pm_balanced": ("PM, balanced", 3),
+    "pm_delay": ("PM, delay", 3),
+}
+
+
+def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
+    """Prints and draws forward and backward movement side by side."""
+    from rich.table import Table
+
+    from celltcp.comparison.plots.position import draw_positions
+    from celltcp.radio.position import by_position
+
+    if len(results) != 2:
+        raise CelltcpError("--by-position needs two results: forward movement, then backward movement")
+    forward, backward = results
+    found = by_position(forward, backward, metric)
+    heading, digits = _HEADINGS[metric]
+    names = [str(each.results.about["name"]) for each in results]
+    table = Table(
+        title=f"{heading}, by mean SINR of the place: {names[0]} against {names[1]}, mean and 95 % "
+        f"interval over {forward.results.about['runs']} and {backward.results.about['runs']} runs"
+    )
+    table.add_column("SINR, dB", justify="right")
+    ccas = [cca for cca in forward.ccas if cca in backward.ccas]
+    if not ccas:
+        raise CelltcpError(f"{names[0]} and {names[1]} have no congestion control in common")
+    called = cca_labels(ccas)
+    for cca in ccas:
+        table.add_column(f"{called[cca]}\nforward", justify="right")
+        table.add_column("\nbackward", justify="right")
+    for place in sorted(found["sinr_db"].unique(), reverse=True):
+        here = found[found["sinr_db"] == place]
+        cells = [
+            mean_text(here.loc[(here["cca"] == cca) & (here["movement"] == way), "value"], digits)
+            for cca in ccas
+            for way in ("forward", "backward")
+        ]
+        table.add_row(f"{place:.1f}", *cells)
+    print_table(wide_console(), table)
+    common = found[found["cca"].isin(ccas)]
+    return draw_positions(common, metric, f"{names[0]} and {names[1]}")
+
+
+def view_schemes(results: Sequence[Comparison]) -> Figure:
+    """Prints and draws wasted transmission opportunities by modulation, and the MCS used."""
+    from celltcp.comparison.plots.bars import draw_bars
+    from celltcp.present.style import figure
+    from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
+
+    picture = figure(6.5, 3.2 * len(results))
+    panels = picture.subplots(len(results), 1, squeeze=False, sharey=True)[:, 0]
+    console = wide_console()
+    for each, axes in zip(results, panels, strict=True):
+        found = wasted(each)
+        name = str(each.results.about["name"])
+        labels = {
+            modulation: f"{modulation}\nMCS {first}-{last}"
+            for modulation, (first, last) in scheme_ranges(str(each.results.about["scenario"])).items()
+        }
+        labels["all"] = "all"
+        print_table(console, _wasted_table(each, found, labels))
+        print_table(console, _scheme_table(each, scheme_statistics(each)))
+        draw_bars(axes, found, "modulation", list(labels), "wasted_per_s")
+        axes.set_xticks(range(len(labels)), list(labels.values()))
+        axes.set_ylabel("wasted opportunities\nper second with such schemes")
+        axes.set_title(name)
+        axes.legend()
+    return picture
+
+
+def _wasted_table(each: Comparison, found: pd.DataFrame, labels: dict[str, str]) -> Table:
+    from rich.table import Table
+
+    about = each.results.about
+    table = Table(
+        title=f"{about['name']}: wasted transmission opportunities per second with such schemes (share "
+        f"of all TTIs), mean and 95 % interval over {about['runs']} runs"
+    )
+    table.add_column("CCA")
+    for label in labels.values():
+        table.add_column(label, justify="right")
+    names = cca_labels(each.ccas)
+    for cca in each.ccas:
+        mine = found[found["cca"] == cca]
+        cells = []
+        for modulation in labels:
+            part = mine[mine["modulation"] == modulation]
+            if part.empty:
+                cells.append("-")
+                continue
+            share = f"\n({100 * part['share'].mean():.0f} %)" if modulation != "all" else ""
+            cells.append(mean_text(part["wasted_per_s"], 1) + share)
+        table.add_row(names[cca], *cells)
+    return table
+
+
+def _scheme_table(each: Comparison, found: pd.DataFrame) -> Table:
+    from rich.table import Table
+
+    about = each.results.about
+    table = Table(title=f"{about['name']}: MCS of first transmissions")
+    table.add_column("CCA")
+    for heading in ("mean", "standard deviation", "change from one to the next"):
+        table.add_column(heading, justify="right")
+    names = cca_labels(each.ccas)
+    for cca in each.ccas:
+        mine = found[found["cca"] == cca]
+        table.add_row(names[cca], *(mean_text(mine[column], 2) for column in ("mean", "sd", "change")))
+    return table
+
+
+def view_phases(
+    results: Sequence[Comparison],
+    metric: str,
+    published_of: Callable[[str], Mapping[tuple[str, str], float]],
+    source: str,
+) -> Figure:
+    """Prints and draws a metric by phase, beside published figures where there are some.
+
+    Args:
+        results: comparisons, one a scenario.
+        metric: a key of `_HEADINGS`.
+        published_of: published goodput of a scenario by phase and CCA, Mbit/s.
+        source: where these figures were published.
+    """
+    from rich.table import Table
+
+    from celltcp.comparison.plots.bars import draw_bars
+    from celltcp.present.style import figure
+    from celltcp.radio.phases import by_phase
+
+    heading, digits = _HEADINGS[metric]
+    picture = figure(6.5, 3.2 * len(results))
+    panels = picture.subplots(len(results), 1, squeeze=False)[:, 0]
+    console = wide_console()
+    quoted = False
+    for each, axes in zip(results, panels, strict=True):
+        about = each.results.about
+        found = by_phase(each, metric)
+        published = published_of(str(about["name"])) if metric == "goodput" else {}
+        phases = [phase for phase in found["phase"].cat.categories if (found["phase"] == phase).any()]
+        also = "; in brackets what was published" if published else ""
+        quoted |= bool(published)
+        table = Table(
+            title=f"{about['name']}: {heading} by phase, mean and 95 % interval over "
+            f"{about['runs']} runs{also}"
+        )
+        table.add_column("CCA")
+        for phase in phases:
+            table.add_column(str(phase), justify="right")
+        names = cca_labels(each.ccas)
+        for cca in each.ccas:
+            mine = found[found["cca"] == cca]
+            cells = []
+            for phase in phases:
+                theirs = published.get((str(phase), cca))
+                text = mean_text(mine.loc[mine["phase"] == phase, "value"], digits)
+                cells.append(text if theirs is None else f"{text} \\[{theirs:.{digits}f}]")
+            table.add_row(names[cca], *cells)
+        print_table(console, table)
+        draw_bars(axes, found, "phase", phases, published=published)
+        axes.set_ylabel(heading)
+        axes.set_title(str(about["name"]))
+        axes.legend(ncols=3)
+    if quoted:
+        console.print(f"published: {source}")
+    return picture

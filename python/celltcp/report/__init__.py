@@ -1,1 +1,0 @@
-"""Reports: outcomes as pages with tables and pictures."""

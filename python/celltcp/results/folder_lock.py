@@ -1,0 +1,225 @@
+"""Claims: one command at a time writes to a folder, and replaces nothing that it does not continue."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from celltcp._core import CelltcpError
+from celltcp.files.atomic_write import writing_to
+from celltcp.files.locks import LockTaken, locked
+from celltcp.results.checked import require_intact
+from celltcp.results.folder import about_in, prepare_folder
+from celltcp.results.keys import Keys
+from celltcp.results.manifest import MANIFEST, Manifest, manifest_of, read_manifest
+from celltcp.results.publishing import finish_interrupted
+from celltcp.results.working import INDEX, PARTS, check_folder
+from celltcp.scenarios.cca_labels import counted
+
+#: Pictures that commands draw beside results, as patterns of names without endings.
+_PICTURES = (
+    *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
+    *("run", "sweep", "cases", "reliability", "legs", "video", "video-ecdf", "published"),
+    *("by-position", "by-mcs", "by-phase", "explain", "explain-[0-9]*"),
+)
+_ENDINGS = ("png", "svg", "pdf")
+
+#: What to do about a file of another origin.
+_REMEDY = "give another folder, or --overwrite to replace it"
+
+#: Name of the file that is locked.
+_LOCK = ".celltcp-lock"
+
+#: Longest text of a lock, the number of a process, in bytes.
+_LONGEST_LOCK = 32
+
+
+@contextmanager
+def claimed(folder: str | Path) -> Iterator[Path]:
+    """Makes the folder, keeps other commands from writing to it, and ends what a killed one has begun.
+
+    Raises:
+        CelltcpError: if another command writes to it, it cannot be written, or has something of another
+            origin where celltcp keeps what is unfinished.
+    """
+    target = prepare_folder(folder)
+    _check_lock(target / _LOCK)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(target / _LOCK))
+        except LockTaken as taken:
+            process = f" (process {taken.holder})" if taken.holder else ""
+            raise CelltcpError(
+                f"{folder}: another celltcp command{process} writes to this folder; wait for it, or "
+                "give another one"
+            ) from None
+        held.enter_context(writing_to(target))
+        finish_interrupted(target)
+        yield target
+
+
+def _check_lock(file: Path) -> None:
+    """Makes sure that a file that will be written and removed as the lock is one."""
+    if not os.path.lexists(file):
+        return
+    is_lock = file.is_file() and not file.is_symlink() and file.stat().st_size <= _LONGEST_LOCK
+    if not is_lock or file.read_bytes().strip(b"0123456789\n"):
+        raise CelltcpError(f"{file}: is no lock of celltcp; move it away, or give another folder")
+
+
+def check_replaceable(
+    folder: Path, planned: Mapping[str, Any], files: Sequence[str], *, overwrite: bool
+) -> None:
+    """Makes sure that results in a folder are part of those that are to come, or may be replaced.
+
+    Args:
+        folder: where results are to go; it need not be there.
+        planned: origin of the results to come, with the keys of their runs.
+        files: names of the files that will be written.
+        overwrite: whether anything may be replaced.
+
+    Raises:
+        CelltcpError: says what is there, and in what it differs.
+    """
+    check_folder(folder)
+    names = [*files, *names_of_pictures(folder)]
+    check_links(folder, names)
+    if overwrite:
+        return
+    check_files(folder, names)
+    check_runs(folder, planned)
+
+
+def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
+    """Makes sure that the runs in a folder, finished or interrupted, are among those to come.
+
+    Raises:
+        CelltcpError: says what is there, and in what it differs.
+    """
+    there = about_in(folder)
+    keys = Keys.told_by(planned) or Keys(())
+    kept_keys = Keys.told_by(there) if there is not None else None
+    if there is not None and (kept_keys is None or not keys.has(kept_keys)):
+        ccas, runs = ", ".join(there.get("cca", [])), counted(there.get("runs", 0), "run")
+        kept = f"{ccas}; {runs} from seed {there.get('seed')}, {there.get('engine')}"
+        raise CelltcpError(
+            f"{folder}: holds finished results of {there.get('name')} ({kept}), which this command "
+            f"would replace: {_difference(there, planned)}; give another folder, or --overwrite to "
+            "replace them"
+        )
+    begun = keys_of_parts(folder)
+    if not all(key in keys for key in begun):
+        raise CelltcpError(
+            f"{folder / PARTS}: holds finished runs of another command that was interrupted; repeat "
+            "that one, give another folder, or --overwrite to remove them"
+        )
+
+
+def check_files(folder: Path, names: Iterable[str], remedy: str = _REMEDY) -> None:
+    """Makes sure that celltcp wrote the files of these names, and that they are as they were written.
+
+    Args:
+        folder: where they are going to be written.
+        names: of the files.
+        remedy: what to do about a file of another origin, for the error.
+
+    Raises:
+        CelltcpError: names the first file of another origin, or that is damaged.
+    """
+    manifest = manifest_of(folder)
+    if manifest is None and about_in(folder) is not None:
+        # An earlier build wrote them.
+        return
+    known = manifest or Manifest("")
+    for name in names:
+        if name not in known.files and (folder / name).exists():
+            raise CelltcpError(
+                f"{folder / name}: is there, and no result of celltcp that this command "
+                f"continues; {remedy}"
+            )
+        if (folder / name).exists():
+            require_intact(folder / name, known)
+
+
+def check_links(folder: Path, names: Iterable[str]) -> None:
+    """Makes sure that none of the files to write is a link, which would lead out of the folder.
+
+    Raises:
+        CelltcpError: names the link.
+    """
+    for name in (MANIFEST, *names):
+        if (folder / name).is_symlink():
+            raise CelltcpError(
+                f"{folder / name}: is a link, through which no results are written; remove it, or give "
+                "another folder"
+            )
+
+
+def check_pictures(folder: Path, *, overwrite: bool) -> None:
+    """Makes sure that celltcp drew the pictures that have the names of a command's.
+
+    Raises:
+        CelltcpError: names the first that it did not draw, or that is a link.
+    """
+    names = names_of_pictures(folder)
+    check_links(folder, names)
+    if not overwrite:
+        check_files(folder, names)
+
+
+def check_results(folder: Path, *, overwrite: bool) -> None:
+    """Makes sure that celltcp wrote the tables and pictures in a folder, whatever their names are.
+
+    Raises:
+        CelltcpError: names the first that it did not write, or that is a link.
+    """
+    names = [file.name for file in sorted(folder.glob("*.parquet"))] + names_of_pictures(folder)
+    check_links(folder, names)
+    if not overwrite:
+        check_files(folder, names)
+
+
+def _difference(there: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
+    """Returns why results do not contain those that are there."""
+    missing = [cca for cca in there.get("cca", []) if cca not in planned["cca"]]
+    last = [about.get("seed", 0) + about.get("runs", 0) for about in (there, planned)]
+    if there.get("name") != planned["name"]:
+        return f"it is about {planned['name']}"
+    if there.get("hash") != planned["hash"]:
+        return "the scenario has other values"
+    if there.get("engine") != planned["engine"]:
+        return f"its engine is {planned['engine']}"
+    if there.get("build") != planned["build"]:
+        return "they are of another build of celltcp"
+    if missing:
+        return f"it is without {', '.join(missing)}"
+    if there.get("seed", 0) < planned["seed"] or last[0] > last[1]:
+        runs, seed = planned["runs"], planned["seed"]
+        return f"it has {counted(runs, 'run')} from seed {seed}"
+    return "it has other runs"
+
+
+def keys_of_parts(folder: Path) -> set[str]:
+    """Returns the keys of the runs that an interrupted command has left in a folder."""
+    keys: set[str] = set()
+    for file in (folder / PARTS).glob(f"*/{INDEX}"):
+        try:
+            index = read_manifest(file)
+        except CelltcpError:
+            # Such a shard is not used.
+            continue
+        keys |= set(index.about.get("runs", {})) if index else set()
+    return keys
+
+
+def names_of_pictures(folder: Path) -> list[str]:
+    """Returns the files in a folder that have names of pictures of commands."""
+    return [
+        file.name
+        for stem in _PICTURES
+        for ending in _ENDINGS
+        for file in sorted(folder.glob(f"{stem}.{ending}"))
+    ]

@@ -1,0 +1,62 @@
+"""Samples of a long run, written while it goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from celltcp.results.columns import array_of, text_array_of
+from celltcp.results.parquet_writer import GrowingTable
+
+#: So many rows of each batch are kept in memory, for pictures.
+_KEPT = 80
+
+
+class SampleFile:
+    """The table of samples of one run, as a Parquet file in a folder for unfinished things."""
+
+    def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
+        """Takes the folder, the congestion control of all rows, and the origin of the run."""
+        self._file = folder / "samples.parquet"
+        self._cca = cca
+        self._meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}
+        self._table: GrowingTable | None = None
+        self._kept: list[pa.RecordBatch] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Appends the rows; every so many of them are kept in memory, too."""
+        step = max(1, len(batch) // _KEPT)
+        self._kept.append(batch.take(array_of(np.arange(0, len(batch), step))))
+        numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
+        if self._table is None:
+            self._table = GrowingTable(self._file, numbered.schema.with_metadata(self._meta))
+        self._table.write(numbered.replace_schema_metadata(self._meta))
+
+    def close(self) -> pa.Table:
+        """Completes the file; returns the rows that were kept in memory."""
+        if self._table is not None:
+            self._table.close()
+        return pa.Table.from_batches(self._kept)
+
+    def abandon(self) -> None:
+        """Closes the file, whose folder is about to be removed."""
+        if self._table is not None:
+            self._table.abandon()
+
+
+def number_rows(table: pa.Table, run: int, cca: str) -> pa.Table:
+    """Returns the table with columns for the run and its congestion control in front."""
+    numbered = table.add_column(
+        0, pa.field("run", pa.uint32()), array_of(np.full(len(table), run, np.uint32))
+    )
+    if "cca" not in table.column_names:
+        names = pa.DictionaryArray.from_arrays(
+            array_of(np.zeros(len(table), np.int32)), text_array_of([cca])
+        )
+        numbered = numbered.add_column(1, pa.field("cca", names.type), names)
+    return numbered

@@ -1,0 +1,1 @@
+"""Warnings: effects that make results say less than they seem to."""

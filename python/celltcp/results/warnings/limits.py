@@ -1,0 +1,165 @@
+"""Warnings about limits other than the network, kernels short of memory, and repeated traces."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp.results.cca_mixes import lineups_of
+from celltcp.results.columns import connections, numbers, rows_of, values_of
+from celltcp.results.sums import group_sums, means_by
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celltcp.results.tables import Results
+
+#: Column with the time under a limit, what happened in that time, and what sets the limit.
+_LIMITS = (
+    ("receive_window_limited_s", "the receive window was full", "receive"),
+    ("send_buffer_limited_s", "the send buffer was full", "send"),
+    ("application_limited_s", "the application had no more to send", "application"),
+)
+
+#: Share of the time from which on a limit is told.
+_MOST = 0.5
+
+
+def held_back(results: Results) -> list[str]:
+    """Returns a warning for each limit but the network that held flows back for most of their time.
+
+    While the bottleneck is busy with the flow, or stands still, the network is the limit, whatever else
+    is full or empty: a sender whose last bytes wait in the queue has no more to send, either.
+    """
+    flows = results.tables["flows"]
+    if "receive_window_limited_s" not in flows.column_names:
+        return []
+    lineups = lineups_of(results)
+    whole = numbers(flows["duration_s"])
+    ran = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
+    flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), ran)]
+    idle = 1.0 - _busy(results)[ran]
+    several = len({name for _, name in flow_of}) > 1
+    called = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
+    warnings = []
+    for column, happened, kind in _LIMITS:
+        share = numbers(flows[column])[ran] / whole[ran]
+        share = np.where(share > idle, idle, share)
+        # A transfer that ends is short where all of it fits into the first window.
+        counted = (
+            np.isnan(numbers(flows["completion_s"])[ran]) if kind == "application" else ~np.isnan(share)
+        )
+        means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
+        found = {flow: mean for flow, mean in means.items() if mean > _MOST}
+        if not found:
+            continue
+        who = [f"{called[lineup]}{f', {flow}' if several else ''}" for lineup, flow in found]
+        low, high = (round(100 * value) for value in (min(found.values()), max(found.values())))
+        time = f"{high} %" if low == high else f"{low} to {high} %"
+        warnings.append(
+            f"{('; ' if several else ', ').join(who)}: for {time} of the time {happened} while the "
+            f"bottleneck had room; {_settings(kind, results)}"
+        )
+    return warnings
+
+
+def _busy(results: Results) -> NDArray[np.float64]:
+    """Returns for each connection the share of its time in which the path carried it at its capacity.
+
+    That is the utilisation of the capacity that others leave, and all of the time without any capacity.
+    Zero where the capacity is not known.
+    """
+    slots = results.tables["slots"]
+    known, group = np.unique(connections(slots), return_inverse=True)
+    count = len(known)
+    capacity = numbers(slots["capacity_mbps"])
+    goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        utilisation = group_sums(goodput, group, count) / group_sums(capacity, group, count)
+        told = np.bincount(group[~np.isnan(capacity)], minlength=count)
+        outage = np.bincount(group[capacity == 0], minlength=count) / told
+    # Nothing of nothing is none of it.
+    utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
+    outage = np.nan_to_num(outage, nan=0.0)
+    busy = outage + (1.0 - outage) * utilisation
+    return values_of(connections(results.tables["flows"]), known, busy, 0.0)
+
+
+def _settings(kind: str, results: Results) -> str:
+    """Returns the settings that a limit comes from, with their values."""
+    if kind == "application":
+        return "workload of the flow sets it"
+    tcp = tomllib.loads(results.about["scenario"]).get("tcp", {})
+    if kind == "send":
+        return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}) sets it"
+    # A split host offers no more than the room in its buffer.
+    legs = results.tables.get("legs")
+    split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""
+    if "receive_window_max" in tcp:
+        return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
+    scale = tcp.get("window_scale", True)
+    if scale is not True:
+        shown = "false" if scale is False else scale
+        return f"tcp.window_scale ({shown}) or tcp.receive_buffer_max sets it{split}"
+    return (
+        f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
+        f"{split}"
+    )
+
+
+def repeating(about: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each recorded trace that is shorter than a run."""
+    length = about.get("duration_s", 0.0)
+    warnings = []
+    for trace in about.get("traces", []):
+        lasts = trace["duration_s"]
+        if lasts >= length:
+            continue
+        again = (
+            f"the last {length - lasts:.3g} s of a run of {length:g} s repeat its beginning"
+            if length < 2 * lasts
+            else f"a run of {length:g} s has it {length / lasts:.1f} times, one after another"
+        )
+        warnings.append(f"the trace {trace['file']} lasts {lasts:.6g} s: {again}")
+    return warnings
+
+
+def short_of_memory(results: Results) -> list[str]:
+    """Returns a warning for each CCA in whose runs the kernel's TCP ran short of memory."""
+    runs = results.tables["runs"]
+    if "memory_pressures" not in runs.column_names:
+        return []
+    found: dict[str, list[bool]] = {}
+    for cca, pressures in rows_of(runs, "cca", "memory_pressures"):
+        found.setdefault(cca, []).append((pressures or 0) > 0)
+    names = labels(found)
+    return [
+        f"{names[cca]}: the kernel's TCP ran short of memory in {sum(starved)} of {len(starved)} "
+        "runs, in which windows shrink that hosts of their own would have; fewer flows or "
+        "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
+        for cca, starved in found.items()
+        if any(starved)
+    ]
+
+
+def all_warnings(results: Results) -> list[str]:
+    """Returns everything that is to be known before the figures are believed."""
+    from celltcp.results.warnings.coverage import uncovered
+    from celltcp.results.warnings.delivered import without_delivery
+    from celltcp.results.warnings.hints import unheard
+
+    about = results.about
+    return [
+        *without_delivery(results),
+        *uncovered(results),
+        *unheard(results),
+        *short_of_memory(results),
+        *repeating(about),
+        *about.get("notes", []),
+        *held_back(results),
+    ]

@@ -1,0 +1,1 @@
+"""Scenarios: the built-in ones, files, their CCAs and requirements."""

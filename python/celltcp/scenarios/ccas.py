@@ -1,0 +1,99 @@
+"""The catalogue of congestion controls, and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypedDict
+
+from celltcp._core import (
+    CelltcpError,
+    describe_cca,
+    lineups,
+    lineups_through,
+    middlebox_kinds,
+    native_ccas,
+)
+from celltcp.scenarios.cca_mix import lineup_of
+
+#: Word of a list for the line-up of the scenario itself.
+OWN = "own"
+
+#: In a list of middleboxes: a path without any.
+NONE = "none"
+
+#: Words of a list of middleboxes: all kinds, and none.
+MIDDLEBOXES = (NONE, *middlebox_kinds())
+
+
+class CcaParameter(TypedDict):
+    """A parameter of a congestion control."""
+
+    name: str
+    default: str
+    allowed: str
+    unit: str
+    meaning: str
+    source: str
+
+
+class CcaEntry(TypedDict):
+    """Entry of the catalogue: description and parameters of a congestion control."""
+
+    name: str
+    title: str
+    aliases: list[str]
+    family: str
+    reference: str
+    year: int
+    linux: bool
+    parameters: list[CcaParameter]
+
+
+def catalogue() -> list[CcaEntry]:
+    """All congestion controls, family by family."""
+    return [describe_cca(name) for name in native_ccas()]
+
+
+def chosen(given: str | Iterable[str], there: Sequence[str], own: str | None = None) -> list[str]:
+    """Returns the congestion controls that a list names, each once.
+
+    Args:
+        given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a
+            plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for each of
+            `there` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with itself).
+        there: the congestion controls that `"all"` stands for.
+        own: the line-up that `"own"` stands for, that of the scenario itself.
+
+    Raises:
+        CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
+    """
+    text = given if isinstance(given, str) else ",".join(given)
+    named = lineups(text, list(there), own)
+    if not named:
+        raise CelltcpError("cca: give one congestion control at least")
+    return named
+
+
+def through(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
+    """Returns each congestion control through each middlebox; unchanged without any.
+
+    Args:
+        ccas: congestion controls or line-ups.
+        middleboxes: kinds with their parameters (`"es:reserve=4"`), chains joined by an at sign
+            (`"split:at=node-1@es"`), or `"none"`, as a list or in one text with commas.
+
+    Raises:
+        CelltcpError: if a middlebox is not known, or a congestion control has one already.
+    """
+    text = middleboxes if isinstance(middleboxes, str) else ",".join(middleboxes)
+    return lineups_through(list(ccas), text)
+
+
+def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
+    """Returns the middleboxes of a line-up, joined by at signs, or `"none"`.
+
+    Args:
+        lineup: text of a line-up.
+        own: middleboxes of the scenario, which a line-up that names none passes.
+    """
+    return lineup_of(lineup).middleboxes or "@".join(own) or NONE

@@ -1,0 +1,82 @@
+"""Files of the library that scenarios name, such as the trace of the cars on a motorway.
+
+A scenario names them from the folder of the library (`vehicular/motorway.tcl`) wherever it is written
+down, so that results are the same on every machine and can be read on another one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from celltcp._core import Scenario, is_too_deep
+
+#: Folder of the built-in scenarios and of the files that they name.
+LIBRARY = Path(__file__).parents[1] / "library"
+
+#: Fields whose value is a file.
+_FIELDS = ("trace", "ns2", "fcd", "phone_log")
+
+
+def read_scenario(
+    text: str, origin: str, directory: Path, overrides: Sequence[str] = (), *, beside: Path = LIBRARY
+) -> Scenario:
+    """Reads a scenario; a file that is not in its folder may be one of the library.
+
+    Args:
+        text: the scenario as TOML.
+        origin: its name in errors.
+        directory: folder from which its files count.
+        overrides: fields to override, as `"field=value"`.
+        beside: folder of the library in which a file is that is not in `directory`.
+
+    Raises:
+        CelltcpError: one line that names the file, the field, the value and what is allowed.
+    """
+    whole = [
+        f"{field}={beside / name}"
+        for field, name in _named_in(text)
+        if not (directory / name).is_file() and (beside / name).is_file()
+    ]
+    scenario = Scenario.from_toml(text, origin, str(directory), [*whole, *overrides])
+    # An override may be of a table with such a field. Most scenarios name no file, and to print one
+    # takes longer than to read it.
+    named = any(field in each for each in (text, *overrides) for field in _FIELDS)
+    return _shortened(scenario) if named else scenario
+
+
+def _shortened(scenario: Scenario) -> Scenario:
+    """Returns the scenario with the files of the library named from its folder."""
+    _, (text, directory, texts) = scenario.__reduce__()
+    if not any(file.is_relative_to(LIBRARY) for file in texts):
+        return scenario
+    named = [(field, Path(name)) for field, name in _named_in(text)]
+    short = {field: name.relative_to(LIBRARY) for field, name in named if name.is_relative_to(LIBRARY)}
+    # The folder is a whole path, as the files of "." would have other paths after pickling.
+    folder = Path.cwd() / directory
+    known: dict[str | Path, str] = {folder / file: content for file, content in texts.items()}
+    known |= {folder / name: texts[LIBRARY / name] for name in short.values()}
+    changes = [f"{field}={name.as_posix()}" for field, name in short.items()]
+    return Scenario(text, folder, known).with_changes(changes)
+
+
+def _named_in(text: str) -> list[tuple[str, str]]:
+    """Returns the fields of a scenario that name a file, each with the name."""
+    if is_too_deep(text):
+        return []
+    try:
+        return list(_files(tomllib.loads(text)))
+    except tomllib.TOMLDecodeError:
+        return []
+
+
+def _files(value: object, field: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _files(each, f"{field}.{key}" if field else key)
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _files(each, f"{field}.{number}")
+    elif isinstance(value, str) and field.rpartition(".")[2] in _FIELDS:
+        yield field, value

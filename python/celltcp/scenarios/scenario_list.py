@@ -1,0 +1,156 @@
+"""Sources: scenarios from names, files, folders of recordings and sets."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.scenarios.changes import Changes, override_texts
+from celltcp.scenarios.scenarios import TRACE_ENDINGS, all_variants, load_scenario, scenario_names
+
+#: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
+#: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
+SETS = {"thesis36": "mobility/*", "stress": "stress/*", "short": "short/*@*"}
+
+#: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
+#: in a folder may be notes.
+_ENDINGS = (
+    ".toml",
+    *(ending for ending in TRACE_ENDINGS if ending not in (".up", ".txt")),
+    *(f"{ending}.gz" for ending in TRACE_ENDINGS if ending != ".up"),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario that has been loaded, and how to load it with other overrides."""
+
+    #: Built-in name, or path of its file.
+    name: str
+    scenario: Scenario
+    changes: tuple[str, ...] = ()
+
+    def changed(self, *changes: str) -> Scenario:
+        """Returns the scenario with further fields overridden, as `"field=value"`."""
+        return _load(self.name, (*self.changes, *changes))
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The scenarios that a list names."""
+
+    sources: tuple[Source, ...]
+    #: Files in folders that could not be loaded, and why.
+    left_out: tuple[str, ...]
+
+
+def sources_of(given: str | Sequence[str], changes: Changes = ()) -> Sources:
+    """Returns the scenarios that a list names, each once.
+
+    Args:
+        given: built-in names, scenario files, link traces, folders of them, patterns such as
+            `"mobility/*"` or `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"`,
+            as a list or in one text with commas.
+        changes: scenario fields to override in all of them.
+
+    Raises:
+        CelltcpError: if a name is no scenario, or the list is empty.
+    """
+    texts = tuple(override_texts(changes))
+    found, left_out = load_each(given, lambda name: _load(name, texts))
+    return Sources(
+        tuple(Source(name, scenario, texts) for name, scenario in found.items()), tuple(left_out)
+    )
+
+
+def load_each(
+    given: str | Sequence[str], load: Callable[[str], Scenario]
+) -> tuple[dict[str, Scenario], list[str]]:
+    """Returns the scenarios that a list names, and what in folders could not be loaded, and why.
+
+    Args:
+        given: as for `sources_of`.
+        load: loads the scenario of a name or file.
+
+    Raises:
+        CelltcpError: if a name is no scenario, or the list is empty.
+    """
+    names: dict[str, bool] = {}
+    for piece in names_of(given):
+        for name, in_folder in _meant(piece):
+            names.setdefault(name, in_folder)
+    found: dict[str, Scenario] = {}
+    left_out = []
+    for name, in_folder in names.items():
+        try:
+            found[name] = load(name)
+        except CelltcpError as error:
+            if not in_folder:
+                raise
+            left_out.append(str(error) if name in str(error) else f"{name}: {error}")
+    if not found:
+        reason = f"; {left_out[0]}" if left_out else ""
+        raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
+    return found, left_out
+
+
+def names_one(given: Sequence[str]) -> bool:
+    """Returns whether a list names a single scenario, not a pattern, set or folder."""
+    if len(given) != 1:
+        return False
+    (name,) = given
+    if name in scenario_names():
+        return True
+    return name not in SETS and not any(sign in name for sign in "*?[,") and not Path(name).is_dir()
+
+
+def names_of(given: str | Sequence[str]) -> list[str]:
+    """Returns the names in a list, or in one text with commas, each once."""
+    pieces = given.split(",") if isinstance(given, str) else given
+    return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))
+
+
+def short_name(name: str) -> str:
+    """Returns the short name of a source: the last two parts of its name, without the ending."""
+    parts = name.rsplit("/", 2)[-2:]
+    plain = "/".join(parts).removesuffix(".gz")
+    ending = next((each for each in (".toml", *TRACE_ENDINGS) if plain.endswith(each)), "")
+    return plain.removesuffix(ending)
+
+
+def _meant(piece: str) -> list[tuple[str, bool]]:
+    """Returns names of scenarios, and whether they were found in a folder."""
+    pattern = SETS.get(piece, piece)
+    if any(sign in pattern for sign in "*?["):
+        built_in = scenario_names()
+        if "@" in pattern:
+            built_in = [variant for name in built_in for variant in all_variants(name)]
+        names = [name for name in built_in if fnmatch.fnmatchcase(name, pattern)]
+        # Unlike Path.glob, this takes absolute patterns.
+        there = sorted(glob.glob(pattern))  # noqa: PTH207
+        files = [file for file in there if file.endswith(_ENDINGS)]
+        if not names and not files:
+            raise CelltcpError(
+                f"scenarios: {piece!r} matches no built-in scenario and no file; celltcp scenarios "
+                "lists the built-in ones"
+            )
+        return [(name, False) for name in (*names, *files)]
+    if piece not in scenario_names() and Path(piece).is_dir():
+        # A compressed file of another kind is loaded too, so that the reason why it cannot be is told.
+        wanted = (*_ENDINGS, ".gz")
+        there = [str(file) for file in sorted(Path(piece).rglob("*"))]
+        files = [file for file in there if file.endswith(wanted) and not file.endswith(".up.gz")]
+        if not files:
+            raise CelltcpError(
+                f"scenarios: {piece}: the folder holds no file that ends in {', '.join(_ENDINGS)}"
+            )
+        return [(file, True) for file in files]
+    return [(piece, False)]
+
+
+def _load(name: str, changes: Sequence[str]) -> Scenario:
+    return load_scenario(name, changes=changes)

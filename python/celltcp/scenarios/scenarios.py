@@ -1,0 +1,189 @@
+"""Scenarios by name, by file, or from a link trace alone."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import itertools
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from celltcp._core import CelltcpError, Scenario
+from celltcp.scenarios.changes import Changes, override_texts
+from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
+
+#: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
+TRACE_ENDINGS = (".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi")
+
+#: Folder of the variants: a file for each folder of the library that has some.
+_VARIANTS = Path(__file__).parents[1] / "variants"
+
+
+def scenario_names() -> list[str]:
+    """Names of the built-in scenarios, sorted: those without a folder, then folder by folder."""
+    return list(_names_in(LIBRARY))
+
+
+@functools.cache
+def _names_in(folder: Path) -> tuple[str, ...]:
+    files = [file.relative_to(folder).with_suffix("") for file in folder.rglob("*.toml")]
+    return tuple(
+        file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))
+    )
+
+
+def variants_of(folder: str) -> dict[str, dict[str, Any]]:
+    """Returns the variants of the built-in scenarios in a folder: name, `description` and `set`.
+
+    Those that go together, one of each, have an `axis`.
+    """
+    file = _VARIANTS / f"{folder}.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+def all_variants(name: str) -> list[str]:
+    """Returns the names of all variants of a built-in scenario; those of several axes are combined."""
+    axes = _axes(variants_of(name.rpartition("/")[0]))
+    return [f"{name}@{'+'.join(each)}" for each in itertools.product(*axes.values()) if each]
+
+
+def description(name: str) -> str:
+    """Returns the description of the built-in scenario called `name`."""
+    return str(tomllib.loads(_built_in(name).read_text("utf-8"))["description"])
+
+
+def load_scenario(
+    what: str | Path | Scenario,
+    *,
+    uplink: str | Path | None = None,
+    duration: str | None = None,
+    changes: Changes = (),
+    column: str | None = None,
+    unit: str | None = None,
+    direction: str | None = None,
+) -> Scenario:
+    """Loads a scenario.
+
+    Args:
+        what: a built-in name, also with a variant (`NAME@VARIANT`) or several (`NAME@A+B`), a scenario
+            file (`.toml`), a link trace of the downlink, or a scenario that is loaded already; relative
+            files in its changes count from the folder of its file.
+        uplink: a link trace of the uplink. Beside `FILE.down` it is `FILE.up`, unless another one, the
+            direction or a field of `path.up` is given.
+        duration: length of a run, such as `"60s"`.
+        changes: fields to override, as a mapping or as `"field=value"` texts.
+        column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
+        unit: units of a link trace that is a table, such as `"kbit/s"` or `"ms,kbit/s"`.
+        direction: of a link trace with both: whose rates are read, `"down"` or `"up"`.
+
+    Raises:
+        CelltcpError: one line that names the file, the field, the value and what is allowed.
+    """
+    overrides = _reading(what, {"column": column, "unit": unit, "direction": direction})
+    overrides += override_texts(changes)
+    if duration is not None:
+        overrides.append(f"duration={duration}")
+    if isinstance(what, Scenario):
+        if uplink is not None:
+            overrides.append(f"path.up.trace={Path(uplink).resolve()}")
+        return what.with_changes(overrides) if overrides else what
+    name = str(what)
+    if is_trace(name):
+        _must_exist(name)
+        is_told = direction is not None or any(each.startswith("path.up") for each in overrides)
+        taken = uplink or (None if is_told else uplink_beside(name))
+        up = str(Path(taken).resolve()) if taken else None
+        if name.endswith(".gz"):
+            # A packed trace is called as the plain one is.
+            overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
+        return Scenario.of_trace(str(Path(name).resolve()), up, overrides)
+    if uplink is not None:
+        overrides.append(f"path.up.trace={Path(uplink).resolve()}")
+    built_in, _, variant = name.partition("@")
+    if built_in in scenario_names():
+        file = _built_in(built_in)
+        text = file.read_text("utf-8")
+        overrides = _of_variant(built_in, variant) + overrides if variant else overrides
+        return read_scenario(text, name, Path(), overrides, beside=file.parent)
+    if name.endswith(".toml"):
+        _must_exist(name)
+        try:
+            text = Path(name).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CelltcpError(f"{name}: {error}") from None
+        return read_scenario(text, name, Path(name).parent, overrides)
+    raise CelltcpError(unknown(name))
+
+
+def _of_variant(name: str, variant: str) -> list[str]:
+    """Returns the overrides of a variant, which tell its name where it differs from the default."""
+    known = variants_of(name.rpartition("/")[0])
+    parts = variant.split("+")
+    axes = _axes(known)
+    chosen = [axis for axis, variants in axes.items() if not set(variants).isdisjoint(parts)]
+    if len(chosen) < len(parts):
+        allowed = ", ".join(f"{name}@{each}" for each in known) or f"{name} without a variant"
+        if len(axes) > 1:
+            allowed += f", and one each of {', '.join(axes)} joined by +"
+        raise CelltcpError(f"scenario {f'{name}@{variant}'!r}: allowed: {allowed}")
+    changes = [change for part in parts for change in known[part]["set"]]
+    return [*changes, f"name={name}@{variant}"] if changes else []
+
+
+def _axes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Returns the variants of each axis; those without one are alternatives of a single axis."""
+    axes: dict[str, list[str]] = {}
+    for variant, entry in known.items():
+        axes.setdefault(entry.get("axis", ""), []).append(variant)
+    return axes
+
+
+def is_trace(name: str) -> bool:
+    """Returns whether a file is taken for a link trace, by its name."""
+    return name.removesuffix(".gz").endswith(TRACE_ENDINGS)
+
+
+def uplink_beside(name: str) -> Path | None:
+    """Returns the trace of the uplink that goes with the file of a downlink, if there is one."""
+    for packed in ("", ".gz"):
+        ending = f".down{packed}"
+        if name.endswith(ending):
+            for other in (packed, "" if packed else ".gz"):
+                beside = Path(f"{name.removesuffix(ending)}.up{other}")
+                if beside.is_file():
+                    return beside
+    return None
+
+
+def _reading(what: str | Path | Scenario, told: Mapping[str, str | None]) -> list[str]:
+    """Returns overrides with what is said of the trace that a scenario consists of."""
+    given = {name: value for name, value in told.items() if value is not None}
+    if given and (isinstance(what, Scenario) or not is_trace(str(what))):
+        name = next(iter(given))
+        raise CelltcpError(
+            f"{name}: {given[name]!r} is given, but the scenario is no link trace; for a trace that a "
+            f"scenario names, set path.down.{name}"
+        )
+    return [f"path.down.{name}={json.dumps(value)}" for name, value in given.items()]
+
+
+def unknown(name: str) -> str:
+    """Returns the error for a name that is no scenario."""
+    near = difflib.get_close_matches(name, scenario_names(), 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return (
+        f"scenario {name!r}: allowed: a built-in name{hint}, which celltcp scenarios lists, or a file "
+        f"that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"
+    )
+
+
+def _built_in(name: str) -> Path:
+    return LIBRARY / f"{name}.toml"
+
+
+def _must_exist(name: str) -> None:
+    if not Path(name).is_file():
+        raise CelltcpError(f"{name}: there is no such file")

@@ -1,0 +1,248 @@
+"""Kept parts: finished parts of an evaluation, from which an interrupted one continues."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import pandas as pd
+import pyarrow as pa
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.files.atomic_write import writing_to
+from celltcp.results.checked import read_checked
+from celltcp.results.folder import LOG, META, about_in, prepare_folder, require_own
+from celltcp.results.folder_lock import check_results, claimed
+from celltcp.results.manifest import Manifest, manifest_of, read_manifest
+from celltcp.results.parquet_writer import write_table
+from celltcp.results.publishing import publish
+from celltcp.results.working import (
+    INDEX,
+    UNFINISHED,
+    checked_name,
+    leftovers,
+    remove_checked,
+    remove_working,
+    staging,
+    working_folder,
+)
+
+#: Columns by which the runs of an evaluation are grouped.
+_GROUPS = ("engine", "scenario", "label", "policy", "requirement")
+
+#: Data frames of a scenario, by name.
+Frames = dict[str, pd.DataFrame]
+
+
+@contextmanager
+def own_folder(
+    out: str | Path | None, command: str, told: Mapping[str, Any], *, overwrite: bool
+) -> Iterator[Path | None]:
+    """Gives the folder that a command keeps things in, made if it is not there, and claimed.
+
+    Args:
+        out: the folder, or None.
+        command: `"evaluate"` or `"engines"`.
+        told: what the results will say of how they were made.
+        overwrite: whether results of the same command with other settings may be replaced.
+
+    Raises:
+        CelltcpError: if it has other results, another command writes to it, or it cannot be made.
+    """
+    if out is None:
+        yield None
+        return
+    require_own(out, command)
+    with claimed(out) as folder:
+        check_results(folder, overwrite=overwrite)
+        there = about_in(folder)
+        goes_on = runs_there(folder, told) > 0
+        if there is not None and not goes_on and not overwrite:
+            planned = _as_json(told)
+            fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
+            raise CelltcpError(
+                f"{folder}: holds finished results with other settings ({', '.join(fields)}), which "
+                "this command would replace; give another folder, or --overwrite to replace them"
+            )
+        yield folder
+
+
+def runs_there(folder: Path | None, told: Mapping[str, Any]) -> int:
+    """Returns how many runs a folder has of the same settings; 0 if it has more than planned."""
+    there = about_in(folder) if folder is not None else None
+    if there is None:
+        return 0
+    planned = _as_json(told)
+    runs = int(there.get("runs", 0))
+    same = {**there, "runs": 0} == {**planned, "runs": 0}
+    return runs if same and runs <= planned["runs"] else 0
+
+
+def finished_frames(
+    folder: Path | None, told: Mapping[str, Any], names: Iterable[str]
+) -> Frames | None:
+    """Returns the frames of those names if a folder has results of the same settings.
+
+    Raises:
+        CelltcpError: if one is damaged; names the file.
+    """
+    if folder is None or not runs_there(folder, told):
+        return None
+    manifest = manifest_of(folder)
+    return {
+        name: read_checked(folder / f"{name}.parquet", manifest).to_pandas()
+        for name in names
+        if (folder / f"{name}.parquet").is_file()
+        or (manifest is not None and f"{name}.parquet" in manifest.files)
+    }
+
+
+def joined(earlier: Frames, later: Frames) -> Frames:
+    """Returns the frames of earlier runs with those of later ones, in the order of one command."""
+    groups = [each for each in _GROUPS if each in earlier["runs"]]
+    keys = earlier["runs"][groups].drop_duplicates().reset_index(drop=True)
+    frames: Frames = {}
+    for name, before in earlier.items():
+        parts = [each for each in (before, later.get(name, before[:0])) if not each.empty]
+        if not parts or "seed" not in parts[0]:
+            # What policies remember does not depend on the number of runs.
+            frames[name] = before
+            continue
+        found = pd.concat(parts, ignore_index=True)
+        mine = [each for each in groups if each in found]
+        places = keys.drop_duplicates(mine)[mine].assign(place=range(len(keys.drop_duplicates(mine))))
+        order = found[[*mine, "seed"]].merge(places, on=mine, how="left")
+        order = order.sort_values(["place", "seed"], kind="stable")
+        frames[name] = found.loc[order.index].reset_index(drop=True)
+    return frames
+
+
+def _as_json(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what is told as it comes back from a file."""
+    return dict(json.loads(json.dumps(told)))
+
+
+class Kept:
+    """Folder with the data frames of each finished scenario; without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Takes the folder of the results, where it makes a working folder."""
+        self._folder = working_folder(folder / UNFINISHED) if folder else None
+        for left in leftovers(self._folder) if self._folder else ():
+            remove_checked(left)
+
+    def key(self, parts: Iterable[str]) -> str:
+        """Returns a digest of these texts, which serves as a name."""
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def place(self, name: str) -> Path | None:
+        """Returns the folder for runs of an unfinished scenario."""
+        return working_folder(self._folder / name) if self._folder else None
+
+    def read(self, key: str) -> Frames | None:
+        """Returns the frames that were kept under the key, if they are complete and undamaged."""
+        if self._folder is None:
+            return None
+        place = self._folder / checked_name(key)
+        try:
+            index = read_manifest(place / INDEX)
+            if index is None:
+                return None
+            return {
+                Path(name).stem: read_checked(place / name, index).to_pandas() for name in index.files
+            }
+        except CelltcpError as damage:
+            LOG.warning("warning: %s; its runs are done again", damage)
+            remove_checked(place)
+            return None
+
+    def write(self, key: str, frames: Frames) -> None:
+        """Keeps the frames: all of them or none."""
+        if self._folder is None:
+            return
+        with staging(self._folder) as staged:
+            for name, data in frames.items():
+                table = pa.Table.from_pandas(data, preserve_index=False)
+                write_table(table, staged / f"{name}.parquet")
+            names = [f"{name}.parquet" for name in frames]
+            (staged / INDEX).write_bytes(Manifest.of_files("frames", staged, names).to_bytes())
+            staged.rename(self._folder / checked_name(key))
+
+    def clear(self) -> None:
+        """Removes the kept parts once the evaluation is finished and has tables of its own."""
+        if self._folder is not None:
+            remove_working(self._folder)
+
+
+def save_frames(
+    frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path, kind: str
+) -> Path:
+    """Writes each data frame, with a note of how it was made, as a Parquet file into the folder.
+
+    Args:
+        frames: data frames by name.
+        about: how they were made.
+        folder: where the files appear, together with the manifest that lists them.
+        kind: of the results, `"evaluate"` or `"engines"`.
+    """
+    target = prepare_folder(folder)
+    meta = {META: json.dumps(about, sort_keys=True).encode()}
+    with writing_to(target), staging(target) as staged:
+        for name, data in frames.items():
+            table = pa.Table.from_pandas(data, preserve_index=False)
+            known = table.schema.metadata or {}
+            write_table(table.replace_schema_metadata({**known, **meta}), staged / f"{name}.parquet")
+        publish(staged, target, kind, _as_json(about))
+    return target
+
+
+class Outcome(Protocol):
+    """Result of an evaluation, which it keeps in a folder."""
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes its tables into the folder."""
+
+
+Found = TypeVar("Found", bound=Outcome)
+
+
+def continued(
+    settings: RunSettings,
+    command: str,
+    told: Mapping[str, Any],
+    names: Iterable[str],
+    run: Callable[[int, Kept], Frames],
+    outcome: Callable[[Frames], Found],
+) -> Found:
+    """Returns the outcome of a command; runs that its folder has already are not done again.
+
+    Args:
+        settings: of the runs, with the folder.
+        command: `"evaluate"` or `"engines"`.
+        told: what the results say of how they were made.
+        names: of the frames that the folder keeps.
+        run: does the runs beyond those that are there, whose number it is given.
+        outcome: makes the outcome from the frames of all runs.
+    """
+    with own_folder(settings.out, command, told, overwrite=settings.overwrite) as folder:
+        try:
+            there = finished_frames(folder, told, names)
+        except CelltcpError:
+            if not settings.overwrite:
+                raise
+            there = None
+        runs = runs_there(folder, told) if there is not None else 0
+        if there is not None and runs == settings.runs:
+            return outcome(there)
+        kept = Kept(folder)
+        frames = run(runs, kept)
+        found = outcome(joined(there, frames) if there else frames)
+        if folder is not None:
+            found.save(folder)
+            kept.clear()
+    return found

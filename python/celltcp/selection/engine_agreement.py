@@ -1,0 +1,185 @@
+"""Comparison of engines: the best CCAs of each case under both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from celltcp._core import CelltcpError, __version__
+from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.engines import ENGINES, engine
+from celltcp.campaign.run import Progress, part_of
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.results.frames import json_rows
+from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.requirements import REQUIREMENTS
+from celltcp.scenarios.scenario_list import Source, names_of, sources_of
+from celltcp.selection.candidates import check_requirements, fixed_ccas
+from celltcp.selection.checkpoint import Frames, Kept, continued, save_frames
+from celltcp.selection.engine_best_sets import differences_of, overlaps_of, standings_of, summary_of
+from celltcp.selection.scenario_runs import Plan, on_sources
+
+
+class Overlap:
+    """The best CCAs of each case under both engines."""
+
+    def __init__(self, runs: pd.DataFrame, about: Mapping[str, Any]) -> None:
+        #: Origin: scenarios with their hashes, congestion controls, seeds, kernel.
+        self.about = dict(about)
+        #: One row per run, with its `engine`.
+        self.runs = runs
+
+    @cached_property
+    def standings(self) -> pd.DataFrame:
+        """Mean of every CCA in every case under each engine, and whether it is best."""
+        return standings_of(self.runs, self.about["requirements"])
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """A row per case: the two sets, and whether they overlap."""
+        return overlaps_of(self.standings)
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """CCAs that are in the set of one engine only, and their differences, worst first."""
+        return differences_of(self.standings)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Counts of cases and means over them, per requirement."""
+        return summary_of(self.cases)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns all tables as JSON; the same seeds give the same text."""
+        return {
+            **self.about,
+            "summary": json_rows(self.summary),
+            "cases": json_rows(self.cases),
+            "differences": json_rows(self.differences),
+            "standings": json_rows(self.standings),
+            "runs_table": json_rows(self.runs),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes each table as a Parquet file into `folder`."""
+        tables = {
+            "runs": self.runs,
+            "standings": self.standings,
+            "cases": self.cases,
+            "differences": self.differences,
+            "summary": self.summary,
+        }
+        return save_frames(tables, self.about, folder, "engines")
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def check_engines(
+    scenarios: str | Sequence[str],
+    runs: int = 5,
+    requirement: str | Sequence[str] = tuple(REQUIREMENTS),
+    cca: str | Sequence[str] = "all",
+    *,
+    seed: int = 1,
+    jobs: int | None = None,
+    kernel: str | None = None,
+    set: Changes = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Overlap:
+    """Runs fixed CCAs on both engines, over the same channel realisations.
+
+    Args:
+        scenarios: as for `celltcp.scenarios.scenario_list.sources_of`.
+        runs: runs of each; run i has `seed + i` on both engines.
+        requirement: requirements by which the best are found: goodput, balanced, delay.
+        cca: at least two CCAs; `"all"` for those that both engines have.
+        seed: of the first run.
+        jobs: runs at a time; all cores unless given.
+        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
+        set: scenario fields to override in all scenarios.
+        out: folder to keep finished runs in while it goes on, and to save to.
+        overwrite: whether other results in that folder may be replaced.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    settings = RunSettings(
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        jobs=jobs,
+        kernel=kernel,
+        changes=set,
+        out=out,
+        overwrite=overwrite,
+    )
+    return check_engines_with(scenarios, requirement, settings, progress)
+
+
+def check_engines_with(
+    scenarios: str | Sequence[str],
+    requirement: str | Sequence[str],
+    settings: RunSettings,
+    progress: Progress | None = None,
+) -> Overlap:
+    """Runs fixed CCAs on both engines, as `check_engines` does."""
+    settings.check()
+    requirements = names_of(requirement)
+    if not requirements:
+        raise CelltcpError("requirement: give one at least")
+    check_requirements(requirements)
+    native, linux = engine(), engine("kernel", settings.kernel)
+    compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
+    if len(compared) < 2:
+        raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
+    found = sources_of(scenarios, settings.changes)
+    plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
+    # Whatever cannot be run is told before anything is.
+    digests = {source.name: [plan.check(source) for plan in plans] for source in found.sources}
+    if settings.dry_run:
+        raise OnlyPlanned(
+            outline(jobs for plan in plans for each in found.sources for jobs in plan.outlined(each))
+        )
+    told = {
+        "version": __version__,
+        "build": linux.build,
+        "kernel_version": linux.kernel.version if linux.kernel else "",
+        "requirements": requirements,
+        "cca": compared,
+        "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "digests": digests,
+        "left_out": list(found.left_out),
+        "runs": settings.runs,
+        "seed": settings.seed,
+        **settings.told_changes,
+    }
+
+    def run(there: int, kept: Kept) -> Frames:
+        missing = [replace(plan, there=there) for plan in plans]
+        return {"runs": _both(missing, found.sources, kept, progress)}
+
+    return continued(
+        settings, "engines", told, ("runs",), run, lambda frames: Overlap(frames["runs"], told)
+    )
+
+
+def _both(
+    plans: Sequence[Plan], sources: Sequence[Source], kept: Kept, progress: Progress | None
+) -> pd.DataFrame:
+    """Runs the plan of each engine, and returns the runs with their `engine`."""
+    sides = []
+    for number, plan in enumerate(plans):
+        frames = on_sources(sources, plan, kept, part_of(progress, number, len(plans)))
+        measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
+        measured.insert(0, "engine", ENGINES[number])
+        sides.append(measured)
+    return pd.concat(sides, ignore_index=True)

@@ -1,0 +1,169 @@
+"""Best sets: the best CCAs of each case under each engine, and whether the engines agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from celltcp.campaign.engines import ENGINES
+from celltcp.results.statistics import best_and_ties, estimate
+from celltcp.scenarios.requirements import REQUIREMENTS
+from celltcp.selection.cases import Relative, relative, series
+
+#: Columns that identify a case.
+_CASE = ["scenario", "requirement"]
+
+#: Difference to the best where no congestion control delivered anything.
+_UNDEFINED = Relative(math.nan, math.nan, "tied")
+
+
+def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
+    """Returns the mean of every congestion control in every case under each engine.
+
+    Columns: `scenario`, `requirement`, `engine`, `cca`, `metric`, its `mean` and half interval `ci95`
+    (NaN without spread), `to_best` and `to_best_ci95`: the paired difference to the highest mean of
+    the engine, in % of that, and `best`: whether it has that mean or is tied with it.
+
+    Args:
+        runs: a row per run: `engine`, `scenario`, `label`, `seed`, the metrics.
+        requirements: of `celltcp.scenarios.requirements.REQUIREMENTS`.
+    """
+    rows: list[dict[str, Any]] = []
+    for scenario, everywhere in runs.groupby("scenario", sort=False):
+        for requirement in requirements:
+            for engine, here in everywhere.groupby("engine", sort=False):
+                values = series(here, requirement)
+                best = best_and_ties(values)
+                for cca, mine in values.items():
+                    found = estimate(mine)
+                    to_best = relative(mine, values[best[0]]) if best else _UNDEFINED
+                    rows.append(
+                        {
+                            "scenario": scenario,
+                            "requirement": requirement,
+                            "engine": engine,
+                            "cca": cca,
+                            "metric": REQUIREMENTS[requirement],
+                            "mean": found.mean,
+                            "ci95": math.nan if found.ci95 is None else found.ci95,
+                            "to_best": to_best.percent,
+                            "to_best_ci95": to_best.ci95,
+                            "best": cca in best,
+                        }
+                    )
+    return pd.DataFrame(rows)
+
+
+def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
+    """Returns a row per case: the best CCAs under each engine, and whether the two sets overlap.
+
+    Columns: `scenario`, `requirement`, per engine the best followed by those that are tied with it
+    (`native`, `kernel`), those that are in both sets (`both`), `overlap`, `by_chance`: how likely two
+    sets of these sizes, drawn at random, overlap, and `native_choice` and `kernel_choice`: the
+    difference of the best of that engine to the best of the other one, under the other one, in %.
+    """
+    rows: list[dict[str, Any]] = []
+    for (scenario, requirement), case in standings.groupby(_CASE, sort=False):
+        native, kernel = (_best(case, engine) for engine in ENGINES)
+        both = [cca for cca in native if cca in kernel]
+        rows.append(
+            {
+                "scenario": scenario,
+                "requirement": requirement,
+                "native": native,
+                "kernel": kernel,
+                "both": both,
+                "overlap": bool(both),
+                "by_chance": by_chance(case["cca"].nunique(), len(native), len(kernel)),
+                "native_choice": _under(case, "kernel", native),
+                "kernel_choice": _under(case, "native", kernel),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def by_chance(ccas: int, first: int, second: int) -> float:
+    """Returns the probability that two random sets of these sizes overlap, out of this many CCAs."""
+    return 1.0 - math.comb(ccas - first, second) / math.comb(ccas, second)
+
+
+def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
+    """Returns a row per CCA that is best, or tied with the best, under one engine only.
+
+    Columns: `scenario`, `requirement`, `overlap` of the case, `cca`, `only` (the engine), and per
+    engine the paired difference to its best in % with half its interval (`native`, `native_ci95`,
+    `kernel`, `kernel_ci95`). Worst first: cases without overlap before the others, then by the largest
+    difference of a case, then by that of each under the engine in which it is not best.
+    """
+    key = [*_CASE, "cca", "engine"]
+    sides = standings.set_index(key)[["best", "to_best", "to_best_ci95"]].unstack("engine")
+    best, to_best, half = sides["best"], sides["to_best"], sides["to_best_ci95"]
+    both = best["native"] & best["kernel"]
+    # One that is undefined is larger than all.
+    elsewhere = to_best["kernel"].where(best["native"], to_best["native"])
+    size = elsewhere.abs().fillna(math.inf)
+    columns = {
+        "overlap": both.groupby(level=_CASE).transform("any"),
+        "only": best["native"].map({True: "native", False: "kernel"}),
+        "native": to_best["native"],
+        "native_ci95": half["native"],
+        "kernel": to_best["kernel"],
+        "kernel_ci95": half["kernel"],
+        "size": size,
+    }
+    listed = pd.DataFrame(columns)[best["native"] != best["kernel"]]
+    listed["worst"] = listed.groupby(level=_CASE)["size"].transform("max")
+    order = {"overlap": True, "worst": False, "scenario": True, "requirement": True, "size": False}
+    shown = [*_CASE, "cca", *columns]
+    shown.remove("size")
+    listed = listed.reset_index().sort_values(list(order), ascending=list(order.values()))
+    return pd.DataFrame(listed[shown].reset_index(drop=True))
+
+
+def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
+    """Returns counts and means over cases: a row per requirement, and one for all of them.
+
+    Columns: `requirement`, `cases`, `overlap` (how many), `share` of them, `by_chance`, mean sizes of
+    the sets (`native`, `kernel`, `both`), in how many cases the highest mean is the same one's
+    (`same_best`), in how many the best of an engine is in the set of the other (`native_in_kernel`,
+    `kernel_in_native`), and the mean of `native_choice` and `kernel_choice` in %.
+    """
+    parts = list(overlaps.groupby("requirement", sort=False))
+    if len(parts) > 1:
+        parts.append(("all", overlaps))
+    rows = []
+    for requirement, part in parts:
+        pairs = list(zip(part["native"], part["kernel"], strict=True))
+        decided = [(native, kernel) for native, kernel in pairs if len(native) and len(kernel)]
+        rows.append(
+            {
+                "requirement": requirement,
+                "cases": len(part),
+                "overlap": int(part["overlap"].sum()),
+                "share": float(part["overlap"].mean()),
+                "by_chance": float(part["by_chance"].mean()),
+                **{name: float(part[name].map(len).mean()) for name in (*ENGINES, "both")},
+                "same_best": sum(native[0] == kernel[0] for native, kernel in decided),
+                "native_in_kernel": sum(native[0] in kernel for native, kernel in decided),
+                "kernel_in_native": sum(kernel[0] in native for native, kernel in decided),
+                **{name: float(part[name].mean()) for name in ("native_choice", "kernel_choice")},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _best(case: pd.DataFrame, engine: str) -> list[str]:
+    """Returns the best CCA under an engine, followed by those tied with it, by descending mean."""
+    mine = case[(case["engine"] == engine) & case["best"]]
+    return [str(cca) for cca in mine.sort_values("mean", ascending=False, kind="stable")["cca"]]
+
+
+def _under(case: pd.DataFrame, engine: str, chosen: Sequence[str]) -> float:
+    """Returns the difference of the first of `chosen` to the best under this engine, in %."""
+    if not chosen:
+        return math.nan
+    mine = case[(case["engine"] == engine) & (case["cca"] == chosen[0])]
+    return float(mine["to_best"].iloc[0])

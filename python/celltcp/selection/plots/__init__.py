@@ -1,0 +1,1 @@
+"""Plots of evaluations, explanations and of the agreement of engines."""

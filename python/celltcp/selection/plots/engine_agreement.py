@@ -1,0 +1,52 @@
+"""Picture of a comparison of engines: how far each CCA is from the best, under both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from celltcp.present.palette import colours, marker
+from celltcp.present.style import figure, legend_beside
+from celltcp.scenarios.cca_labels import labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFrame:
+    """Returns a row per scenario and CCA: its difference to the best of each engine, in %.
+
+    Columns: `scenario`, `cca`, `native` and `kernel`; without rows of which one is undefined.
+
+    Args:
+        standings: as `celltcp.selection.engine_best_sets.standings_of` gives them.
+        requirement: one of them.
+    """
+    mine = standings[standings["requirement"] == requirement]
+    table = mine.pivot_table(index=["scenario", "cca"], columns="engine", values="to_best", sort=False)
+    return table.reindex(columns=["native", "kernel"]).dropna().reset_index()
+
+
+def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figure:
+    """Draws the differences to the best, native against kernel, a panel per requirement.
+
+    On the diagonal both engines agree.
+    """
+    ccas = list(dict.fromkeys(standings["cca"]))
+    names, shades = labels(ccas), colours(ccas)
+    picture = figure(1.6 + 2.6 * len(requirements), 3.4)
+    panels = picture.subplots(1, len(requirements), squeeze=False)[0]
+    for axes, requirement in zip(panels, requirements, strict=True):
+        found = differences_by_cca(standings, requirement)
+        least = float(found[["native", "kernel"]].min().min()) if len(found) else -1.0
+        axes.plot([least, 0], [least, 0], color="#999999", lw=0.8, zorder=1)
+        for cca in ccas:
+            mine = found[found["cca"] == cca]
+            look = {"ms": 4, "ls": "none", "color": shades[cca], "label": names[cca]}
+            axes.plot(mine["kernel"], mine["native"], marker(cca), **look)
+        axes.set_title(f"for {requirement}", loc="left")
+        axes.set_xlabel("kernel: % to its best")
+    panels[0].set_ylabel("native: % to its best")
+    legend_beside(picture, ccas)
+    return picture

@@ -1,0 +1,82 @@
+"""Reliability diagram of an evaluation: expected measures of choices and what came of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.campaign.provenance import ran_by
+from celltcp.present.style import figure, footnote
+from celltcp.scenarios.cca_labels import counted
+from celltcp.selection.evaluation import Evaluation
+from celltcp.selection.plots.selection import LOOKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+
+
+def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequence[str]) -> Figure:
+    """Draws the mean realised measure of each bin over the mean expected one, with 95 % intervals.
+
+    There is a panel per requirement. On the diagonal what came is what was expected. The number at a
+    point is that of its decisions. The axes begin below the lowest point.
+
+    Args:
+        bins: as `celltcp.selection.calibration.reliability_of` gives them.
+        policies: those that are drawn.
+        requirements: in the order of the panels; those without a bin are left out.
+    """
+    bins = bins[bins["policy"].isin(policies)]
+    requirements = [each for each in requirements if (bins["requirement"] == each).any()]
+    seen = bins[["expected", "realised"]].to_numpy(float)
+    low = max(0.0, math.floor(10 * np.nanmin(seen, initial=1.0) - 0.5) / 10)
+    picture = figure(max(5.0, 3.1 * len(requirements)), 4.0)
+    panels = picture.subplots(1, len(requirements), squeeze=False, sharex=True, sharey=True)[0]
+    for axes, requirement in zip(panels, requirements, strict=True):
+        axes.plot([0, 1], [0, 1], color="black", lw=0.8, label="as expected")
+        for policy in policies:
+            mine = bins[(bins["requirement"] == requirement) & (bins["policy"] == policy)]
+            if mine.empty:
+                continue
+            colour, marker = LOOKS[policies.index(policy) % len(LOOKS)]
+            axes.errorbar(
+                mine["expected"],
+                mine["realised"],
+                yerr=mine["realised_ci95"].fillna(0.0),
+                fmt=marker,
+                ms=5,
+                lw=1,
+                color=colour,
+                label=policy,
+            )
+            for x, y, count in zip(mine["expected"], mine["realised"], mine["decisions"], strict=True):
+                axes.annotate(
+                    str(count), (x, y), (5, -9), textcoords="offset points", fontsize=7, color=colour
+                )
+        axes.set_title(f"for {requirement}", loc="left")
+        axes.set_xlabel("expected measure")
+        axes.set_xlim(low, 1.02)
+        axes.set_ylim(low, 1.02)
+        axes.set_box_aspect(1)
+    panels[0].set_ylabel("realised measure")
+    handles: dict[str, Artist] = {}
+    for axes in panels:
+        handles.update(
+            {name: each for each, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+        )
+    picture.legend(list(handles.values()), list(handles), loc="outside upper right", ncols=len(handles))
+    return picture
+
+
+def plot_reliability(evaluation: Evaluation) -> Figure:
+    """Draws the measures that came of choices over those that the evaluated policies expected."""
+    about = evaluation.about
+    picture = draw_reliability(evaluation.reliability, list(about["policies"]), about["requirements"])
+    legend = "numbers: decisions; means over the scenarios with 95 % intervals"
+    footnote(picture, [f"{legend}; {counted(about['runs'], 'run')} of each; {ran_by(about)}"])
+    return picture

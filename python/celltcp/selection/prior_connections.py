@@ -1,0 +1,107 @@
+"""History: earlier connections to a destination, for policies with a memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.jobs import Job
+from celltcp.results.frames import frame
+from celltcp.scenarios.cca_mix import flow_cca
+from celltcp.scenarios.scenario_list import Source
+from celltcp.selection.candidates import HISTORY
+
+#: Seeds of earlier connections are so far from those that are evaluated.
+FAR = 1_000_000
+
+#: The delivery rate of a connection is that of its last second.
+_LAST_S = 1.0
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """Measures of a connection to the destination at its end."""
+
+    cca: str
+    #: Lowest RTT, ms.
+    rtt_ms: float
+    #: Delivery rate at the end, Mbit/s.
+    rate_mbps: float
+    #: Capacity as the sender saw it at the end, Mbit/s.
+    capacity_mbps: float
+    #: Room of the bottleneck's buffer as the sender saw it, segments.
+    buffer_segments: float
+    #: Share of what was delivered that was sent again.
+    retransmitted: float
+
+
+def earlier_jobs(
+    source: Source, candidates: Sequence[str], count: int, seed: int, engine: Engine
+) -> list[Job]:
+    """Returns earlier connections: the candidates in turn, each with a seed of its own.
+
+    They keep their CCA while estimators run, so that their results at the end are like those of
+    connections with a selector.
+    """
+    jobs = []
+    for number in range(count):
+        cca = f"auto:policy=fixed,cca={candidates[number % len(candidates)]}"
+        jobs.append(Job(number, cca, seed + FAR + number, source.scenario.with_cca(cca), engine))
+    return jobs
+
+
+def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
+    """Returns the measures of the connections of these jobs at their ends, in their order."""
+    flows, slots = frame(tables["flows"]), frame(tables["slots"])
+    seen = frame(tables["estimates"]) if "estimates" in tables else None
+    found = []
+    for job in jobs:
+        flow = flows[flows["run"] == job.number].iloc[0]
+        found.append(ended(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
+    return found
+
+
+def ended(cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | None) -> Earlier:
+    """Returns the measures of a connection at its end.
+
+    Args:
+        cca: its congestion control at the end.
+        flow: its row of `flows`.
+        slots: the slots of all.
+        seen: the estimates of all, for those engines that record them.
+    """
+    mine = _of(slots, flow)
+    last = mine[mine["t_s"] > mine["t_s"].max() - _LAST_S]
+    estimates = None if seen is None else _of(seen, flow)
+    view = {} if estimates is None or estimates.empty else dict(estimates.iloc[-1])
+    delivered = flow["segments"] - flow["retransmissions"]
+    return Earlier(
+        cca,
+        float(flow["rtt_min_ms"]),
+        float(last["goodput_mbps"].mean()),
+        float(view.get("capacity_mbps", 0.0)),
+        float(view.get("buffer_segments", 0.0)),
+        float(flow["retransmissions"] / max(delivered, 1)),
+    )
+
+
+def remembering(source: Source, memory: str) -> Source:
+    """Returns the scenario with this memory in it, under the name that policies are given."""
+    change = f"selection.{HISTORY}={json.dumps(memory)}"
+    return Source(source.name, source.changed(change), (*source.changes, change))
+
+
+def destination_of(source: Source) -> str:
+    """Returns the node at which the first flow ends, which is the destination in memories."""
+    return str(json.loads(source.scenario.to_json())["flows"][0]["to"])
+
+
+def _of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
+    """Returns the rows of a connection."""
+    mine: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
+    return mine

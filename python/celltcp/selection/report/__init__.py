@@ -1,0 +1,1 @@
+"""Evaluations and the agreement of engines as parts of a report."""

@@ -1,0 +1,133 @@
+"""Comparison of engines as a part of a report: whether both find the same best CCAs."""
+
+from __future__ import annotations
+
+import functools
+import math
+import shlex
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.report.provenance import origin_sections
+from celltcp.present.chart import Chart, Panel, Series, numbers
+from celltcp.present.means import percent_text, runs_text
+from celltcp.present.palette import colours
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.scenarios.cca_labels import counted, labels
+from celltcp.scenarios.scenario_list import short_name
+from celltcp.selection.plots.engine_agreement import differences_by_cca, draw_standings
+from celltcp.selection.report.engine_agreement_tables import (
+    cases_table,
+    differences_table,
+    summary_table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from celltcp.selection.engine_agreement import Overlap
+
+
+def engines_part(result: Overlap) -> Part:
+    """Returns the part of a report on a comparison of engines."""
+    about = result.about
+    count = counted(len(about["scenarios"]), "scenario")
+    engines = f"native engine and Linux {about['kernel_version']}"
+    sections = [
+        Section("Over all cases", summary_table(result.summary).without(_DROPPED), text=(_BY_CHANCE,)),
+        Section("Best of each case", cases_table(result.cases), text=(_BEST,)),
+    ]
+    if len(result.differences):
+        sections.append(
+            Section("Best under one engine only", differences_table(result.differences), text=(_ONLY,))
+        )
+    for requirement in about["requirements"]:
+        title = f"Difference to the best, for {requirement}"
+        sections.append(Section(title, figure=_figure(result, requirement, title), text=(_DIAGONAL,)))
+    sections.append(Section("Scenarios", _scenarios(about)))
+    told = {**about, "engine": engines}
+    return Part(
+        title=f"Engines: native and Linux {about['kernel_version']}",
+        asked=(
+            f"Do the {engines} find the same best CCAs on {count} for "
+            f"{', '.join(about['requirements'])}, in {runs_text(about['runs'])} each?"
+        ),
+        findings=_findings(result),
+        sections=(*sections, *origin_sections(told, _command(about))),
+        warnings=tuple(f"left out: {each}" for each in about["left_out"]),
+    )
+
+
+#: Columns of the summary for which a page has no room.
+_DROPPED = ("native", "kernel", "both", "kernel_in_native")
+
+_BY_CHANCE = (
+    "The best of a case are the CCA with the highest mean and all that are tied with it. They overlap "
+    "if the sets of both engines have a common member. Expected is the overlap of sets of these sizes "
+    "that are drawn at random. The last column is the loss under the kernel of the native best."
+)
+_BEST = (
+    "A case is a scenario with a requirement. The best of an engine comes before those tied with it."
+)
+_ONLY = "The differences are paired by seed, against the best of each engine. The worst come first."
+_DIAGONAL = (
+    "Each point is a CCA in a case: how far its mean is below that of the best, under the kernel to "
+    "the right and under the native engine upwards. On the diagonal both agree."
+)
+
+
+def _findings(result: Overlap) -> tuple[Finding, ...]:
+    """Returns a finding per requirement: in how many cases the best overlap."""
+    found = []
+    for row in result.summary[result.summary["requirement"] != "all"].to_dict("records"):
+        cases, overlap = int(row["cases"]), int(row["overlap"])
+        is_all = overlap == cases
+        loss = float(row["native_choice"])
+        cost = (
+            "" if math.isnan(loss) else f"; the native best is {percent_text(loss, math.nan)} % there"
+        )
+        found.append(
+            Finding(
+                f"Best for {row['requirement']}",
+                f"same in {overlap} of {cases}",
+                f"the same leader in {row['same_best']} of {counted(cases, 'case')}",
+                f"{100 * row['by_chance']:.0f} % would overlap by chance{cost}",
+                "sure" if is_all else "tied" if row["share"] > row["by_chance"] else "open",
+            )
+        )
+    return tuple(found)
+
+
+def _figure(result: Overlap, requirement: str, title: str) -> Figure:
+    """Returns the differences to the best, native against kernel."""
+    ccas = list(dict.fromkeys(result.standings["cca"]))
+    names, shades = labels(ccas), colours(ccas)
+    found = differences_by_cca(result.standings, requirement).sort_values("kernel", kind="stable")
+    places, values = numbers(found["kernel"]), numbers(found["native"])
+    series = [Series("both agree", "#999999", places)]
+    for cca in ccas:
+        mine = np.where(found["cca"] == cca, values, np.nan)
+        series.append(Series(names[cca], shades[cca], mine, look="points", size=8))
+    least = float(values.min()) if len(values) else -1.0
+    # The best are at zero, where half of their points would be cut off.
+    panel = Panel("native, to its best", "%", tuple(series), 1, top=-0.05 * least, bottom=1.05 * least)
+    chart = Chart(places, "kernel, to its best", "%", (panel,), digits=1)
+    draw = functools.partial(draw_standings, result.standings, [requirement])
+    return Figure(draw, f"{title}: a point per CCA and case", chart)
+
+
+def _scenarios(about: Mapping[str, Any]) -> Table:
+    """Returns the scenarios with their digests."""
+    rows = tuple((short_name(name), str(digest)) for name, digest in about["scenarios"].items())
+    return Table((Column("scenario"), Column("digest")), rows)
+
+
+def _command(about: Mapping[str, Any]) -> str:
+    """Returns the command that makes the comparison again."""
+    words = ["celltcp", "select", "engines", "--scenarios", ",".join(about["scenarios"])]
+    words += ["--requirement", ",".join(about["requirements"]), "--cca", ",".join(about["cca"])]
+    words += ["--runs", str(about["runs"]), "--seed", str(about["seed"])]
+    words += [word for change in about.get("set", ()) for word in ("--set", change)]
+    return shlex.join([*words, "--kernel", about["kernel_version"], "--out", "results"])

@@ -1,0 +1,102 @@
+"""Tables of a comparison of engines: the best CCAs of each case, differences, counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.present.means import percent_text
+from celltcp.present.section import Column, Table
+from celltcp.scenarios.scenario_list import short_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def cases_table(cases: pd.DataFrame) -> Table:
+    """Returns a row per case: the best under each engine; cases without overlap stand out."""
+    rows, bold = [], set()
+    before = None
+    for number, row in enumerate(cases.to_dict("records")):
+        native, kernel, both = (list(row[name]) for name in ("native", "kernel", "both"))
+        rows.append(
+            (
+                short_name(row["scenario"]) if row["scenario"] != before else "",
+                str(row["requirement"]),
+                native[0] if native else "-",
+                kernel[0] if kernel else "-",
+                ", ".join(both) or "none",
+                ", ".join(cca for cca in native if cca not in both),
+                ", ".join(cca for cca in kernel if cca not in both),
+            )
+        )
+        if not row["overlap"]:
+            bold.add(number)
+        before = row["scenario"]
+    headings = (
+        *("scenario", "for", "best\nnative", "best\nkernel"),
+        *("in both", "native only", "kernel only"),
+    )
+    title = "The best of each case, followed by those tied with it"
+    ccas = {cell: cell for row in rows for cell in row[2:4] if cell != "-"}
+    columns = (Column(headings[0], folds=True), *map(Column, headings[1:]))
+    return Table(columns, tuple(rows), title, bold=frozenset(bold), ccas=ccas)
+
+
+def differences_table(differences: pd.DataFrame) -> Table:
+    """Returns a row per CCA that is best under one engine only; cases without overlap stand out."""
+    rows, bold = [], set()
+    before = None
+    for number, row in enumerate(differences.to_dict("records")):
+        case = (row["scenario"], row["requirement"])
+        rows.append(
+            (
+                short_name(row["scenario"]) if case != before else "",
+                str(row["requirement"]) if case != before else "",
+                str(row["cca"]),
+                str(row["only"]),
+                percent_text(row["native"], row["native_ci95"], 2),
+                percent_text(row["kernel"], row["kernel_ci95"], 2),
+            )
+        )
+        if not row["overlap"]:
+            bold.add(number)
+        before = case
+    columns = (
+        *map(Column, ("scenario", "for", "CCA", "best\nunder")),
+        Column("native:\n% to its best", is_number=True),
+        Column("kernel:\n% to its best", is_number=True),
+    )
+    title = "Best under one engine only, worst first"
+    ccas = {row[2]: row[2] for row in rows}
+    return Table(columns, tuple(rows), title, bold=frozenset(bold), ccas=ccas)
+
+
+def summary_table(summary: pd.DataFrame) -> Table:
+    """Returns a row per requirement: cases, overlaps, sizes of the sets."""
+    headings = (
+        *("cases", "overlap", "%", "expected,\n%", "mean sizes:\nnative", "kernel", "both"),
+        *("same\nbest", "best of\nnative in\nkernel's", "best of\nkernel in\nnative's"),
+        "best of\nnative on\nkernel, %",
+    )
+    rows = tuple(
+        (
+            str(row["requirement"]),
+            str(row["cases"]),
+            str(row["overlap"]),
+            f"{100 * row['share']:.0f}",
+            f"{100 * row['by_chance']:.0f}",
+            *(f"{row[name]:.1f}" for name in ("native", "kernel", "both")),
+            *(str(row[name]) for name in ("same_best", "native_in_kernel", "kernel_in_native")),
+            percent_text(row["native_choice"], float("nan")),
+        )
+        for row in summary.to_dict("records")
+    )
+    names = dict(zip(headings[4:7], ("native", "kernel", "both"), strict=True))
+    names[headings[9]] = "kernel_in_native"
+    columns = (
+        Column("for"),
+        *(Column(heading, is_number=True, name=names.get(heading, "")) for heading in headings),
+    )
+    return Table(
+        columns, rows, "Over all cases; expected: overlap of sets of these sizes drawn at random"
+    )

@@ -1,0 +1,187 @@
+"""Evaluation of policies as a part of a report."""
+
+from __future__ import annotations
+
+import functools
+import math
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp.comparison.report.provenance import origin_sections
+from celltcp.present.chart import Chart, Panel, Series, numbers
+from celltcp.present.means import percent_text, runs_text
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.scenarios.scenario_list import short_name
+from celltcp.selection.plots.selection import LOOKS, PANELS, draw_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from celltcp.selection import Evaluation
+
+#: Places of percentages: value and half of its interval, with the heading.
+_PERCENT = (("gain", "gain over cubic, %"), ("regret", "regret to best, %"))
+
+
+def evaluation_part(result: Evaluation) -> Part:
+    """Returns the part of a report on policies."""
+    about = result.about
+    policies = ", ".join(about["policies"])
+    requirements = ", ".join(about["requirements"])
+    count = len(about["scenarios"])
+    asked = (
+        f"How do {policies} compare with fixed CCAs on {count} "
+        f"{'scenario' if count == 1 else 'scenarios'} for {requirements}, in "
+        f"{runs_text(about['runs'])} each?"
+    )
+    checks = (
+        "Won, tied and lost are against CUBIC, the best fixed CCA in hindsight over the runs of a "
+        "case, and the best one of each run (oracle).",
+    )
+    text = "The best fixed CCA in hindsight is that with the highest mean over the runs of a case."
+    return Part(
+        title=f"Evaluation of {policies}",
+        asked=asked,
+        findings=_findings(result),
+        sections=(
+            Section("Over all cases", _checks(result), text=checks),
+            *_pictures(result),
+            Section("Cases", _cases(result), text=(text,)),
+            Section("Scenarios", _scenarios(about)),
+            *origin_sections(about, _command(about)),
+        ),
+        warnings=tuple(f"left out: {each}" for each in about["left_out"]),
+    )
+
+
+def _findings(result: Evaluation) -> tuple[Finding, ...]:
+    """Returns a finding per policy and requirement: gain over CUBIC and regret, with intervals."""
+    found = []
+    checks = result.checks
+    for row in checks[checks["policy"].isin(result.about["policies"])].to_dict("records"):
+        gain = f"{percent_text(row['gain'], row['gain_ci95'])} %"
+        half = row["gain_ci95"]
+        is_clear = not math.isnan(half) and abs(row["gain"]) > half
+        found.append(
+            Finding(
+                f"{row['policy']} for {row['requirement']}",
+                f"{gain} over cubic",
+                f"regret to the best in hindsight {percent_text(row['regret'], row['regret_ci95'])} %",
+                f"won {row['won_default']}, tied {row['tied_default']}, lost {row['lost_default']} of "
+                f"{row['cases']} cases against cubic",
+                "sure" if is_clear else "open",
+            )
+        )
+    return tuple(found)
+
+
+def _checks(result: Evaluation) -> Table:
+    columns = (
+        *(Column("policy"), Column("for"), Column("cases", is_number=True)),
+        *(Column(heading, is_number=True) for _, heading in _PERCENT),
+        *(Column(f"won, tied, lost against {rival}") for rival in ("cubic", "best", "oracle")),
+        Column("changes, returns per minute", is_number=True),
+    )
+    rows: list[tuple[str, ...]] = []
+    for name, table in (("", result.checks), ("best constant: ", result.best_for_all)):
+        rows += [
+            (
+                f"{name}{row['policy']}",
+                str(row["requirement"]),
+                str(row["cases"]),
+                *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT),
+                *(_counts(row, rival) for rival in ("default", "best", "oracle")),
+                f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
+            )
+            for row in table.to_dict("records")
+        ]
+    return Table(columns, tuple(rows))
+
+
+def _counts(row: Mapping[Any, Any], rival: str) -> str:
+    return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))
+
+
+def _cases(result: Evaluation) -> Table:
+    cases = result.cases[result.cases["policy"].isin(result.about["policies"])]
+    headings = ("policy", "scenario", "for")
+    columns = (
+        *map(Column, headings),
+        Column("mean", is_number=True),
+        *(Column(heading, is_number=True) for _, heading in _PERCENT),
+        *map(Column, ("best", "against cubic", "against best", "against oracle")),
+    )
+    rows = tuple(
+        (
+            str(row["policy"]),
+            short_name(row["scenario"]),
+            str(row["requirement"]),
+            f"{row['mean']:.{2 if row['requirement'] == 'goodput' else 3}f}",
+            *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT),
+            *(str(row[name]) for name in ("best_cca", "against_default", "against_best")),
+            str(row["against_oracle"]),
+        )
+        for row in cases.to_dict("records")
+    )
+    return Table(columns, rows, ccas={str(cca): str(cca) for cca in cases["best_cca"]})
+
+
+def _pictures(result: Evaluation) -> list[Section]:
+    """Returns gain and regret, case by case, a picture per requirement."""
+    about = result.about
+    policies = list(about["policies"])
+    sections = []
+    for requirement in about["requirements"]:
+        mine = result.cases[result.cases["requirement"] == requirement]
+        mine = mine[mine["policy"].isin(policies)]
+        if mine.empty:
+            continue
+        draw = functools.partial(draw_cases, mine, policies, [requirement])
+        words = f"Gain and regret by case, for {requirement}"
+        sections.append(Section(words, figure=Figure(draw, words, _chart(mine, policies))))
+    return sections
+
+
+def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
+    scenarios = list(dict.fromkeys(cases["scenario"]))
+    panels = []
+    for value, half, label in PANELS:
+        series = []
+        for number, policy in enumerate(policies):
+            mine = cases[cases["policy"] == policy].set_index("scenario").reindex(scenarios)
+            mean = numbers(mine[value])
+            width = np.nan_to_num(numbers(mine[half]))
+            colour = LOOKS[number % len(LOOKS)][0]
+            low, high = mean - width, mean + width
+            series.append(Series(policy, colour, mean, look="points", low=low, high=high, size=8))
+        panels.append(Panel(label.partition(", ")[0], "%", tuple(series), 1))
+    names = tuple(short_name(name) for name in scenarios)
+    return Chart(np.arange(len(scenarios), dtype=float), "case", "", tuple(panels), names=names)
+
+
+def _scenarios(about: Mapping[str, Any]) -> Table:
+    """Returns the scenarios with their digests."""
+    rows = tuple((short_name(name), str(digest)) for name, digest in about["scenarios"].items())
+    return Table((Column("scenario"), Column("digest")), rows)
+
+
+def _command(about: Mapping[str, Any]) -> str:
+    """Returns the command that makes an evaluation again."""
+    engine, _, kernel = str(about["engine"]).partition("-")
+    words = ["celltcp", "select", "evaluate", "--policy", ",".join(about["policies"])]
+    words += ["--against", ",".join(about["against"]), "--cca", ",".join(about["cca"])]
+    words += ["--scenarios", ",".join(about["scenarios"])]
+    words += ["--requirement", ",".join(about["requirements"])]
+    words += ["--runs", str(about["runs"]), "--seed", str(about["seed"])]
+    words += [word for change in about.get("set", ()) for word in ("--set", change)]
+    words += ["--hints"] if any(about["hints"].values()) else []
+    words += ["--switches"] if about.get("switches") else []
+    histories = set(about["history"].values())
+    words += ["--history", str(max(histories))] if histories else []
+    words += ["--engine", engine] if engine != "native" else []
+    words += ["--kernel", kernel] if kernel else []
+    return shlex.join([*words, "--out", "results"])

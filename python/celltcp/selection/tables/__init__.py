@@ -1,0 +1,1 @@
+"""Tables of evaluations on the terminal."""

@@ -1,0 +1,65 @@
+"""Cost of changes, as celltcp select evaluate --switches prints it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from celltcp.results.statistics import Estimate
+    from celltcp.selection import Evaluation
+    from celltcp.selection.mean_switch_cost import Price
+
+
+def print_prices(result: Evaluation, console: Console) -> None:
+    """Prints the cost of changes, and how many are not measured, if that was asked for."""
+    if result.costs is None:
+        return
+    replays = result.about["engine"] == "native"
+    prices = result.prices
+    for policy in (*result.about["policies"], *result.about["against"]):
+        if policy not in prices:
+            console.print(f"{policy}: no changes", markup=False)
+            continue
+        price = prices[policy]
+        told = [f"{policy}: {price.changes} changes"]
+        if price.measured:
+            told += _measured(price, replays)
+        for reason, count in price.unmeasured.items():
+            told.append(f"{count} of {price.changes} not measured: {reason}")
+        console.print("; ".join(told), markup=False)
+    if not replays and prices:
+        console.print(
+            "Retransmissions without the change are measured by replays, which need --engine native."
+        )
+
+
+def _measured(price: Price, replays: bool) -> list[str]:
+    """Returns sentences on the changes that were measured."""
+    told = [f"retransmitted in the second after: {_share(price.lost)} %"]
+    if replays and price.replayed:
+        told[0] += (
+            f", without the change {_share(price.lost_staying)} %, "
+            f"difference {_share(price.extra)} percentage points ({price.replayed} replayed)"
+        )
+    elif replays:
+        told[0] += " (no replay has the same past)"
+    if price.early < price.measured:
+        told.append(
+            f"goodput {price.goodput_change.mean:+.1f} % where the capacity held "
+            f"({price.capacity_held} changes)"
+            if price.capacity_held
+            else "the capacity never held"
+        )
+    if price.early:
+        told.append(
+            f"goodput of {price.early} of {price.changes} not measured: "
+            "less than 1 s after the start of the connection"
+        )
+    return told
+
+
+def _share(found: Estimate) -> str:
+    half = "" if found.ci95 is None else f" ±{100 * found.ci95:.2f}"
+    return f"{100 * found.mean:.2f}{half}"

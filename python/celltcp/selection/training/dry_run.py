@@ -1,0 +1,52 @@
+"""Runs of a training before it begins, by which its cost is estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.jobs import Jobs
+from celltcp.selection.candidates import DEFAULT
+from celltcp.selection.slot_measures import HORIZON_S
+from celltcp.selection.training.counterfactual import SHORT_FLOW_S, flight_points
+from celltcp.selection.training.families import Network, networks
+from celltcp.selection.training.knn_weights import SURE
+from celltcp.selection.training.moment_features import RUN_S, UNTIL_DECIDED_S, fixed
+from celltcp.selection.training.plan import BY_PATH, COMPANY, START_EACH, Plan
+from celltcp.selection.training.tuning import MARGINS
+
+#: Time that a run goes on behind its horizon, s.
+_AFTER_S = 1.0
+
+
+def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
+    """Yields as many runs as the training will do, and as long ones.
+
+    A fixed CCA stands for the policies, which are not known before.
+    """
+    drawn = list(networks(plan.families, plan.each, plan.seed))
+    ccas = len(plan.ccas)
+
+    def runs(network: Network, length_s: float, count: int) -> Jobs:
+        scenario = network.scenario(fixed(DEFAULT), length_s)
+        return Jobs([(DEFAULT, scenario)], count, network.seed, engine)
+
+    for network in drawn:
+        yield runs(network, RUN_S, ccas)
+    requirements = len(plan.requirements)
+    for point in flight_points(drawn, plan.ccas, plan.moments_each, plan.seed):
+        if set(plan.requirements) & set(BY_PATH):
+            yield runs(point.network, point.at_s + UNTIL_DECIDED_S + _AFTER_S, min(ccas, COMPANY))
+        if set(plan.requirements) - set(BY_PATH):
+            yield runs(point.network, point.at_s + HORIZON_S + _AFTER_S, ccas)
+    for network in drawn[::START_EACH]:
+        for horizon_s in (HORIZON_S, SHORT_FLOW_S):
+            yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
+    by_path = len(set(plan.requirements) & set(BY_PATH))
+    # Every start and the default, then every way to go on in flight and the default again.
+    ways = len(MARGINS) * (by_path + len(SURE) * (requirements - by_path))
+    trials = (ccas + 1 + 2) * requirements + ways
+    for network in networks(plan.families, plan.whole_each, plan.seed + 1):
+        yield runs(network, RUN_S, trials)
+    for network in networks(plan.families, plan.whole_each, plan.seed + 2):
+        yield runs(network, RUN_S, requirements + len({DEFAULT, *plan.ccas}))

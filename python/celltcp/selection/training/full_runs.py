@@ -1,0 +1,84 @@
+"""Whole runs of policies and of fixed CCAs, on networks drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from celltcp.campaign.cluster import Workers
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.jobs import Job
+from celltcp.campaign.run import run_jobs
+from celltcp.selection.slot_measures import MEASURED, of_first_flow
+from celltcp.selection.training.counterfactual import at_once, by_run, parts_on
+from celltcp.selection.training.families import Network
+from celltcp.selection.training.fit import score_of
+from celltcp.selection.training.moment_features import RUN_S, fixed
+
+#: Writes the flow of a scenario for a network.
+Flow = Callable[[Network], str]
+
+
+def selecting(policy: str, requirement: str) -> Flow:
+    """Returns the flow whose CCA the policy of this text selects for a requirement."""
+    return lambda network: (
+        f"""
+[[flows]]
+cca = {{ name = "auto", policy = "candidate", requirement = "{network.required(requirement)}" }}
+[selection]
+candidate = '''{policy}'''
+"""
+    )
+
+
+def staying(cca: str) -> Flow:
+    """Returns the flow with a fixed CCA."""
+    return lambda _: fixed(cca)
+
+
+def whole_runs(
+    networks: Sequence[Network],
+    flows: Mapping[str, Flow],
+    requirements: Sequence[str],
+    engine: Engine,
+    *,
+    workers: Workers = None,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Returns the measure of each requirement by network (rows: family, number) and label (columns)."""
+    cases = [(network, label) for network in networks for label in flows]
+    rows = []
+    step = at_once(workers)
+    for first in range(0, len(cases), step):
+        batch = cases[first : first + step]
+        jobs = [
+            Job(run, label, network.seed, network.scenario(flows[label](network), RUN_S), engine)
+            for run, (network, label) in enumerate(batch)
+        ]
+        tables = run_jobs(jobs, workers=workers, tables=("slots",))
+        slots = by_run(of_first_flow(tables["slots"]), MEASURED)
+        for run, (network, label) in enumerate(batch):
+            parts = parts_on(network, slots[run])
+            for requirement in requirements:
+                measure = score_of(parts, requirement, network.fair_share)
+                rows.append((network.family, network.number, label, requirement, measure))
+        if progress:
+            progress(min(1.0, (first + len(batch)) / len(cases)))
+    table = pd.DataFrame(rows, columns=["family", "network", "label", "requirement", "measure"])
+    return {
+        str(requirement): measured.pivot_table(
+            index=["family", "network"], columns="label", values="measure"
+        )
+        for requirement, measured in table.groupby("requirement")
+    }
+
+
+def regret(measures: pd.DataFrame) -> dict[str, float]:
+    """Returns the mean relative loss of each column against the best of each row."""
+    best = measures.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lost = 1.0 - measures.div(best, axis=0)
+    means = lost.fillna(0.0).mean()
+    return {str(label): float(loss) for label, loss in means.items()}

@@ -1,0 +1,240 @@
+"""Video: what viewers get under each congestion control and adaptation of the bitrate."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from celltcp._core import CelltcpError, Scenario, __version__
+from celltcp.campaign.plan import run_campaigns
+from celltcp.campaign.run import Progress
+from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.comparison.app_metrics import VIDEO
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.scenario_set import LoadedSet, load_all
+from celltcp.results.folder import part_of_file_name
+from celltcp.results.frames import json_rows
+from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.scenarios.changes import Changes, override_texts
+from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.requirements import QOE
+
+#: Scenarios of a table unless others are named: a radio cell, a highway, the motorway, and NR.
+DEFAULT_SCENARIOS = ("mobility/forward-60-4g", "highway/drive", "vehicular/scenario-3", "nr/sub6-drive")
+
+#: Adaptations of a table unless others are named.
+DEFAULT_ABRS = ("throughput", "bola-e", "robust-mpc")
+
+
+@dataclass(frozen=True)
+class Viewing:
+    """A comparison for each scenario and adaptation of the bitrate, in the order given.
+
+    Attributes:
+        comparisons: by the name of the scenario and that of the adaptation.
+        left_out: files of folders that could not be loaded, and why.
+    """
+
+    comparisons: dict[tuple[str, str], Comparison]
+    left_out: tuple[str, ...] = ()
+
+    #: `plot()` draws the mean opinion scores, a panel for each scenario.
+    plot = Attachment()
+
+    #: `plot_ecdf()` draws the distributions of score, start-up and stalls over all sessions of a CCA.
+    plot_ecdf = Attachment()
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row per scenario, adaptation and CCA.
+
+        Each figure of the viewer has its mean and the half width of its 95 % interval (NaN without
+        spread). `behind` is the paired difference of the score to that of the leading CCA.
+        """
+        rows = []
+        for (scenario, abr), comparison in self.comparisons.items():
+            runs = comparison.runs.sort_values("seed")
+            leader = self.verdict(scenario, abr).leader
+            for cca in comparison.ccas:
+                mine = runs[runs["cca"] == cca]
+                row: dict[str, Any] = {"scenario": scenario, "abr": abr, "cca": cca}
+                for figure in VIDEO:
+                    found = estimate(mine[figure].astype(float).tolist())
+                    row[figure] = found.mean
+                    row[f"{figure}_ci95"] = math.nan if found.ci95 is None else found.ci95
+                row |= {"behind": math.nan, "behind_ci95": math.nan}
+                if leader not in (None, cca):
+                    best = runs.loc[runs["cca"] == leader, QOE].tolist()
+                    difference = paired_difference(mine[QOE].tolist(), best)
+                    row["behind"] = difference.mean
+                    row["behind_ci95"] = math.nan if difference.ci95 is None else difference.ci95
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def verdict(self, scenario: str, abr: str) -> Verdict:
+        """Returns which CCA viewers of that scenario and adaptation like best."""
+        return self.comparisons[scenario, abr].verdicts[QOE]
+
+    @property
+    def ccas(self) -> list[str]:
+        """The congestion controls, in the order given."""
+        return next(iter(self.comparisons.values())).ccas
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of all comparisons, each with the scenarios that have it."""
+        told: dict[str, list[str]] = {}
+        for (scenario, _), comparison in self.comparisons.items():
+            for warning in comparison.warnings:
+                places = told.setdefault(warning, [])
+                if scenario not in places:
+                    places.append(scenario)
+        return [f"{', '.join(places)}: {warning}" for warning, places in told.items()]
+
+    def to_json(self) -> dict[str, Any]:
+        """The table, and the best CCA of each scenario and adaptation; the same for the same seeds."""
+        best = [
+            {
+                "scenario": scenario,
+                "abr": abr,
+                "best": found.best,
+                "leader": found.leader,
+                "tied": list(found.tied),
+                "undecided": list(found.undecided),
+            }
+            for scenario, abr in self.comparisons
+            for found in [self.verdict(scenario, abr)]
+        ]
+        return {
+            "version": __version__,
+            "rows": json_rows(self.table),
+            "verdicts": best,
+            "warnings": self.warnings,
+            "left_out": list(self.left_out),
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the tables of each scenario and adaptation into a folder of its own."""
+        for (scenario, abr), comparison in self.comparisons.items():
+            comparison.save(Path(folder) / folder_name(scenario, abr))
+
+    def __repr__(self) -> str:
+        return f"<Viewing {len(self.comparisons)} tables: {', '.join(self.ccas)}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(float_format="{:.3g}".format))
+
+
+def watch(
+    scenarios: str | Sequence[str] = DEFAULT_SCENARIOS,
+    abr: str | Sequence[str] = DEFAULT_ABRS,
+    cca: Sequence[str] | str = DEFAULT_CCAS,
+    runs: int = 5,
+    seed: int = 1,
+    duration: str | None = None,
+    jobs: int | None = None,
+    *,
+    ladder: str = "bbb",
+    engine: str = "native",
+    kernel: str | None = None,
+    set: Changes = (),  # noqa: A002 - as on the command line
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Viewing:
+    """Plays a video on each scenario, with each adaptation, under each congestion control.
+
+    Args:
+        scenarios: as for `celltcp.compare_all`; the workload of the first flow is replaced.
+        abr: adaptations of the bitrate, as a list or in one text with commas.
+        cca: as for `celltcp.compare`.
+        runs: runs of each; run i has `seed + i`.
+        seed: of the first run.
+        duration: length of a run, such as `"600s"`.
+        jobs: runs at a time; all cores unless given.
+        ladder: representations of the video: a built-in ladder, or a file of segment sizes (`.json`).
+        engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
+        kernel: version of the kernel; the newest that is built unless given.
+        set: scenario fields to override, such as `flows.0.workload.max_buffer`.
+        out: folder to keep finished runs in, with a folder for each scenario and adaptation.
+        overwrite: whether other results in these folders may be replaced.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
+    settings = RunSettings(
+        cca=cca,
+        runs=runs,
+        seed=seed,
+        duration=duration,
+        jobs=jobs,
+        engine=engine,
+        kernel=kernel,
+        changes=set,
+        out=out,
+        overwrite=overwrite,
+    )
+    return watch_loaded(load_viewings(scenarios, abr, ladder, settings), settings, progress)
+
+
+def load_viewings(
+    scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
+) -> dict[str, LoadedSet]:
+    """Loads the scenarios with a video in the place of their first workload, by adaptation.
+
+    Raises:
+        CelltcpError: if a name is no scenario or no adaptation.
+    """
+    abrs = [each.strip() for each in (abr.split(",") if isinstance(abr, str) else abr)]
+    if not all(abrs) or len(set(abrs)) < len(abrs):
+        raise CelltcpError(f"abr: {', '.join(abrs)!r} is wrong; allowed: names, each once")
+    own = override_texts(settings.changes)
+    # A file counts from the working directory, wherever the scenarios are.
+    source = str(Path(ladder).resolve()) if ladder.endswith(".json") else ladder
+    found = {}
+    for each in abrs:
+        workload = (
+            f'flows.0.workload={{ kind = "video", abr = "{each}", ladder = {json.dumps(source)} }}'
+        )
+        found[each] = load_all(scenarios, replace(settings, changes=[workload, *own]))
+    return found
+
+
+def watch_loaded(
+    loaded: Mapping[str, LoadedSet], settings: RunSettings, progress: Progress | None = None
+) -> Viewing:
+    """Plays a video on scenarios that `load_viewings` has loaded."""
+    settings.check()
+    engine = settings.find_engine()
+    folder = None if settings.out is None else Path(settings.out)
+    scenarios: dict[tuple[str, str], Scenario] = {
+        (name, abr): one for abr, each in loaded.items() for name, one in each.scenarios.items()
+    }
+    names = dict.fromkeys(name for name, _ in scenarios)
+    keys = [(name, abr) for name in names for abr in loaded if (name, abr) in scenarios]
+    planned = [
+        settings.plan(scenarios[key], engine, None if folder is None else folder / folder_name(*key))
+        for key in keys
+    ]
+    found = run_campaigns(
+        planned,
+        workers=settings.workers,
+        folder=folder,
+        overwrite=settings.overwrite,
+        dry_run=settings.dry_run,
+        progress=progress,
+    )
+    comparisons = {key: Comparison(results) for key, results in zip(keys, found, strict=True)}
+    return Viewing(comparisons, next(iter(loaded.values())).left_out)
+
+
+def folder_name(scenario: str, abr: str) -> str:
+    """Returns the name of the folder with the results of a scenario and an adaptation."""
+    return part_of_file_name(f"{scenario.strip('./').replace('/', '-')}-{abr}")

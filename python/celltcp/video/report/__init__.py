@@ -1,0 +1,1 @@
+"""Video sessions as parts of a report."""

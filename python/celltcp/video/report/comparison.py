@@ -1,0 +1,278 @@
+"""Videos as a part of a report: the best CCA for the viewer of each scenario, scores, sessions."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+import tomllib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.app_metrics import VIDEO
+from celltcp.comparison.plots.video_sessions import draw_sessions
+from celltcp.comparison.report.findings import findings_of
+from celltcp.comparison.report.provenance import origin_sections
+from celltcp.present.chart import Chart, Panel, Series, held, numbers
+from celltcp.present.means import mean_text, runs_text
+from celltcp.present.palette import colours
+from celltcp.present.scenario_text import file_name, scenario_sections
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.style import CAPACITY, dashes, figure, legend_beside
+from celltcp.results.frames import frame
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.requirements import QOE
+from celltcp.scenarios.scenario_list import short_name
+from celltcp.video.comparison import load_viewings
+from celltcp.video.plots.video import draw_scores
+from celltcp.video.plots.viewers import QUANTITIES, draw_viewers, sessions_of, share_of_sessions
+from celltcp.video.report.video import scores_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from matplotlib.figure import Figure as Picture
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.present.chart import Numbers
+    from celltcp.video.comparison import Viewing
+
+_SCORES = (
+    "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "
+    "CCA with the highest mean over the runs of a scenario and an adaptation of the bitrate."
+)
+_DISTRIBUTIONS = (
+    "The share of the sessions of a CCA, with all adaptations, that have at most this value."
+)
+_SESSIONS = (
+    "The run with the first seed: goodput, bitrates of the segments, and what the player has ahead."
+)
+
+
+def viewing_part(result: Viewing) -> Part:
+    """Returns the part of a report on videos."""
+    about = _about(result)
+    scenarios = list(dict.fromkeys(scenario for scenario, _ in result.comparisons))
+    abrs = list(dict.fromkeys(abr for _, abr in result.comparisons))
+    ccas = ", ".join(labels(result.ccas).values())
+    bests = {scenario: _best(result, scenario) for scenario in scenarios}
+    sections = [
+        Section("Mean opinion scores", scores_table(result), text=(_SCORES,)),
+        Section("Scores by adaptation", figure=_scores(result, scenarios, abrs)),
+        Section("What the viewers got", _figures(result)),
+        *_distributions(result, scenarios),
+    ]
+    for scenario, abr in bests.items():
+        title = f"{short_name(scenario)} with {abr}, over time"
+        comparison = result.comparisons[scenario, abr]
+        sections.append(Section(title, figure=_sessions(comparison, title), text=(_SESSIONS,)))
+    for scenario, abr in bests.items():
+        short, whole = scenario_sections(result.comparisons[scenario, abr].results.about)
+        told = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
+        named = replace(short, title=f"Scenario {short_name(scenario)}", text=told)
+        sections += [named, whole]
+    return Part(
+        title=f"Video on {', '.join(map(short_name, scenarios))}",
+        asked=(
+            f"With which of {ccas} does the viewer of a video get most on {', '.join(scenarios)}, with "
+            f"{', '.join(abrs)}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each?"
+        ),
+        findings=tuple(_finding(result, scenario, abr) for scenario, abr in bests.items()),
+        sections=(*sections, *origin_sections(_general(about), _command(result, scenarios, abrs))),
+        warnings=tuple(result.warnings),
+    )
+
+
+def _about(result: Viewing) -> dict[str, Any]:
+    return next(iter(result.comparisons.values())).results.about
+
+
+def _general(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the origin without what is of one scenario."""
+    return {key: value for key, value in about.items() if key != "hash"}
+
+
+def _best(result: Viewing, scenario: str) -> str:
+    """Returns the adaptation of a scenario whose leading CCA has the highest mean score."""
+    means: dict[str, float] = {}
+    for (name, abr), comparison in result.comparisons.items():
+        if name == scenario:
+            runs = comparison.runs
+            means[abr] = max(
+                np.nan_to_num(estimate(runs.loc[runs["cca"] == cca, QOE].tolist()).mean)
+                for cca in comparison.ccas
+            )
+    return max(means, key=lambda abr: means[abr])
+
+
+def _finding(result: Viewing, scenario: str, abr: str) -> Finding:
+    """Returns the finding for the score on a scenario with its best adaptation."""
+    comparison = result.comparisons[scenario, abr]
+    place = list(comparison.verdicts).index(QOE)
+    return replace(
+        findings_of(comparison)[place], question=f"Best on {short_name(scenario)}, with {abr}"
+    )
+
+
+def _figures(result: Viewing) -> Table:
+    """Returns all figures of the viewers, a row per scenario, adaptation and CCA."""
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    names = labels(result.ccas)
+    for (scenario, abr), comparison in result.comparisons.items():
+        for cca in comparison.ccas:
+            mine = comparison.runs[comparison.runs["cca"] == cca]
+            cells = (mean_text(mine[name], each.digits) for name, each in VIDEO.items())
+            rows.append((short_name(scenario), abr, names[cca], *cells))
+        ends.add(len(rows) - 1)
+    columns = (
+        *map(Column, ("scenario", "adaptation", "CCA")),
+        *(Column(each.heading, is_number=True) for each in VIDEO.values()),
+    )
+    return Table(
+        columns, tuple(rows), ends=frozenset(ends), ccas={names[cca]: cca for cca in result.ccas}
+    )
+
+
+def _scores(result: Viewing, scenarios: list[str], abrs: list[str]) -> Figure:
+    """Returns the scores with their intervals, a panel per scenario."""
+    names, shades = labels(result.ccas), colours(result.ccas)
+    panels = []
+    for scenario in scenarios:
+        series = []
+        for cca in result.ccas:
+            found = []
+            for abr in abrs:
+                runs = result.comparisons[scenario, abr].runs
+                found.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
+            mean = numbers([each.mean for each in found])
+            half = numbers([each.ci95 or 0.0 for each in found])
+            low, high = mean - half, mean + half
+            series.append(Series(names[cca], shades[cca], mean, "points", low=low, high=high, size=9))
+        panels.append(Panel(short_name(scenario), "MOS", tuple(series), 2, top=5.0, bottom=1.0))
+    chart = Chart(np.arange(len(abrs), dtype=float), "adaptation", "", tuple(panels), names=tuple(abrs))
+    draw = functools.partial(draw_scores, result)
+    return Figure(draw, "Mean opinion scores by adaptation of the bitrate and CCA", chart)
+
+
+def _distributions(result: Viewing, scenarios: list[str]) -> Iterator[Section]:
+    """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
+    names, shades = labels(result.ccas), colours(result.ccas)
+    found = {scenario: sessions_of(result, scenario) for scenario in scenarios}
+    for quantity in QUANTITIES:
+        known = np.concatenate([numbers(each[quantity.column].dropna()) for each in found.values()])
+        if not len(known):
+            continue
+        # A step needs a place before and one at each value.
+        grid = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
+        panels = []
+        for scenario, sessions in found.items():
+            series = tuple(
+                Series(
+                    names[cca],
+                    shades[cca],
+                    share_of_sessions(sessions, cca, quantity.column, grid),
+                    dash=dashes(cca),
+                )
+                for cca in result.ccas
+            )
+            panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
+        title = f"Distribution of the {quantity.name}"
+        chart = Chart(grid, quantity.label, quantity.unit, tuple(panels))
+        draw = functools.partial(draw_viewers, result, (quantity,))
+        yield Section(title, figure=Figure(draw, title, chart), text=(_DISTRIBUTIONS,))
+
+
+def _sessions(result: Comparison, title: str) -> Figure:
+    """Returns goodput, bitrate and buffer over time in the run with the first seed."""
+    runs = result.runs[result.runs["seed"] == result.results.about["seed"]]
+    slots, events = result.tested_slots, frame(result.results.tables["events"])
+
+    def draw() -> Picture:
+        picture = figure(8.5, 5.2)
+        axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
+        draw_sessions(axes, slots, events, runs, result.ccas)
+        legend_beside(picture, result.ccas)
+        return picture
+
+    return Figure(draw, title, _over_time(result, runs, slots, events))
+
+
+def _over_time(
+    result: Comparison, runs: pd.DataFrame, slots: pd.DataFrame, events: pd.DataFrame
+) -> Chart:
+    slot_s = float(result.results.about["slot_s"])
+    times = numbers(np.arange(round(float(result.results.about["duration_s"]) / slot_s)) * slot_s)
+    names, shades = labels(result.ccas), colours(result.ccas)
+    panels: dict[str, list[Series]] = {"goodput": [], "segments": [], "buffer": []}
+    for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
+        mine = slots[slots["run"] == number]
+        told = events[events["run"] == number]
+        if not panels["goodput"]:
+            values = _in_slots(times, slot_s, mine["t_s"], mine["capacity_mbps"])
+            panels["goodput"].append(Series("capacity", CAPACITY, values, look="area"))
+        goodput = mine.set_index("t_s")["goodput_mbps"]
+        # A second evens out the pauses between segments.
+        smooth = goodput.rolling(max(1, round(1.0 / slot_s)), min_periods=1).mean()
+        rows = {
+            "goodput": _in_slots(times, slot_s, smooth.index, smooth),
+            "segments": _level(times, told[told["kind"] == "segment_mbps"]),
+            "buffer": _level(times, told[told["kind"] == "buffer_s"]),
+        }
+        for name, values in rows.items():
+            panels[name].append(Series(names[cca], shades[cca], values, dash=dashes(cca)))
+    units = {"goodput": "Mbit/s", "segments": "Mbit/s", "buffer": "s"}
+    return Chart(
+        times,
+        "time",
+        "s",
+        tuple(Panel(name, units[name], tuple(series), 2) for name, series in panels.items()),
+        digits=1,
+    ).thinned()
+
+
+def _in_slots(times: Numbers, slot_s: float, at: Any, values: Any) -> Numbers:
+    """Returns values of slots on the grid of all slots."""
+    found = np.full(len(times), np.nan)
+    places = np.round(numbers(at) / slot_s).astype(int)
+    kept = places < len(times)
+    found[places[kept]] = numbers(values)[kept]
+    return found
+
+
+def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
+    """Returns the value of the last event at each time."""
+    return held(times, numbers(events["t_ns"]) * 1e-9, numbers(events["detail"].astype(float)))
+
+
+def _command(result: Viewing, scenarios: list[str], abrs: list[str]) -> str:
+    """Returns the command that makes the results again."""
+    about = _about(result)
+    engine, _, kernel = str(about["engine"]).partition("-")
+    ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]
+    length = f"{about['duration_s']:g}s"
+    told = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
+    words = ["celltcp", "video", *(_named(told[name], abrs[0], ladder, length) for name in scenarios)]
+    words += ["--abr", ",".join(abrs), "--cca", ",".join(about["cca"]), "--duration", length]
+    words += ["--ladder", ladder, "--runs", str(about["runs"]), "--seed", str(about["seed"])]
+    words += ["--engine", engine] if engine != "native" else []
+    words += ["--kernel", kernel] if kernel else []
+    return shlex.join([*words, "--out", "results"])
+
+
+def _named(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
+    """Returns the name of a scenario if that gives the results, or the file that the report has."""
+    name = str(about["name"])
+    try:
+        (found,) = load_viewings(name, abr, ladder, RunSettings(duration=length))[
+            abr
+        ].scenarios.values()
+    except (CelltcpError, ValueError):
+        return file_name(about)
+    return name if found.hash == about["hash"] else file_name(about)

@@ -1,0 +1,41 @@
+"""Tables of videos: mean opinion scores by scenario, adaptation of the bitrate and CCA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.report.tables import verdict_text
+from celltcp.present.means import mean_text, runs_text
+from celltcp.present.section import Column, Table
+from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.requirements import QOE
+
+if TYPE_CHECKING:
+    from celltcp.video.comparison import Viewing
+
+
+def scores_table(result: Viewing) -> Table:
+    """Returns mean and 95 % interval of the score, a row per scenario and adaptation."""
+    names = labels(result.ccas)
+    rows = []
+    ends = set()
+    keys = list(result.comparisons)
+    for number, (scenario, abr) in enumerate(keys):
+        runs = result.comparisons[scenario, abr].runs
+        scores = (mean_text(runs.loc[runs["cca"] == cca, QOE], 2) for cca in result.ccas)
+        best = verdict_text(result.verdict(scenario, abr), names) if len(result.ccas) > 1 else "-"
+        rows.append((scenario, abr, *scores, best))
+        if number + 1 < len(keys) and keys[number + 1][0] != scenario:
+            ends.add(number)
+    about = next(iter(result.comparisons.values())).results.about
+    return Table(
+        columns=(
+            Column("scenario", folds=True),
+            Column("adaptation"),
+            *(Column(names[cca], is_number=True) for cca in result.ccas),
+            Column("best", folds=True),
+        ),
+        rows=tuple(rows),
+        title=f"Mean opinion score (1 to 5) and 95 % interval over {runs_text(about['runs'])}",
+        ends=frozenset(ends),
+    )
