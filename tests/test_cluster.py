@@ -25,7 +25,7 @@ from celltcp.campaign.cluster import Cluster, ClusterLostError
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
 from celltcp.campaign.run import RunsDone, run_jobs
-from celltcp.pcap.validation import judge
+from celltcp.pcap.validation import validate
 from celltcp.pcap.validation_cases import CASES
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ _SETTINGS = {"scenario": "drive", "cca": "cubic,bbr,auto:policy=rules", "runs": 
 
 
 def test_cases_of_captures_are_judged_by_workers(cluster: Processes) -> None:
-    there = judge(_CASES, cluster=cluster.address)
-    here = judge(_CASES[:1])
+    there = validate(_CASES, cluster=cluster.address)
+    here = validate(_CASES[:1])
     assert [each.case for each in there] == list(_CASES)
     assert here[0].matched.equals(there[0].matched)
 

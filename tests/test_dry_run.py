@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Jobs
 from celltcp.scenarios.scenarios import load_scenario
@@ -66,7 +66,7 @@ def test_a_training_is_planned_with_as_many_runs_as_it_does(
         "whole_each": 2,
         "least": 2,
     }
-    with pytest.raises(OnlyPlanned) as planned:
+    with pytest.raises(DryRunExit) as planned:
         train("p", **plan, dry_run=True)
     counted = []
     for module in (counterfactual, paths, whole_runs):
@@ -77,7 +77,7 @@ def test_a_training_is_planned_with_as_many_runs_as_it_does(
             lambda jobs, real=real, **other: counted.append(jobs) or real(jobs, **other),
         )
     train("p", **plan)
-    told = planned.value.outline
+    told = planned.value.estimate_cost
     assert told.runs == sum(map(len, counted))
     simulated_s = sum(job.scenario.duration_s for jobs in counted for job in jobs)
     assert told.simulated_h == pytest.approx(simulated_s / 3600, rel=0.1)
@@ -102,7 +102,7 @@ def test_few_runs_are_begun_for_any_plan(monkeypatch: pytest.MonkeyPatch, count:
     monkeypatch.setattr(outlining, "_trial", lambda job: begun.append(job) or (0.1, 10.0))
     scenario = load_scenario("drive")
     plans = (Jobs([("cubic", scenario)], 5, seed, engine()) for seed in range(count))
-    told = outline(plans)
+    told = estimate_cost(plans)
     assert told.runs == 5 * count
     assert told.cpu_h == pytest.approx(0.1 * told.simulated_h)
     assert len(begun) == min(count, 8)

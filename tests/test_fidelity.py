@@ -15,7 +15,7 @@ from celltcp.campaign import plan
 from celltcp.campaign.engines import Engine, engine
 from celltcp.cli.fidelity import fidelity as command
 from celltcp.fidelity.bands import limits_for
-from celltcp.fidelity.campaign import Sides, decide, judge, run_case
+from celltcp.fidelity.campaign import EnginePair, judge, rerun_undecided, run_case
 from celltcp.fidelity.cases import Case, case_names, choose_cases, is_steady
 from celltcp.fidelity.causes import NOT_FOUND, Cause, cause_of, known_causes
 from celltcp.fidelity.differences import (
@@ -212,13 +212,13 @@ class TestEngines:
 
     def test_a_smaller_initial_window_shows(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp"], "5s")
-        (found,) = judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"))).judgements
+        (found,) = judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"))).judgements
         assert found.differences["goodput_mbps"].percent > 0
         assert found.cwnd_distance.mean > 0.05
 
     def test_a_smaller_send_buffer_is_outside(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp"], "5s")
-        found = judge(cases, ["bbr", "newreno"], 2, 1, Sides(engine(), Slower("kernel")))
+        found = judge(cases, ["bbr", "newreno"], 2, 1, EnginePair(engine(), Slower("kernel")))
         assert [judgement.cca for judgement in found.outside] == ["bbr", "reno"]
         assert found.outside[0].differences["goodput_mbps"].percent > 100
 
@@ -227,7 +227,7 @@ class TestEngines:
         open_one = judgement("outage", "reno", 6.2, "outage")
         found = outcome(judgement("steady-20-68-1bdp", "reno", 9.0), open_one)
         assert [each.case for each in found.undecided] == ["outage"]
-        first, second = decide(found, cases, 3, Sides(engine(), engine())).judgements
+        first, second = rerun_undecided(found, cases, 3, EnginePair(engine(), engine())).judgements
         assert first is found.judgements[0]
         assert (second.runs, second.differences["goodput_mbps"].percent) == (3, 0)
 
@@ -271,14 +271,14 @@ class TestEngines:
 class TestKeptResults:
     def test_are_not_run_again(self, tmp_path: Path, monkeypatch) -> None:
         cases = choose_cases(["steady-5-18-1bdp", "outage"], "2s")
-        first = judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"), out=tmp_path))
+        first = judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"), out=tmp_path))
         assert sorted(entry.name for entry in tmp_path.iterdir()) == ["outage", "steady-5-18-1bdp"]
 
         def fail(*_: object, **__: object) -> None:
             raise AssertionError("runs again")
 
         monkeypatch.setattr(plan, "run_groups", fail)
-        again = judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"), out=tmp_path))
+        again = judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"), out=tmp_path))
         assert again.to_json([]) == first.to_json([])
 
     @pytest.mark.parametrize("change", ["runs", "duration", "build"])
@@ -311,7 +311,7 @@ class TestKeptResults:
                 ["reno"],
                 2,
                 1,
-                Sides(engine(), Altered("kernel"), out=tmp_path),
+                EnginePair(engine(), Altered("kernel"), out=tmp_path),
                 progress=interrupted,
             )
         assert (tmp_path / "steady-5-18-1bdp" / "kernel" / "runs.parquet").is_file()
@@ -323,7 +323,7 @@ class TestKeptResults:
             run_groups(groups, **options)
 
         monkeypatch.setattr(plan, "run_groups", counted)
-        judge(cases, ["reno"], 2, 1, Sides(engine(), Altered("kernel"), out=tmp_path))
+        judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"), out=tmp_path))
         assert ran == ["outage", "outage"]
         assert not list(tmp_path.rglob("parts"))
 

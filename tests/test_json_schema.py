@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from celltcp.cli import celltcp as commands
 from celltcp.cli.json_schema import SCHEMAS, schema_of
 from celltcp.fidelity.packetdrill import PASSED, Outcome
-from celltcp.pcap.validation import document, judge
+from celltcp.pcap.validation import document, validate
 from celltcp.pcap.validation_cases import CASES
 
 _UNITS = {"_ms": "ms", "_s": "s", "_ns": "ns", "_mbps": "Mbit/s", "_bytes": "bytes", "_percent": "%"}
@@ -103,4 +103,4 @@ def test_output_of_other_commands_fits() -> None:
         _fits("cca", _call("cca", *names, "--json"))
     _fits("kernel status", _call("kernel", "status", "--json"))
     _fits("fidelity packetdrill", [Outcome("a.pkt", PASSED).to_json()])
-    _fits("pcap judge", document(judge([replace(CASES[0], duration="2s")])))
+    _fits("pcap judge", document(validate([replace(CASES[0], duration="2s")])))

@@ -7,20 +7,20 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit, lineups
 from celltcp.scenarios.cca_labels import labels
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.requirements import required_in
 
 
 def test_a_line_up_is_read_as_the_core_prints_it() -> None:
     (text,) = lineups("CUBIC:hystart=no,beta=0.80+westwood+ + auto:hints=on @ split:at=node-1@es")
-    found = lineup_of(text)
+    found = parse_mix(text)
     assert [flow.name for flow in found.flows] == ["cubic", "westwood", "auto"]
     assert found.flows[0].parameters == {"beta": "0.8", "hystart": "off"}
     assert found.flows[2].parameters == {"hints": "on"}
     assert found.middleboxes == "split:at=node-1@es"
     assert found.selects
     assert found.single is None
-    assert lineup_of("bbr@none").single == "bbr"
+    assert parse_mix("bbr@none").single == "bbr"
 
 
 def test_a_requirement_is_found_before_middleboxes() -> None:

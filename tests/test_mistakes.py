@@ -25,7 +25,7 @@ def main_with(statement: str) -> subprocess.CompletedProcess[str]:
     ("statement", "code", "shown"),
     [
         ("{}['none']", 70, "KeyError: 'none'"),
-        ("from celltcp.video.comparison import watch; watch(3)", 70, "celltcp/"),
+        ("from celltcp.video.comparison import compare_video; compare_video(3)", 70, "celltcp/"),
         ("raise MemoryError('8 GiB')", 71, "out of memory: 8 GiB"),
         ("type('PanicException', (BaseException,), {}).__call__; raise type('PanicException', "
          "(BaseException,), {})('index out of bounds')", 70, "index out of bounds"),

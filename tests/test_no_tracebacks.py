@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.files.atomic_write import whole_file, write_text
+from celltcp.files.atomic_write import atomic_write, write_text
 from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
@@ -86,7 +86,7 @@ def test_a_file_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
     write_text(file, "before")
 
     def fill_the_disk() -> None:
-        with whole_file(file) as partial:
+        with atomic_write(file) as partial:
             partial.write_text("half of")
             # As on a full disk: without the name of a file.
             raise OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28]")

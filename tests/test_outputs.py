@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.files.atomic_write import whole_file, write_text
+from celltcp.files.atomic_write import atomic_write, write_text
 
 _RUN = ("run", "steady-5-18", "--cca", "cubic", "--duration", "1s", "--quiet")
 _TABLE = "time_s,rate_mbps\n0,5\n10,7\n"
@@ -126,7 +126,7 @@ def test_a_failure_within_leaves_what_was_there(tmp_path: Path) -> None:
     file.write_text("before")
 
     def fail() -> None:
-        with whole_file(file) as partial:
+        with atomic_write(file) as partial:
             partial.write_text("half of")
             raise ZeroDivisionError
 

@@ -11,7 +11,7 @@ from celltcp.publications.agreement import outcome
 from celltcp.publications.goodput_index import indexed, scanned
 from celltcp.publications.measured_values import measured_values, slot_interval
 from celltcp.publications.measurements import Measured
-from celltcp.publications.paper_run import Replay
+from celltcp.publications.paper_run import PaperRun
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import (
@@ -20,9 +20,9 @@ from celltcp.publications.published import (
     published_tables,
     tables_in,
 )
-from celltcp.publications.published_means import beside
-from celltcp.publications.ranks import joint_chance, rank_correlation
-from celltcp.publications.replication import Figure, redraw
+from celltcp.publications.published_means import compare_published
+from celltcp.publications.ranks import joint_p_value, rank_correlation
+from celltcp.publications.replication import Figure, replicate
 from celltcp.publications.report.texts import agreement_text
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
@@ -62,11 +62,11 @@ def test_ranks_agree_fully_or_not_at_all() -> None:
     assert same is not None
     assert (same.rho, same.low, same.high) == pytest.approx((1, 1, 1))
     # One order of 5! agrees fully.
-    assert same.chance == pytest.approx(1 / math.factorial(5))
+    assert same.p_value == pytest.approx(1 / math.factorial(5))
     opposite = {name: [-mean, -mean] for name, (mean, _) in published.items()}
     against = rank_correlation(opposite, published)
     assert against is not None
-    assert (against.rho, against.chance) == pytest.approx((-1, 1))
+    assert (against.rho, against.p_value) == pytest.approx((-1, 1))
 
 
 def test_wide_published_intervals_leave_the_ranks_open() -> None:
@@ -85,7 +85,7 @@ def test_values_within_two_percent_share_a_rank() -> None:
     assert found is not None
     assert found.rho == pytest.approx(1)
     # The lowest can have any of three places.
-    assert found.chance == pytest.approx(1 / 3)
+    assert found.p_value == pytest.approx(1 / 3)
     # A chain of small steps is no tie: each is compared with the best of its group.
     chain = {"a": (100.0, 0.0), "b": (98.5, 0.0), "c": (97.0, 0.0)}
     found = rank_correlation({"a": [3.0], "b": [3.0], "c": [1.0]}, chain)
@@ -97,35 +97,35 @@ def test_all_tied_is_no_agreement() -> None:
     found = rank_correlation({name: [1.0] for name in "abc"}, {"a": (1, 0), "b": (2, 0), "c": (3, 0)})
     assert found is not None
     assert math.isnan(found.rho)
-    assert joint_chance([([1.0, 1.0, 1.0], [1.0, 2.0, 3.0])]) == 1
+    assert joint_p_value([([1.0, 1.0, 1.0], [1.0, 2.0, 3.0])]) == 1
 
 
 def test_several_tables_that_agree_are_less_likely_chance_than_one() -> None:
     one = ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0])
-    assert joint_chance([one]) == pytest.approx(1 / 24, abs=0.02)
-    assert joint_chance([one, one]) < joint_chance([one]) / 4
+    assert joint_p_value([one]) == pytest.approx(1 / 24, abs=0.02)
+    assert joint_p_value([one, one]) < joint_p_value([one]) / 4
 
 
 def test_a_second_measurement_of_the_published_figures_is_a_yardstick() -> None:
     sure = [Figure(mean, 0.0) for mean in (5.0, 4.0, 3.0, 2.0)]
-    same = redraw([sure])
+    same = replicate([sure])
     assert same is not None
     assert (same.rho, same.low, same.high, same.error) == pytest.approx((1, 1, 1, 0))
     # The mean of the absolute value of a normal distribution is 0.8 standard deviations.
     alike = [Figure(105.0, 21.0), Figure(100.0, 20.0), Figure(95.0, 19.0)]
-    vague = redraw([alike] * 4)
+    vague = replicate([alike] * 4)
     assert vague is not None
     assert 0 < vague.rho < 0.5
     assert vague.low < -0.3
     assert vague.error == pytest.approx(0.16, abs=0.005)
-    both = redraw([sure, alike])
+    both = replicate([sure, alike])
     assert both is not None
     assert vague.rho < both.rho < 1
     # Two have no ranks, and no figures nothing at all.
-    pair = redraw([sure[:2]])
+    pair = replicate([sure[:2]])
     assert pair is not None
     assert math.isnan(pair.rho)
-    assert redraw([]) is None
+    assert replicate([]) is None
 
 
 def test_the_scatter_of_a_second_measurement_is_theirs_and_ours(tmp_path) -> None:
@@ -178,7 +178,7 @@ def test_a_table_that_is_added_is_picked_up_and_run(tmp_path) -> None:
     )
     (table,) = published_tables(tmp_path)
     assert (table.experiment, table.interval) == ("table-9", "runs")
-    measured = Replay(runs=1).measure("mobility/backward-300-4g")
+    measured = PaperRun(runs=1).measure("mobility/backward-300-4g")
     (row,) = outcome(table, {"mobility/backward-300-4g": measured}).rows
     assert (row.theirs.cca, row.theirs.ci95) == ("reno", None)
     flows = measured.comparison.runs.set_index("cca")["retransmissions"]
@@ -213,7 +213,7 @@ def test_a_figure_without_numbers_has_rows_and_a_spider_plot(tmp_path) -> None:
     columns = COLUMNS.replace(",published_ci95", "")
     (tmp_path / "more.csv").write_text(HEADER + "# form: spider\n" + columns + "".join(lines))
     (table,) = published_tables(tmp_path)
-    found = outcome(table, {scenario: Replay(runs=1).measure(scenario)})
+    found = outcome(table, {scenario: PaperRun(runs=1).measure(scenario)})
     assert found.agreements == []
     assert len(found.rows) == 9
     assert all(row.agrees is None and row.to_json()["published"] is None for row in found.rows)
@@ -241,7 +241,7 @@ def test_intervals_of_slots_are_wider_than_those_of_means() -> None:
 
 
 def test_the_era_has_ccas_of_its_kernel() -> None:
-    measured = Replay(runs=1, era=publications()["atxutegi2017"].era).measure(
+    measured = PaperRun(runs=1, era=publications()["atxutegi2017"].era).measure(
         "mobility/backward-300-4g"
     )
     assert measured.ran["bbr"] == "bbr:extra_acked_gain=0"
@@ -250,16 +250,18 @@ def test_the_era_has_ccas_of_its_kernel() -> None:
 
 
 def test_published_means_are_beside_the_built_in_scenario_only() -> None:
-    as_built = beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1))
+    as_built = compare_published(ct.compare("mobility/forward-300-4g", cca="reno", runs=1))
     assert [row.theirs.cca for each in as_built.outcomes for row in each.rows] == ["reno"]
     assert not as_built.why_not
-    changed = beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="2s"))
+    changed = compare_published(
+        ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="2s")
+    )
     assert not changed.outcomes
     assert "was changed" in changed.why_not
-    other = beside(ct.compare("drive", cca="reno", runs=1, duration="2s"))
+    other = compare_published(ct.compare("drive", cca="reno", runs=1, duration="2s"))
     assert not other.outcomes
     assert "mobility/forward-300-4g" in other.why_not
-    unknown = beside(ct.compare("mobility/forward-300-4g", cca="vegas", runs=1))
+    unknown = compare_published(ct.compare("mobility/forward-300-4g", cca="vegas", runs=1))
     assert not unknown.outcomes
     assert "reno" in unknown.why_not
 
@@ -275,9 +277,9 @@ def test_published_means_are_found_without_the_other_tables(monkeypatch: pytest.
         "celltcp.publications.published_means.tables_in",
         lambda file: read.append(file.name) or tables_in(file),
     )
-    beside(ct.compare("drive", cca="reno", runs=1, duration="1s"))
+    compare_published(ct.compare("drive", cca="reno", runs=1, duration="1s"))
     assert read == []
-    beside(ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="1s"))
+    compare_published(ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="1s"))
     assert read == indexed()["mobility/forward-300-4g"]
 
 

@@ -14,7 +14,7 @@ from celltcp.publications.agreement import Outcome, outcome
 from celltcp.publications.claims import claim
 from celltcp.publications.measured_values import distribution_values, measured_values
 from celltcp.publications.measurements import Measured
-from celltcp.publications.paper_run import Replay, ccas_of, group, place_named, scenarios_of
+from celltcp.publications.paper_run import PaperRun, ccas_of, group, place_named, scenarios_of
 from celltcp.publications.plots import distributions, draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import published_tables
@@ -228,7 +228,7 @@ def test_every_form_draws(tmp_path, form: str) -> None:
 
 
 def test_the_best_of_each_phase_run_one_after_another() -> None:
-    replay = Replay(runs=2)
+    replay = PaperRun(runs=2)
     comparison = ct.compare(TRAIN, cca="reno,westwood", runs=2)
     here = Measured(comparison, {"reno": "reno", "westwood": "westwood"})
     found = combination(replay, place_named(TRAIN), "rtt", here)
@@ -259,7 +259,7 @@ def test_a_tally_counts_the_cases_of_a_selection(tmp_path) -> None:
         HEADER + "scenario,cca,quantity,unit,published\n" + "\n".join(lines) + "\n"
     )
     tables = published_tables(tmp_path)
-    (found,) = run_tables(tables, scenarios_of(tables), Replay(runs=1), lambda _: nullcontext())
+    (found,) = run_tables(tables, scenarios_of(tables), PaperRun(runs=1), lambda _: nullcontext())
     by = {row.theirs.quantity: row.here.mean for row in found.rows if row.theirs.cca == "selection"}
     assert sum(value for name, value in by.items() if name.startswith("cases_")) == 3
     assert by["gain_goodput"] == pytest.approx(

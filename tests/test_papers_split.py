@@ -16,7 +16,7 @@ from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import published_tables
 from celltcp.publications.split_choice import choices
-from celltcp.publications.split_losses import losing
+from celltcp.publications.split_losses import split_losses
 
 #: Scenario of the grid.
 LTE = "; ".join(
@@ -56,7 +56,7 @@ def test_the_grid_has_all_combinations_of_table_5() -> None:
     assert split.grid.panels == ["split", "window", "loss"]
     assert split.grid.values("size") == ["0.5MB", "1MB", "5MB", "10MB", "20MB"]
     # It takes hours, so it runs only by its name; the figures are parts of it.
-    chosen = publications()["kim2016"].chosen_tables([])
+    chosen = publications()["kim2016"].selected_tables([])
     assert split not in chosen
     assert known["figure-50"] in chosen
     for figure in ("figure-50", "figure-52", "figure-53a", "figure-53b", "corner"):
@@ -70,9 +70,9 @@ def test_a_row_that_says_something_takes_the_place_of_one_that_does_not() -> Non
     assert len(figure.entries) == len(figure.scenarios) == 75
     said = {each.scenario: each for each in figure.entries}
     assert said[CORNER].value == 94
-    claimed = said["split/85-35/20MB/mcs-25/128kB/0.01%"].claim
-    assert claimed is not None
-    assert (claimed.low, claimed.high) == (20, 40)
+    locked_folder = said["split/85-35/20MB/mcs-25/128kB/0.01%"].claim
+    assert locked_folder is not None
+    assert (locked_folder.low, locked_folder.high) == (20, 40)
     (figure,) = (each for each in published_tables() if each.experiment == "figure-53b")
     texts = [each.claim.text for each in figure.entries if each.claim]
     assert "> @ split/35-85/20MB/mcs-25/512kB/0.01%" in texts
@@ -206,5 +206,5 @@ def test_a_losing_point_has_a_reason(tmp_path: Path) -> None:
         f"# place here: {place}\nscenario,cca,quantity,unit,published\n",
         "here,reno@split:at=node-1,split_gain,%,",
     )
-    (lost,) = losing(found)
+    (lost,) = split_losses(found)
     assert "without split" in lost.reason

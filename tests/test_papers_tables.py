@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import celltcp as ct
-from celltcp.publications.conditions import place_of
+from celltcp.publications.conditions import parse_condition
 from celltcp.publications.paper_run import place_named
 from celltcp.publications.plots.panel import cca_name, number_text
 from celltcp.publications.published import published_tables
@@ -140,7 +140,7 @@ def test_a_place_that_cannot_be_is_named_with_its_file(tmp_path) -> None:
 
 
 def test_the_name_of_a_place_is_one_folder() -> None:
-    assert place_of("forward at 60 km/h", "drive; path.rtt=10ms").folder == "forward at 60 km-h"
+    assert parse_condition("forward at 60 km/h", "drive; path.rtt=10ms").folder == "forward at 60 km-h"
     assert place_named("mobility/forward-60-4g").folder == "mobility/forward-60-4g"
 
 

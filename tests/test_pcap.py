@@ -14,9 +14,9 @@ import celltcp as ct
 from celltcp.pcap import analyse
 from celltcp.pcap.comparison import compare_captures
 from celltcp.pcap.estimate import estimate_path
-from celltcp.pcap.ground_truth import true_losses
-from celltcp.pcap.tags import read_notes, tagged
-from celltcp.pcap.validation import document, judge
+from celltcp.pcap.ground_truth import ground_truth_losses
+from celltcp.pcap.tags import read_tag_rules, tagged
+from celltcp.pcap.validation import document, validate
 from celltcp.pcap.validation_cases import CASES, Case, placed, random_cases
 
 #: Real captures of phones and browsers (test data of nDPI).
@@ -130,7 +130,7 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
     chosen = [
         case for case in CASES if case.name in ("overflow of a short buffer", "random loss under Reno")
     ]
-    outcome = document(judge(chosen))
+    outcome = document(validate(chosen))
     for kind in ("congestion", "random"):
         assert outcome["kinds"][kind]["true"] > 10
         assert outcome["kinds"][kind]["f1"] >= 0.9
@@ -142,7 +142,7 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
 def test_captures_in_between_are_judged(celltcp) -> None:
     """Losses on both sides of the capture, and captures of cases drawn at random."""
     case = Case("both sides", "steady-20-68", "cubic", ("path.buffer=80packets",), "20s", 0.4, "0.1%")
-    (judged,) = judge(placed([case], "between"))
+    (judged,) = validate(placed([case], "between"))
     assert judged.place[0] == "between"
     outcome = document([judged])
     assert outcome["at"] == "between"
@@ -185,8 +185,8 @@ def test_segments_that_are_discarded_for_their_timestamp_are_not_spurious() -> N
             "fate": [row[3] for row in rows],
         }
     )
-    assert list(true_losses(fates)["kind"]) == ["random", "discarded"]
-    assert list(true_losses(fates, timestamps=False)["kind"]) == ["random", "spurious"]
+    assert list(ground_truth_losses(fates)["kind"]) == ["random", "discarded"]
+    assert list(ground_truth_losses(fates, timestamps=False)["kind"]) == ["random", "spurious"]
 
 
 NOTES = """start, end, address, rsrp, site
@@ -198,14 +198,14 @@ NOTES = """start, end, address, rsrp, site
 def test_notes_tag_connections_by_time_and_address(capture: Path, tmp_path: Path) -> None:
     file = tmp_path / "notes.csv"
     file.write_text(NOTES)
-    (row,) = tagged(analyse(capture).connections, read_notes(file)).to_dict("records")
+    (row,) = tagged(analyse(capture).connections, read_tag_rules(file)).to_dict("records")
     assert (row["place"], row["site"], row["size"]) == ("mid", "A", "large")
     file.write_text(NOTES.replace("10.0.0.0/8", "10.0.0.300"))
     with pytest.raises(ct.CelltcpError, match=r"line 2: address: '10.0.0.300'; allowed: an address"):
-        read_notes(file)
+        read_tag_rules(file)
     file.write_text("start,site,site \n,A,B\n")
     with pytest.raises(ct.CelltcpError, match="the column 'site' is there twice"):
-        read_notes(file)
+        read_tag_rules(file)
 
 
 def test_sets_of_captures_are_compared_group_by_group_with_the_weights_of_the_thesis() -> None:
@@ -284,10 +284,10 @@ def test_every_real_capture_is_read_to_its_end() -> None:
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_duplicate_acks_are_those_of_tshark(capture: Path) -> None:
-    from celltcp.pcap.external_tools import counts_of_others
+    from celltcp.pcap.external_tools import external_counts
 
     rows = analyse(capture).connections
-    theirs = counts_of_others(capture)["tshark"]
+    theirs = external_counts(capture)["tshark"]
     assert theirs["duplicate_acks"] == int(rows["duplicate_acks_up"].sum())
     # Seen from the sender, tshark calls fast retransmissions out of order.
     ours = int(rows["retransmissions_down"].sum())

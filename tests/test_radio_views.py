@@ -10,7 +10,7 @@ import celltcp as ct
 from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
 from celltcp.radio.phases import by_phase
 from celltcp.radio.position import by_position
-from celltcp.radio.trajectory import Way
+from celltcp.radio.trajectory import SinrTrajectory
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,11 @@ def test_a_log_of_a_link_without_a_radio_is_refused(celltcp, tmp_path: Path) -> 
 
 
 def test_the_way_is_that_of_the_scenario(forward, backward) -> None:
-    away, closer = Way.of(forward.results), Way.of(backward.results)
+    away, closer = SinrTrajectory.of(forward.results), SinrTrajectory.of(backward.results)
     assert (away.movement, closer.movement) == ("forward", "backward")
     np.testing.assert_allclose(away.at(pd.Series([0.0, 6.0, 12.0])), [20.0, 12.5, 5.0])
     with pytest.raises(ct.CelltcpError, match="neither only falls nor only rises"):
-        _ = Way((0.0, 1.0, 2.0), (5.0, 9.0, 5.0)).movement
+        _ = SinrTrajectory((0.0, 1.0, 2.0), (5.0, 9.0, 5.0)).movement
 
 
 def test_phases_share_out_what_was_delivered(forward) -> None:

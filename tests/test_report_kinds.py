@@ -13,11 +13,11 @@ from celltcp import CelltcpError
 from celltcp.campaign.engines import engine
 from celltcp.cli.load_folder import parts_of
 from celltcp.cli.write_report import write_report
-from celltcp.fidelity.campaign import Sides, decide, judge
+from celltcp.fidelity.campaign import EnginePair, judge, rerun_undecided
 from celltcp.fidelity.cases import choose_cases
 from celltcp.fidelity.random_cases import random_cases
 from celltcp.fidelity.rows import csv_text
-from celltcp.fidelity.saved import DECIDED, ROWS, kept_fidelity
+from celltcp.fidelity.saved import DECIDED, ROWS, load_fidelity
 from celltcp.selection.checkpoint import save_frames
 from reports import Taken
 from test_fidelity import Altered, Slower
@@ -96,11 +96,11 @@ def test_engines_have_the_number_of_common_answers(tmp_path: Path, kernel: float
 def judged(folder: Path, names: list[str], other: type[Altered]) -> Path:
     """A kept campaign of fidelity, with the native engine in the place of the kernel."""
     cases = choose_cases(names, "2s") if names else random_cases(2, 1, "2s")
-    found = judge(cases, ["reno", "cubic"], 2, 1, Sides(engine(), other("kernel"), out=folder))
-    again = Sides(engine(), other("kernel"), out=folder / DECIDED)
-    found = decide(found, cases, 3, again) if found.undecided else found
+    found = judge(cases, ["reno", "cubic"], 2, 1, EnginePair(engine(), other("kernel"), out=folder))
+    again = EnginePair(engine(), other("kernel"), out=folder / DECIDED)
+    found = rerun_undecided(found, cases, 3, again) if found.undecided else found
     (folder / ROWS).write_text(csv_text(found, []))
-    kept = kept_fidelity(folder)
+    kept = load_fidelity(folder)
     assert kept is not None
     assert csv_text(kept.fidelity, []) == csv_text(found, [])
     return folder

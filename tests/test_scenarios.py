@@ -10,7 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import scenario_schema
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
-from celltcp.scenarios.scenario_list import sources_of
+from celltcp.scenarios.scenario_list import expand_scenarios
 
 
 @pytest.mark.parametrize("name", ct.scenario_names())
@@ -120,7 +120,7 @@ def test_variants_of_several_axes_are_combined(celltcp) -> None:
 
 def test_sets_and_patterns_name_variants() -> None:
     def names(given: str) -> list[str]:
-        return [source.name for source in sources_of(given).sources]
+        return [source.name for source in expand_scenarios(given).sources]
 
     assert len(set(names("short"))) == 81
     assert names("short/100k@150ms+5mbps+*") == [

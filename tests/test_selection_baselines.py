@@ -9,7 +9,7 @@ from celltcp.present.console import wide_console
 from celltcp.selection.baselines import baselines_of, family_of
 from celltcp.selection.cases import cases_of
 from celltcp.selection.tables.baseline import print_baselines
-from celltcp.selection.worst_cases import worst_of
+from celltcp.selection.worst_cases import worst_cases_of
 from made_up import evaluation_of, made_up
 
 #: Five scenarios of two families. CUBIC is the best of `a`, Reno that of `b`.
@@ -81,7 +81,7 @@ def test_the_cause_of_a_regret_is_a_choice_its_time_or_the_changes() -> None:
         *(("s/a-2", 0.0, "reno"), ("s/a-2", 15.0, "cubic")),
         ("s/a-3", 0.0, "cubic"),
     )
-    worst = worst_of(cases_of(runs), runs, decisions)
+    worst = worst_cases_of(cases_of(runs), runs, decisions)
     assert list(worst["scenario"]) == ["s/a-1", "s/a-3", "s/a-2"]
     assert list(worst["cause"]) == [
         "wrong CCA: reno, which alone loses 50.0 %",

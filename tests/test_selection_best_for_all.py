@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from celltcp._core import policy_text
-from celltcp.selection.best_constant import best_for_all_of
+from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.candidates import uses
 from celltcp.selection.tables.evaluation import print_evaluation
 from made_up import evaluation_of, made_up
@@ -27,7 +27,7 @@ def test_the_best_one_for_all_has_the_lowest_mean_regret() -> None:
         made_up([20.0, 21.0], 1, cubic=[20.0, 21.0], reno=[19.0, 20.1]),
         made_up([20.0, 21.0], 1, cubic=[5.0, 6.0], reno=[20.0, 21.1]),
     )
-    (best,) = best_for_all_of(runs).to_dict("records")
+    (best,) = best_constant_of(runs).to_dict("records")
     assert (best["policy"], best["requirement"], best["cases"]) == ("reno", "goodput", 3)
     assert best["regret"] == pytest.approx(2 * 100 * 0.95 / 20.5 / 3)
     assert best["gain"] == pytest.approx(100 * (-2 * 0.95 / 20.5 + 15.05 / 5.5) / 3)
@@ -42,7 +42,7 @@ def test_who_has_no_value_in_a_case_is_not_best_for_all() -> None:
         made_up([20.0, 21.0], 1, cubic=[18.0, 19.1], reno=[20.0, 21.0]),
         made_up([20.0, 21.0], 1, cubic=[18.0, 19.1], reno=[nan, nan]),
     )
-    assert list(best_for_all_of(runs)["policy"]) == ["cubic"]
+    assert list(best_constant_of(runs)["policy"]) == ["cubic"]
 
 
 @pytest.mark.parametrize(("runs", "told"), [(1, True), (2, False)])

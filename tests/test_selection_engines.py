@@ -9,8 +9,8 @@ import pytest
 from celltcp.selection.engine_best_sets import (
     by_chance,
     differences_of,
+    means_of,
     overlaps_of,
-    standings_of,
     summary_of,
 )
 
@@ -46,7 +46,7 @@ APART = made_up(
 
 
 def test_a_set_is_the_best_and_all_that_are_tied_with_it() -> None:
-    case = overlaps_of(standings_of(AGREED, ["goodput"])).iloc[0]
+    case = overlaps_of(means_of(AGREED, ["goodput"])).iloc[0]
     assert case["native"] == ["bbr", "nv"]
     assert case["kernel"] == ["bbr"]
     assert case["both"] == ["bbr"]
@@ -54,13 +54,13 @@ def test_a_set_is_the_best_and_all_that_are_tied_with_it() -> None:
 
 
 def test_sets_without_a_common_member_do_not_overlap() -> None:
-    case = overlaps_of(standings_of(APART, ["goodput"])).iloc[0]
+    case = overlaps_of(means_of(APART, ["goodput"])).iloc[0]
     assert (case["native"], case["kernel"], case["both"]) == (["bbr"], ["reno"], [])
     assert not case["overlap"]
 
 
 def test_what_the_choice_of_an_engine_costs_under_the_other_one() -> None:
-    case = overlaps_of(standings_of(APART, ["goodput"])).iloc[0]
+    case = overlaps_of(means_of(APART, ["goodput"])).iloc[0]
     # Means: the channel's 4/3, and what is above it with 1 % on average.
     best, worst = 4 / 3 + 20 * 1.01, 4 / 3 + 10 * 1.01
     assert case["native_choice"] == pytest.approx(100 * (worst / best - 1))
@@ -68,7 +68,7 @@ def test_what_the_choice_of_an_engine_costs_under_the_other_one() -> None:
 
 
 def test_standings_have_means_and_paired_differences_to_the_best_of_the_engine() -> None:
-    standings = standings_of(APART, ["goodput"]).set_index(["engine", "cca"])
+    standings = means_of(APART, ["goodput"]).set_index(["engine", "cca"])
     nv = standings.loc[("native", "nv")]
     assert nv["mean"] == pytest.approx(4 / 3 + 19 * 1.01)
     assert nv["to_best"] == pytest.approx(-100 * 1.01 / (4 / 3 + 20 * 1.01))
@@ -86,7 +86,7 @@ def test_differences_are_listed_worst_first_with_cases_without_overlap_before_ot
         kernel={"bbr": 20.0, "nv": 2.0, "reno": 10.0},
     )
     runs = pd.concat([AGREED, worse, APART], ignore_index=True)
-    listed = differences_of(standings_of(runs, ["goodput"]))
+    listed = differences_of(means_of(runs, ["goodput"]))
     places = list(zip(listed["scenario"], listed["cca"], listed["only"], strict=True))
     assert set(places[:2]) == {("apart", "bbr", "native"), ("apart", "reno", "kernel")}
     assert places[2:] == [("worse", "nv", "native"), ("agreed", "nv", "native")]
@@ -98,7 +98,7 @@ def test_differences_are_listed_worst_first_with_cases_without_overlap_before_ot
 
 def test_engines_that_agree_in_all_leave_nothing_to_list() -> None:
     same = made_up("same", native={"bbr": 20.0, "reno": 10.0}, kernel={"bbr": 30.0, "reno": 10.0})
-    standings = standings_of(same, ["goodput", "balanced"])
+    standings = means_of(same, ["goodput", "balanced"])
     assert differences_of(standings).empty
     assert overlaps_of(standings)["overlap"].all()
 
@@ -108,7 +108,7 @@ def test_requirements_are_cases_of_their_own() -> None:
     runs.loc[runs["engine"] == "kernel", "pm_balanced"] = runs.loc[
         runs["engine"] == "native", "pm_balanced"
     ].to_numpy()
-    cases = overlaps_of(standings_of(runs, ["goodput", "balanced"])).set_index("requirement")
+    cases = overlaps_of(means_of(runs, ["goodput", "balanced"])).set_index("requirement")
     assert not cases.loc["goodput", "overlap"]
     assert cases.loc["balanced", "overlap"]
 
@@ -116,7 +116,7 @@ def test_requirements_are_cases_of_their_own() -> None:
 def test_where_nobody_gets_anything_nobody_is_best_and_nothing_overlaps() -> None:
     dead = made_up("dead", native={"bbr": 1.0, "reno": 0.5}, kernel={"bbr": 1.0, "reno": 1.0})
     dead.loc[dead["engine"] == "kernel", "goodput_mbps"] = 0.0
-    standings = standings_of(dead, ["goodput"])
+    standings = means_of(dead, ["goodput"])
     case = overlaps_of(standings).iloc[0]
     assert (case["native"], case["kernel"], bool(case["overlap"])) == (["bbr"], [], False)
     assert math.isnan(case["native_choice"])
@@ -127,7 +127,7 @@ def test_where_nobody_gets_anything_nobody_is_best_and_nothing_overlaps() -> Non
 
 def test_the_summary_counts_cases_and_says_how_large_sets_are() -> None:
     runs = pd.concat([AGREED, APART], ignore_index=True)
-    summary = summary_of(overlaps_of(standings_of(runs, ["goodput"])))
+    summary = summary_of(overlaps_of(means_of(runs, ["goodput"])))
     assert list(summary["requirement"]) == ["goodput"]
     row = summary.iloc[0]
     assert (row["cases"], row["overlap"], row["share"]) == (2, 1, 0.5)
@@ -139,7 +139,7 @@ def test_the_summary_counts_cases_and_says_how_large_sets_are() -> None:
 
 
 def test_the_summary_of_several_requirements_ends_with_all_of_them() -> None:
-    cases = overlaps_of(standings_of(APART, ["goodput", "balanced"]))
+    cases = overlaps_of(means_of(APART, ["goodput", "balanced"]))
     summary = summary_of(cases)
     assert list(summary["requirement"]) == ["goodput", "balanced", "all"]
     assert summary["cases"].iloc[-1] == 2

@@ -18,11 +18,16 @@ from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import run_jobs
 from celltcp.present.console import wide_console
-from celltcp.scenarios.scenario_list import short_name, sources_of
+from celltcp.scenarios.scenario_list import expand_scenarios, short_name
 from celltcp.selection import Evaluation, evaluate
-from celltcp.selection.cases import cases_of, checks_of, duels_of, relative
-from celltcp.selection.checkpoint import Kept
-from celltcp.selection.prior_connections import Earlier, earlier, earlier_jobs, remembering
+from celltcp.selection.cases import cases_of, pairwise_of, relative, summary_of
+from celltcp.selection.checkpoint import Checkpoint
+from celltcp.selection.prior_connections import (
+    PriorConnection,
+    prior_connections,
+    prior_jobs,
+    remembering,
+)
 from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
 from celltcp.selection.tables.switch_cost import print_prices
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
@@ -75,11 +80,11 @@ def test_checks_count_the_cases() -> None:
     good = made_up([21.0, 22.1, 23.0], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0])
     bad = made_up([9.0, 10.1, 11.0], 1, cubic=[20.0, 21.0, 22.0], reno=[10.0, 11.0, 12.0])
     both = pd.concat([good, bad.assign(scenario="t")], ignore_index=True)
-    checks = checks_of(cases_of(both)).iloc[0]
+    checks = summary_of(cases_of(both)).iloc[0]
     counted = {name: checks[name] for name in ("cases", "won_default", "lost_default", "won_best")}
     assert counted == {"cases": 2, "won_default": 1, "lost_default": 1, "won_best": 1}
     assert (checks["reached_best"], checks["better_than_best"], checks["large_gains"]) == (1, 1, 0)
-    duels = duels_of(both).set_index(["scenario", "rival"])["verdict"]
+    duels = pairwise_of(both).set_index(["scenario", "rival"])["verdict"]
     assert duels["t", "cubic"] == "lost"
     assert duels["t", "reno"] == "lost"
     assert duels["s", "reno"] == "won"
@@ -120,8 +125,8 @@ def test_the_tally_sorts_every_case_once() -> None:
 def test_costs_remembered_are_those_of_bpftune() -> None:
     """The first of a kind counts in full, later ones by a quarter (oracle/bpftune)."""
 
-    def ended(cca: str, rtt_ms: float, rate_mbps: float) -> Earlier:
-        return Earlier(cca, rtt_ms, rate_mbps, 20.0, 30.0, 0.01)
+    def ended(cca: str, rtt_ms: float, rate_mbps: float) -> PriorConnection:
+        return PriorConnection(cca, rtt_ms, rate_mbps, 20.0, 30.0, 0.01)
 
     text = memory_text(
         "phone",
@@ -134,10 +139,10 @@ def test_costs_remembered_are_those_of_bpftune() -> None:
 
 
 def test_an_earlier_history_decides_for_bpftune() -> None:
-    source = sources_of("steady-20-68", {"duration": "3s"}).sources[0]
-    costly = Earlier("cubic", 100, 5, 20, 0, 0.0)
-    cheap = Earlier("htcp", 50, 20, 20, 0, 0.0)
-    rest = [Earlier("bbr", 90, 5, 20, 0, 0.0), Earlier("dctcp", 90, 5, 20, 0, 0.0)]
+    source = expand_scenarios("steady-20-68", {"duration": "3s"}).sources[0]
+    costly = PriorConnection("cubic", 100, 5, 20, 0, 0.0)
+    cheap = PriorConnection("htcp", 50, 20, 20, 0, 0.0)
+    rest = [PriorConnection("bbr", 90, 5, 20, 0, 0.0), PriorConnection("dctcp", 90, 5, 20, 0, 0.0)]
     place = remembering(source, memory_text("phone", [cheap, costly, *rest]))
     chosen = place.scenario.with_cca("auto:policy=bpftune,memory=history")
     run = engine().start(chosen, 1)
@@ -147,12 +152,12 @@ def test_an_earlier_history_decides_for_bpftune() -> None:
 
 
 def test_earlier_connections_take_turns_on_seeds_that_are_not_evaluated() -> None:
-    source = sources_of("steady-20-68", {"duration": "3s"}).sources[0]
-    jobs = earlier_jobs(source, ["cubic", "bbr"], 3, 1, engine())
+    source = expand_scenarios("steady-20-68", {"duration": "3s"}).sources[0]
+    jobs = prior_jobs(source, ["cubic", "bbr"], 3, 1, engine())
     assert [job.cca.rpartition("=")[2] for job in jobs] == ["cubic", "bbr", "cubic"]
     assert len({job.seed for job in jobs}) == 3
     assert min(job.seed for job in jobs) > 1000
-    for each in earlier(run_jobs(jobs), jobs):
+    for each in prior_connections(run_jobs(jobs), jobs):
         assert 68 <= each.rtt_ms < 80
         assert 5 < each.rate_mbps <= 20
 
@@ -161,7 +166,7 @@ def test_folders_hold_what_can_be_loaded_and_the_rest_is_told(tmp_path: Path) ->
     (tmp_path / "good.down").write_text("".join(f"{t}\n" for t in range(1, 2000)))
     (tmp_path / "bad.down").write_text("no trace\n")
     (tmp_path / "notes.txt").write_text("not even tried\n")
-    found = sources_of(str(tmp_path))
+    found = expand_scenarios(str(tmp_path))
     assert [Path(source.name).name for source in found.sources] == ["good.down"]
     assert len(found.left_out) == 1
     assert "bad.down" in found.left_out[0]
@@ -171,20 +176,20 @@ def test_a_compressed_file_that_is_no_trace_is_told(tmp_path: Path) -> None:
     text = "".join(f"{t}\n" for t in range(1, 2000)).encode()
     for name in ("one.down.gz", "one.up.gz", "two.txt.gz", "log.gz"):
         (tmp_path / name).write_bytes(gzip.compress(text))
-    found = sources_of(str(tmp_path))
+    found = expand_scenarios(str(tmp_path))
     assert [Path(source.name).name for source in found.sources] == ["one.down.gz", "two.txt.gz"]
     assert len(found.left_out) == 1
     assert "log.gz" in found.left_out[0]
 
 
 def test_the_set_of_the_thesis_are_its_mobility_scenarios() -> None:
-    names = [source.name for source in sources_of("thesis36").sources]
+    names = [source.name for source in expand_scenarios("thesis36").sources]
     assert len(names) == 12
-    assert set(names) == {source.name for source in sources_of("mobility/*").sources}
+    assert set(names) == {source.name for source in expand_scenarios("mobility/*").sources}
 
 
 def test_the_stress_suite_says_of_each_case_what_it_stresses() -> None:
-    names = [source.name for source in sources_of("stress").sources]
+    names = [source.name for source in expand_scenarios("stress").sources]
     assert len(names) >= 35
     library = Path(ct.__file__).parent / "library"
     for name in names:
@@ -283,7 +288,7 @@ def test_changes_that_are_not_measured_are_told(celltcp, tmp_path: Path) -> None
 
 
 def test_only_the_native_engine_replays() -> None:
-    source = sources_of("steady-20-68", {"duration": "8s"}).sources[0]
+    source = expand_scenarios("steady-20-68", {"duration": "8s"}).sources[0]
     cca = "auto:policy=fixed,cca=reno"
     jobs = [Job(0, cca, 1, source.scenario.with_cca(cca), engine())]
     tables = run_jobs(jobs)
@@ -337,7 +342,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(
 
     whole = again()
     assert not (tmp_path / "finished").exists()
-    monkeypatch.setattr(Kept, "clear", lambda _self: None)
+    monkeypatch.setattr(Checkpoint, "clear", lambda _self: None)
     again()
     started: list[int] = []
     monkeypatch.setattr("celltcp.selection.scenario_runs.run_jobs", lambda *_a, **_k: started.append(1))
@@ -394,11 +399,11 @@ def test_what_cannot_be_evaluated_is_refused(
 
 def test_an_empty_folder_is_no_scenario(tmp_path: Path) -> None:
     with pytest.raises(CelltcpError, match="holds no file"):
-        sources_of(str(tmp_path))
+        expand_scenarios(str(tmp_path))
 
 
 def test_sources_can_be_loaded_with_further_changes() -> None:
-    source = sources_of("steady-20-68", {"duration": "3s"}).sources[0]
+    source = expand_scenarios("steady-20-68", {"duration": "3s"}).sources[0]
     changed = source.changed('flows.0.cca="bbr"')
     assert isinstance(changed, Scenario)
     assert (changed.lineup, changed.duration_s) == ("bbr", 3.0)

@@ -75,7 +75,7 @@ def test_agreement_is_counted_by_slots() -> None:
     assert capacity.error == pytest.approx(0.1)
     assert capacity.bias == pytest.approx(0.1)
     assert base.bias == pytest.approx(0.25)
-    assert movement.right == 0.75
+    assert movement.accuracy == 0.75
 
 
 def test_numbers_that_the_estimator_is_not_sure_of_do_not_count() -> None:
@@ -92,7 +92,7 @@ def test_numbers_that_the_estimator_is_not_sure_of_do_not_count() -> None:
         }
     )
     capacity, queue, base = agreements(both)
-    assert (capacity.slots, capacity.of, queue.slots, base.slots) == (1, 3, 2, 3)
+    assert (capacity.slots, capacity.total_slots, queue.slots, base.slots) == (1, 3, 2, 3)
     assert capacity.error == pytest.approx(0.1)
 
 

@@ -12,9 +12,9 @@ from celltcp._core import describe_policy, policy_text
 from celltcp.cli.select.policies import _shortened
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import networks
-from celltcp.selection.training.fit import leaf_of_one
-from celltcp.selection.training.knn_examples import evidence, with_bounds
-from celltcp.selection.training.knn_weights import alike
+from celltcp.selection.training.fit import constant_tree
+from celltcp.selection.training.knn_examples import examples_csv, with_bounds
+from celltcp.selection.training.knn_weights import fit_knn
 from celltcp.selection.training.policy_file import policy_text as written
 
 CCAS = ["bbr", "vegas"]
@@ -38,7 +38,7 @@ def made_up(each: int = 40) -> Outcomes:
 
 
 def test_what_tells_weighs_most_and_moments_left_out_are_decided_by_it() -> None:
-    got = alike(made_up(), "balanced", CCAS, FEATURES, seed=1)
+    got = fit_knn(made_up(), "balanced", CCAS, FEATURES, seed=1)
     assert max(got.weights, key=lambda name: got.weights[name]) == "capacity"
     # What is the same at all moments tells nothing.
     assert "base_rtt" not in got.weights
@@ -53,14 +53,14 @@ def test_what_tells_weighs_most_and_moments_left_out_are_decided_by_it() -> None
 
 def test_moments_that_tell_nothing_weigh_all_that_is_known_the_same() -> None:
     few = made_up(2)
-    got = alike(few, "balanced", CCAS, [*FEATURES, "jitter"], seed=1)
+    got = fit_knn(few, "balanced", CCAS, [*FEATURES, "jitter"], seed=1)
     assert got.weights["base_rtt"] == got.weights["queue"]
     assert "jitter" not in got.weights
 
 
 def test_the_table_holds_what_was_measured() -> None:
     found = made_up(5)
-    table = pd.read_csv(io.StringIO(evidence(found, CCAS, FEATURES)))
+    table = pd.read_csv(io.StringIO(examples_csv(found, CCAS, FEATURES)))
     assert list(table.columns[:6]) == ["family", "before", "fair_share", *FEATURES]
     assert len(table) == len(found.points)
     assert table["family"].tolist() == [point.network.family for point in found.points]
@@ -74,7 +74,7 @@ def test_a_moment_at_which_no_congestion_control_gets_anything_promises_nothing(
     found = made_up(1)
     at = PARTS.index("goodput@")
     found.parts[0] = {cca: (*each[:at], 0.0, *each[at + 1 :]) for cca, each in found.parts[0].items()}
-    table = pd.read_csv(io.StringIO(evidence(found, CCAS, FEATURES)))
+    table = pd.read_csv(io.StringIO(examples_csv(found, CCAS, FEATURES)))
     assert [table[f"goodput@:{cca}"][0] for cca in CCAS] == [0, 0]
     assert max(table[f"goodput@:{cca}"][1] for cca in CCAS) == 100
     assert max(table[f"power:{cca}"][0] for cca in CCAS) == 100
@@ -94,10 +94,10 @@ def test_the_bound_of_each_network_is_known_at_its_moments() -> None:
 
 def test_a_policy_of_moments_can_be_used_and_a_terminal_shows_the_beginning_of_its_table() -> None:
     found = made_up()
-    own = alike(found, "balanced", CCAS, FEATURES, seed=1)
+    own = fit_knn(found, "balanced", CCAS, FEATURES, seed=1)
     features = [name for name in own.weights if name != "before"]
-    start = leaf_of_one("balanced", "bbr", found)
-    table = evidence(found, CCAS, features)
+    start = constant_tree("balanced", "bbr", found)
+    table = examples_csv(found, CCAS, features)
     text = written("mine", "Moments.", "", features, [], [start, own], table)
     assert set(CCAS) <= set(describe_policy("mine", text)["choices"])
     short = _shortened(text)

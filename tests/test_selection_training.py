@@ -20,9 +20,9 @@ from celltcp.selection.training.counterfactual import (
     start_points,
 )
 from celltcp.selection.training.families import FAMILIES, Network, networks
-from celltcp.selection.training.fit import grow
+from celltcp.selection.training.fit import fit_tree
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.tuning import best_harmless
+from celltcp.selection.training.tuning import best_without_harm
 
 SMALL = {
     "scenarios": ("lossy", "stepping"),
@@ -105,7 +105,9 @@ def made_up(rule: str) -> Outcomes:
 
 def test_a_tree_finds_the_feature_that_tells_and_does_well_on_a_family_left_out() -> None:
     names = [name for name, _ in selection_features()]
-    tree = grow(made_up("variability"), "delay", "flight", ["bbr", "vegas"], names, leaves=2, least=5)
+    tree = fit_tree(
+        made_up("variability"), "delay", "flight", ["bbr", "vegas"], names, leaves=2, least=5
+    )
     root = tree.nodes[0]
     assert root["feature"] == "variability"
     assert float(str(root["threshold"])) == pytest.approx(0.5, abs=0.1)
@@ -179,6 +181,6 @@ def test_margins_that_harm_a_family_are_not_taken_however_well_they_do_elsewhere
         },
         index=rows,
     )
-    assert best_harmless(measures) == "careful"
-    assert best_harmless(measures.drop(columns="careful")) == "never"
-    assert best_harmless(measures[["cubic", "bold"]]) == "bold"
+    assert best_without_harm(measures) == "careful"
+    assert best_without_harm(measures.drop(columns="careful")) == "never"
+    assert best_without_harm(measures[["cubic", "bold"]]) == "bold"

@@ -18,9 +18,9 @@ from celltcp.selection.slot_measures import measured_parts
 from celltcp.selection.training import train
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import FAMILIES, Network, networks
-from celltcp.selection.training.fit import Grown, grow, leaf_of_one, score_of
+from celltcp.selection.training.fit import FittedTree, constant_tree, fit_tree, score_of
 from celltcp.selection.training.train import POLICY, Training
-from celltcp.selection.training.tuning import best_harmless
+from celltcp.selection.training.tuning import best_without_harm
 
 
 def test_bounds_are_drawn_for_each_network_within_their_ranges() -> None:
@@ -82,13 +82,13 @@ def _outcomes(better: str) -> Outcomes:
 
 def test_a_leaf_has_the_measure_over_that_of_the_best_in_place_of_a() -> None:
     names = [name for name, _ in selection_features()]
-    tree = grow(
+    tree = fit_tree(
         _outcomes("bbr"), "power", "flight", ["bbr", "cubic"], names, leaves=2, least=2, home=None
     )
     (leaf,) = tree.nodes
     assert leaf["take"] == ["bbr"]
     assert leaf["parts"] == {"bbr": [1.0, 0.5, 0.5], "cubic": [0.5, 0.5, 0.5]}
-    (start,) = leaf_of_one("power", "cubic", _outcomes("bbr")).nodes
+    (start,) = constant_tree("power", "cubic", _outcomes("bbr")).nodes
     assert (start["take"], start["parts"]) == (["cubic"], {"cubic": [0.5, 0.5, 0.5]})
 
 
@@ -111,16 +111,18 @@ def test_harm_by_chance_in_one_of_many_families_does_not_count() -> None:
     assert ((gains["mean"] - 1) / gains["sem"]).min() < -2
     timid = cubic - 0.0001
     measures = pd.DataFrame({"cubic": cubic, "alike": alike, "timid": timid})
-    assert best_harmless(measures) == "alike"
+    assert best_without_harm(measures) == "alike"
     measures.loc["family-03", "alike"] = [0.5, 0.51, 0.49, 0.5]
     measures.loc["family-03", "timid"] = 1.0
-    assert best_harmless(measures) != "alike"
+    assert best_without_harm(measures) != "alike"
 
 
 def test_what_is_printed_has_every_family_though_a_start_was_not_grown() -> None:
     losses = {"power": {POLICY: 0.01, "bbr": 0.02}}
-    flight = Grown("power", "flight", [], {"lossy": 0.02, "slow": 0.04}, {"lossy": 0.05, "slow": 0.06})
-    start = leaf_of_one("power", "bbr", _outcomes("bbr"))
+    flight = FittedTree(
+        "power", "flight", [], {"lossy": 0.02, "slow": 0.04}, {"lossy": 0.05, "slow": 0.06}
+    )
+    start = constant_tree("power", "bbr", _outcomes("bbr"))
     text = StringIO()
     print_training(Training("", [start, flight], 9, losses), Console(file=text, width=100))
     printed = text.getvalue()

@@ -17,7 +17,7 @@ from rich.console import Console
 import celltcp as ct
 from celltcp.cli import celltcp as celltcp_group
 from celltcp.cli.comparison_output import print_fitting
-from celltcp.cli.output import tell
+from celltcp.cli.output import print_result
 from celltcp.present.palette import colour
 from celltcp.present.section import Column, Table
 from celltcp.present.style import draw_series, figure, styled
@@ -47,9 +47,9 @@ def test_json_is_made_only_where_it_is_written(tmp_path: Path) -> None:
         shown.append("JSON")
         return {}
 
-    tell(document, None, lambda: shown.append("table"))
+    print_result(document, None, lambda: shown.append("table"))
     assert shown == ["table"]
-    tell(document, str(tmp_path / "o.json"), lambda: shown.append("table"))
+    print_result(document, str(tmp_path / "o.json"), lambda: shown.append("table"))
     assert shown == ["table", "JSON", "table"]
 
 

@@ -87,7 +87,7 @@ def test_a_report_ranks_by_qoe_where_every_value_of_a_sweep_has_video(vary: str,
 def test_a_table_has_the_scores_of_each_scenario_adaptation_and_cca(tmp_path: Path) -> None:
     """The same command again runs nothing; one more run adds to what is there."""
     scenarios, abrs = ["steady-5-18", "drive"], ["throughput", "bba-2"]
-    found = ct.watch(scenarios, abrs, "cubic,vegas", 2, duration="20s", out=tmp_path)
+    found = ct.compare_video(scenarios, abrs, "cubic,vegas", 2, duration="20s", out=tmp_path)
     table = found.table
     assert len(table) == 2 * 2 * 2
     assert list(found.comparisons) == [(one, abr) for one in scenarios for abr in abrs]
@@ -98,7 +98,7 @@ def test_a_table_has_the_scores_of_each_scenario_adaptation_and_cca(tmp_path: Pa
         others = mine[mine["cca"] != leader]
         best = mine.loc[mine["cca"] == leader, "qoe"].iloc[0]
         assert np.allclose(others["behind"], others["qoe"] - best)
-    again = ct.watch(scenarios, ",".join(abrs), "cubic,vegas", 2, duration="20s", out=tmp_path)
+    again = ct.compare_video(scenarios, ",".join(abrs), "cubic,vegas", 2, duration="20s", out=tmp_path)
     assert all(each.results.is_repeat for each in again.comparisons.values())
     assert again.to_json() == found.to_json()
     json.dumps(found.to_json(), allow_nan=False)
@@ -126,7 +126,7 @@ def test_sessions_that_never_started_count_as_above_all_values() -> None:
 
 
 def test_distributions_and_their_sections_cover_all_sessions() -> None:
-    found = ct.watch("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
+    found = ct.compare_video("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
     assert len(sessions_of(found, "steady-5-18")) == 2 * 2 * 2
     assert len(found.plot_ecdf().axes) == 3
     sections = {section.title: section for section in viewing_part(found).sections}

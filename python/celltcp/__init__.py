@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from celltcp.scenarios.lazy_attributes import provide
+from celltcp.scenarios.lazy_attributes import register_provider
 
 if TYPE_CHECKING:
     from celltcp._core import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
     from celltcp.scenarios.own_cca import CongestionControl, Decision, register
     from celltcp.scenarios.scenarios import load_scenario, scenario_names
-    from celltcp.video.comparison import Viewing, watch
+    from celltcp.video.comparison import VideoComparison, compare_video
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
@@ -58,9 +58,12 @@ _HOMES = {
     "Sweep": "celltcp.comparison.parameter_sweep",
     "run": "celltcp.comparison.single_run",
     "sweep": "celltcp.comparison.parameter_sweep",
-    "Viewing": "celltcp.video.comparison",
-    "watch": "celltcp.video.comparison",
+    "VideoComparison": "celltcp.video.comparison",
+    "compare_video": "celltcp.video.comparison",
 }
+
+#: Names of earlier versions; they work in this one.
+_RENAMED = {"Viewing": "VideoComparison", "watch": "compare_video"}
 
 __all__ = [
     "CelltcpError",
@@ -76,17 +79,17 @@ __all__ = [
     "SingleRun",
     "Sweep",
     "Trace",
-    "Viewing",
+    "VideoComparison",
     "__version__",
     "compare",
     "compare_all",
+    "compare_video",
     "load",
     "load_scenario",
     "register",
     "run",
     "scenario_names",
     "sweep",
-    "watch",
 ]
 
 
@@ -96,6 +99,12 @@ def __getattr__(name: str) -> object:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
+    if name in _RENAMED:
+        import warnings
+
+        new = _RENAMED[name]
+        warnings.warn(f"celltcp.{name} is celltcp.{new} now", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     raise AttributeError(f"module 'celltcp' has no attribute {name!r}")
 
 
@@ -115,11 +124,13 @@ def _plot_method(module: str, name: str) -> Callable[[Any], Any]:
 
 
 # Results do not import plots: their attributes are registered here.
-provide("Comparison.plot", _plot("comparison.plots.accessors", "ComparisonPlots"))
-provide("SingleRun.plot", _plot("comparison.plots.accessors", "RunPlots"))
-provide("Sweep.plot", _plot_method("comparison.plots.accessors", "plot_sweep"))
-provide("Viewing.plot", _plot_method("video.plots.video", "plot_viewing"))
-provide("Viewing.plot_ecdf", _plot_method("video.plots.viewers", "plot_viewers"))
-provide("Evaluation.plot", _plot_method("selection.plots.selection", "plot_evaluation"))
-provide("Evaluation.plot_reliability", _plot_method("selection.plots.reliability", "plot_reliability"))
-provide("Explanation.plot", _plot_method("selection.plots.explanation", "plot_explanation"))
+register_provider("Comparison.plot", _plot("comparison.plots.accessors", "ComparisonPlots"))
+register_provider("SingleRun.plot", _plot("comparison.plots.accessors", "RunPlots"))
+register_provider("Sweep.plot", _plot_method("comparison.plots.accessors", "plot_sweep"))
+register_provider("VideoComparison.plot", _plot_method("video.plots.video", "plot_viewing"))
+register_provider("VideoComparison.plot_ecdf", _plot_method("video.plots.viewers", "plot_viewers"))
+register_provider("Evaluation.plot", _plot_method("selection.plots.selection", "plot_evaluation"))
+register_provider(
+    "Evaluation.plot_reliability", _plot_method("selection.plots.reliability", "plot_reliability")
+)
+register_provider("Explanation.plot", _plot_method("selection.plots.explanation", "plot_explanation"))

@@ -10,7 +10,7 @@ import pytest
 
 from celltcp import CelltcpError
 from celltcp.campaign.engines import Engine
-from celltcp.selection.checkpoint import Kept
+from celltcp.selection.checkpoint import Checkpoint
 from celltcp.selection.engine_agreement import Overlap, check_engines
 
 
@@ -74,7 +74,7 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(
 
     whole = again()
     assert not (tmp_path / "finished").exists()
-    monkeypatch.setattr(Kept, "clear", lambda _self: None)
+    monkeypatch.setattr(Checkpoint, "clear", lambda _self: None)
     again()
     started: list[int] = []
     monkeypatch.setattr("celltcp.selection.scenario_runs.run_jobs", lambda *_a, **_k: started.append(1))

@@ -18,7 +18,7 @@ use units::{Duration, Instant};
 
 use crate::columns::Joined;
 use crate::faults::{Case, InternalError, catch};
-use crate::own_cca;
+use crate::python_cca;
 use crate::refuse;
 use crate::run::{Going, Watch};
 use crate::scenarios::Scenario;
@@ -33,11 +33,11 @@ const PIECE: std::time::Duration = std::time::Duration::from_millis(50);
 const FIRST_PIECE: Duration = Duration::from_millis(50);
 
 /// Shares of a run are counted in parts of this many.
-const WHOLE: u64 = 1_000_000;
+const PROGRESS_SCALE: u64 = 1_000_000;
 
 /// A job as Python writes it: number and label of the run in the tables, scenario, seed, and for a Linux
 /// kernel the files of the kernel, of the guest's program and of the path.
-type Described = (
+type JobTuple = (
     u32,
     String,
     Py<Scenario>,
@@ -55,8 +55,8 @@ struct Job {
     kernel: Option<Parts>,
 }
 
-impl From<Described> for Job {
-    fn from((number, label, scenario, seed, kernel): Described) -> Self {
+impl From<JobTuple> for Job {
+    fn from((number, label, scenario, seed, kernel): JobTuple) -> Self {
         let scenario = scenario.get();
         Self {
             number,
@@ -90,10 +90,10 @@ struct Batch {
     working: AtomicUsize,
     /// Panic of a thread outside of a run.
     lost: Mutex<Option<String>>,
-    /// Share of its run that each thread has done, in parts of [`WHOLE`].
-    shares: Vec<AtomicU64>,
+    /// Share of its run that each thread has done, in parts of [`PROGRESS_SCALE`].
+    progress: Vec<AtomicU64>,
     done: Mutex<Vec<(usize, PyResult<Tables>)>>,
-    news: Condvar,
+    progress_changed: Condvar,
 }
 
 impl Batch {
@@ -111,7 +111,7 @@ impl Batch {
             *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
         self.working.fetch_sub(1, Ordering::Release);
-        self.news.notify_one();
+        self.progress_changed.notify_one();
     }
 
     /// Does jobs in their order until there is none left, one fails or the batch is stopped.
@@ -130,7 +130,7 @@ impl Batch {
             share.store(0, Ordering::Relaxed);
             let has_failed = outcome.is_err();
             self.done().push((index, outcome));
-            self.news.notify_one();
+            self.progress_changed.notify_one();
             if has_failed {
                 return;
             }
@@ -154,7 +154,7 @@ impl Batch {
             let begun = std::time::Instant::now();
             loop {
                 let reached = going.advance(Instant::ZERO + at)?;
-                if let Some(raised) = own_cca::take_raised() {
+                if let Some(raised) = python_cca::take_raised() {
                     return Err(raised);
                 }
                 if self.stopped() {
@@ -170,7 +170,7 @@ impl Batch {
             } else if spent > PIECE * 2 {
                 *piece = (*piece / 2).max(FIRST_PIECE);
             }
-            let done = WHOLE as f64 * at.as_secs_f64() / length.as_secs_f64();
+            let done = PROGRESS_SCALE as f64 * at.as_secs_f64() / length.as_secs_f64();
             share.store(done as u64, Ordering::Relaxed);
         }
         going.finish().map(Some)
@@ -180,7 +180,7 @@ impl Batch {
     fn finished(&self) -> Vec<(usize, PyResult<Tables>)> {
         let done = self.done();
         let waited = self
-            .news
+            .progress_changed
             .wait_timeout_while(done, TICK, |done| done.is_empty());
         let (mut done, _) = waited.unwrap_or_else(PoisonError::into_inner);
         core::mem::take(&mut *done)
@@ -203,11 +203,11 @@ impl Batch {
     /// Share of all runs that is done, given how many are finished.
     fn share(&self, finished: usize) -> f64 {
         let parts: u64 = self
-            .shares
+            .progress
             .iter()
             .map(|share| share.load(Ordering::Relaxed))
             .sum();
-        (finished as f64 + parts as f64 / WHOLE as f64) / self.jobs.len() as f64
+        (finished as f64 + parts as f64 / PROGRESS_SCALE as f64) / self.jobs.len() as f64
     }
 }
 
@@ -240,7 +240,7 @@ impl Delivery<'_> {
                     self.tell(self.batch.share(finished), finished)?;
                 }
             }
-            Python::attach(|py| self.hand_over(py, chunk, true))?;
+            Python::attach(|py| self.deliver_chunk(py, chunk, true))?;
         }
         self.tell(1.0, self.batch.jobs.len())
     }
@@ -272,7 +272,12 @@ impl Delivery<'_> {
     }
 
     /// Hands the finished runs of a chunk over, as their places in the batch and their joined tables.
-    fn hand_over(&mut self, py: Python<'_>, chunk: Range<usize>, complete: bool) -> PyResult<()> {
+    fn deliver_chunk(
+        &mut self,
+        py: Python<'_>,
+        chunk: Range<usize>,
+        complete: bool,
+    ) -> PyResult<()> {
         let mut places = Vec::new();
         let mut joined = Joined::default();
         for index in chunk {
@@ -306,7 +311,7 @@ impl Delivery<'_> {
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
 pub(crate) fn run_batch(
     py: Python<'_>,
-    chunks: Vec<Vec<Described>>,
+    chunks: Vec<Vec<JobTuple>>,
     threads: usize,
     deliver: Py<PyAny>,
     progress: Option<Py<PyAny>>,
@@ -324,9 +329,9 @@ pub(crate) fn run_batch(
         stop: AtomicBool::new(false),
         working: AtomicUsize::new(threads),
         lost: Mutex::default(),
-        shares: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+        progress: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         done: Mutex::default(),
-        news: Condvar::new(),
+        progress_changed: Condvar::new(),
         jobs,
     };
     py.detach(|| {
@@ -338,7 +343,7 @@ pub(crate) fn run_batch(
             progress: progress.as_ref(),
         };
         let outcome = thread::scope(|scope| {
-            let started = batch.shares.iter().try_for_each(|share| {
+            let started = batch.progress.iter().try_for_each(|share| {
                 let thread = thread::Builder::new();
                 thread.spawn_scoped(scope, || batch.work_counted(share))?;
                 Ok(())
@@ -356,7 +361,7 @@ pub(crate) fn run_batch(
             // The first error counts; what else went wrong while stopping does not.
             let _ = delivery.keep(core::mem::take(&mut batch.done()));
             for chunk in delivery.chunks.clone() {
-                let _ = Python::attach(|py| delivery.hand_over(py, chunk, false));
+                let _ = Python::attach(|py| delivery.deliver_chunk(py, chunk, false));
             }
         }
         outcome

@@ -35,7 +35,7 @@ impl CaptureAnalysis {
     #[pyo3(signature = (path, *, segments=false))]
     #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
     fn new(path: PathBuf, segments: bool) -> PyResult<Self> {
-        let bytes = input::source::open(&path)
+        let bytes = input::decompress::open(&path)
             .map_err(|error| refuse(format!("{}: {error}", path.display())))?;
         Ok(Self {
             name: path.display().to_string(),
@@ -70,7 +70,7 @@ impl CaptureAnalysis {
             ("cut", summary.cut),
             ("unread", summary.unread),
             ("wrong_lengths", summary.wrong_lengths),
-            ("backwards", summary.backwards),
+            ("backwards", summary.time_reversals),
             ("reused", summary.reused),
             ("crowded_out", summary.crowded_out),
             ("bytes", summary.bytes),

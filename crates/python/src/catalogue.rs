@@ -3,7 +3,7 @@
 use cca::registry;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use scenario::{FlowText, Lineup, LineupText, MiddleboxKind};
+use scenario::{CcaMix, FlowText, LineupText, MiddleboxKind};
 
 use crate::refuse;
 
@@ -28,24 +28,27 @@ pub(crate) fn lineups(
     all: Option<Vec<String>>,
     own: Option<&str>,
 ) -> PyResult<Vec<String>> {
-    let read = Lineup::list_with(text, &all.unwrap_or_default(), own);
-    Ok(printed(read.map_err(refuse)?))
+    let read = CcaMix::list_with(text, &all.unwrap_or_default(), own);
+    Ok(format_mixes(read.map_err(refuse)?))
 }
 
 /// Returns each of these line-ups through each choice of middleboxes in a list such as `none,es:reserve=4,split@es`;
 /// unchanged without any.
 #[pyfunction]
-pub(crate) fn lineups_through(lineups: Vec<String>, middleboxes: &str) -> PyResult<Vec<String>> {
+pub(crate) fn mixes_with_middleboxes(
+    lineups: Vec<String>,
+    middleboxes: &str,
+) -> PyResult<Vec<String>> {
     let read = lineups.iter().map(|text| text.parse());
-    let read = read.collect::<Result<Vec<Lineup>, String>>();
-    let through = Lineup::through(read.map_err(refuse)?, middleboxes);
-    Ok(printed(through.map_err(refuse)?))
+    let read = read.collect::<Result<Vec<CcaMix>, String>>();
+    let through = CcaMix::through(read.map_err(refuse)?, middleboxes);
+    Ok(format_mixes(through.map_err(refuse)?))
 }
 
 /// Returns the line-ups as texts, each once.
-fn printed(lineups: Vec<Lineup>) -> Vec<String> {
+fn format_mixes(lineups: Vec<CcaMix>) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
-    for text in lineups.iter().map(Lineup::to_string) {
+    for text in lineups.iter().map(CcaMix::to_string) {
         if !texts.contains(&text) {
             texts.push(text);
         }

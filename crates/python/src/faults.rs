@@ -10,7 +10,7 @@ use pyo3::create_exception;
 use pyo3::prelude::*;
 use units::Instant;
 
-use crate::own_cca;
+use crate::python_cca;
 use crate::{CelltcpError, refuse};
 
 create_exception!(
@@ -132,7 +132,7 @@ impl Case {
     /// Returns the error of a run that has ended with this panic.
     pub(crate) fn panicked(&self, panic: &str) -> PyErr {
         // What an own CCA raised before it is not the cause of what comes later on this thread.
-        own_cca::take_raised();
+        python_cca::take_raised();
         let engine = if self.on_kernel {
             " --engine kernel"
         } else {

@@ -27,7 +27,7 @@ pub(crate) fn play_packetdrill<'py>(
             "failed",
             Some(it.line),
             Some(it.expected),
-            Some(it.seen),
+            Some(it.actual),
             Some(it.reason),
         ),
         Verdict::NotApplicable { line, reason } => {

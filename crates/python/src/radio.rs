@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ::radio::channel::PhoneLog;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use scenario::radio::{Reception, Sinr, Ue};
+use scenario::radio::{SignalSource, Sinr, Ue};
 
 use crate::refuse;
 
@@ -40,8 +40,8 @@ pub(crate) fn mean_sinr(text: &str) -> PyResult<Vec<(f64, f64)>> {
     let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
     let phone = radio.ues.iter().find(|ue| ue.name == "phone");
     match phone.map(Ue::reception) {
-        Some(Reception::Sinr(Sinr::Constant(ratio))) => Ok(vec![(0.0, ratio.get())]),
-        Some(Reception::Sinr(Sinr::Points(points))) => Ok(points
+        Some(SignalSource::Sinr(Sinr::Constant(ratio))) => Ok(vec![(0.0, ratio.get())]),
+        Some(SignalSource::Sinr(Sinr::Points(points))) => Ok(points
             .iter()
             .map(|point| (point.at.as_secs_f64(), point.sinr.get()))
             .collect()),

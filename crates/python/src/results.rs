@@ -6,7 +6,7 @@ use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use pyo3::prelude::*;
-use results::{Kept, TableInfo, Tables, Weights};
+use results::{Presence, TableInfo, Tables, Weights};
 
 use crate::refuse;
 
@@ -31,7 +31,7 @@ impl ResultTable {
     /// Whether only results with rows of it hold the table.
     #[getter]
     fn optional(&self) -> bool {
-        self.0.kept == Kept::IfFilled
+        self.0.kept == Presence::Optional
     }
 
     /// Name and meaning of each column, in their order.

@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 
 use crate::columns::batch;
 use crate::faults::{Case, catch};
-use crate::own_cca;
+use crate::python_cca;
 use crate::refuse;
 use crate::scenarios::Scenario;
 
@@ -281,7 +281,7 @@ impl Run {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
         let reached = py.detach(|| self.with(|going| going.advance(until)).flatten());
         // What a class raised comes before what the engine made of it, and never to a later call.
-        own_cca::take_raised().map_or(reached, Err)
+        python_cca::take_raised().map_or(reached, Err)
     }
 
     /// Returns the samples since the last call, as a record batch.

@@ -8,7 +8,7 @@ use link_trace::Direction;
 use network_builder::{Files, Traces};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use scenario::{Lineup, Samples};
+use scenario::{CcaMix, Samples};
 use units::Duration;
 
 use crate::faults::guarded;
@@ -170,7 +170,7 @@ impl Scenario {
     /// Returns the scenario with another CCA of the first flow or, if several are joined by plus signs, with the CCAs
     /// of as many flows; missing flows are added.
     fn with_cca(&self, lineup: &str) -> PyResult<Self> {
-        let lineup: Lineup = lineup.parse().map_err(refuse)?;
+        let lineup: CcaMix = lineup.parse().map_err(refuse)?;
         let mut inner = (*self.inner).clone();
         lineup.apply(&mut inner);
         inner.check_middleboxes().map_err(refuse)?;
@@ -234,7 +234,7 @@ impl Scenario {
                     Direction::Downlink => "down",
                     Direction::Uplink => "up",
                 },
-                read.told.as_str(),
+                read.summary.as_str(),
                 read.trace.period().as_secs_f64(),
                 read.trace.mean_rate().as_mbps(),
             )

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use video::score::audio_quality::aac_lc;
 use video::score::integration::integrate;
 use video::score::video_quality::per_second;
-use video::score::{Forest, Interruption, Piece, Screen};
+use video::score::{Forest, Piece, Screen, StallEvent};
 
 use crate::refuse;
 
@@ -36,9 +36,9 @@ pub(crate) fn p1203_scores(
     let pieces: Vec<Piece> = pieces.into_iter().enumerate().map(piece).collect();
     let video = per_second(&pieces, &Screen::default());
     let audio = vec![aac_lc(audio_kbps); video.len()];
-    let interruptions: Vec<Interruption> = interruptions
+    let interruptions: Vec<StallEvent> = interruptions
         .into_iter()
-        .map(|(at, length)| Interruption { at, length })
+        .map(|(at, length)| StallEvent { at, length })
         .collect();
     let forest = forest
         .map(|folder| Forest::read(&folder))

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use selection::policy::{BUILT_IN, PARTS, Policy, builtin, builtin_text};
-use selection::{Auto, Ending, FEATURES, Memory, Requirement};
+use selection::{Auto, ConnectionResult, DestinationCache, FEATURES, Requirement};
 
 use crate::refuse;
 
@@ -61,11 +61,11 @@ pub(crate) fn memory_text(
     connections: Vec<Earlier>,
     known: &str,
 ) -> PyResult<String> {
-    let mut memory = Memory::from_toml(known).map_err(refuse)?;
+    let mut memory = DestinationCache::from_toml(known).map_err(refuse)?;
     for each in &connections {
         memory.remember(
             destination,
-            &Ending {
+            &ConnectionResult {
                 cca: &each.cca,
                 min_rtt_ms: each.rtt_ms,
                 rate_mbps: each.rate_mbps,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use link_trace::{Direction, Generate, Reading, TraceFormat, write_csv, write_mahimahi};
+use link_trace::{Direction, Generate, ReadOptions, TraceFormat, write_csv, write_mahimahi};
 use pyo3::prelude::*;
 use units::{Duration, Rate};
 
@@ -53,7 +53,7 @@ impl Trace {
         };
         let text =
             link_trace::file_text(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
-        let reading = Reading {
+        let reading = ReadOptions {
             format,
             column,
             unit,
@@ -63,7 +63,7 @@ impl Trace {
             link_trace::read(&text, &origin, &reading, Direction::Downlink).map_err(refuse)
         })?;
         Ok(Self {
-            how: recording.how,
+            how: recording.summary,
             inner: recording.trace,
         })
     }

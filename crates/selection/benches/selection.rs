@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use path::Flow;
-use selection::policy::{BUILT_IN, Situation, builtin};
-use selection::{Auto, Features, Hints, Requirement, Selector, SenderView, Start, Watch};
+use selection::policy::{BUILT_IN, DecisionInput, builtin};
+use selection::{Auto, Features, Hints, PathEstimators, Requirement, Selector, SenderInfo, Start};
 use units::Instant;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 /// Returns 40 s of a movement through a cell, beginning half-way.
-fn way() -> Vec<(Instant, SenderView)> {
+fn way() -> Vec<(Instant, SenderInfo)> {
     let flow = Flow {
         cwnd: 300.0,
         ..Flow::default()
@@ -43,7 +43,7 @@ fn selector(policy: &str, hints: bool) -> Selector {
         at: Instant::ZERO,
         known: None,
         hints: None,
-        draws: Stream::new(1, Purpose::Selection, 0),
+        draws: RngStream::new(1, Purpose::Selection, 0),
     };
     let policy = Arc::new(builtin(policy).expect("built in"));
     Selector::new(policy, auto, &start).0
@@ -56,7 +56,7 @@ fn samples(c: &mut Criterion) {
     let (before, after) = all.split_at(3_000);
     let mut group = c.benchmark_group("sample");
     group.throughput(Throughput::Elements(after.len() as u64));
-    let mut watch = Watch::new();
+    let mut watch = PathEstimators::new();
     before
         .iter()
         .for_each(|(at, view)| watch.observe(*at, view, None));
@@ -101,7 +101,7 @@ fn samples(c: &mut Criterion) {
 
 /// Measures the decision of each policy after 30 s of the movement.
 fn decisions(c: &mut Criterion) {
-    let mut watch = Watch::new();
+    let mut watch = PathEstimators::new();
     way()[..3_000]
         .iter()
         .for_each(|(at, view)| watch.observe(*at, view, None));
@@ -111,7 +111,7 @@ fn decisions(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter(|| {
                 let features = Features::of(watch.view());
-                policy.advise(&Situation {
+                policy.recommend(&DecisionInput {
                     view: watch.view(),
                     features: &features,
                     requirement: Requirement::Balanced,

@@ -172,10 +172,10 @@ impl Auto {
             );
             return Err(bad("prefer", reason));
         }
-        if !policy.answers(self.requirement) {
+        if !policy.supports(self.requirement) {
             let answered = Requirement::NAMED
                 .into_iter()
-                .filter(|each| policy.answers(*each));
+                .filter(|each| policy.supports(*each));
             let answered: Vec<_> = answered.map(|each| each.to_string()).collect();
             let reason = format!(
                 "\"{}\" with policy {called:?}, which says nothing about it; allowed: {}",

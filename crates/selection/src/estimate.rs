@@ -97,7 +97,7 @@ impl Speed {
 }
 
 /// Declares the words of a class in files and tables.
-macro_rules! words {
+macro_rules! text_enum {
     ($($class:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
         impl $class {
             /// Returns the word in files and tables.
@@ -113,7 +113,7 @@ macro_rules! words {
     )+};
 }
 
-words! {
+text_enum! {
     Latency { Low = "low", Cellular = "4g" }
     Movement { Forward = "forward", Static = "static", Backward = "backward" }
     Phase { StartUp = "start-up", Sustainer = "sustainer", Constrained = "constrained", Scaling = "scaling" }

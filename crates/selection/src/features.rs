@@ -1,7 +1,7 @@
 //! Features: the numbers that rules and trees look at.
 
 use crate::estimate::Estimate;
-use crate::estimators::View;
+use crate::estimators::PathEstimates;
 
 /// A number that a policy may look at.
 #[derive(Clone, Copy, Debug)]
@@ -11,12 +11,12 @@ pub struct Feature {
     /// Meaning, with the unit.
     pub meaning: &'static str,
     /// Value, and its confidence; `None` if it is unknown.
-    of: fn(&View) -> Option<Estimate<f64>>,
+    of: fn(&PathEstimates) -> Option<Estimate<f64>>,
 }
 
 impl Feature {
     /// Writes a value with four significant digits, so that it stays on the right side of a threshold.
-    pub(crate) fn spelt(value: f64) -> String {
+    pub(crate) fn format_value(value: f64) -> String {
         let magnitude = if value == 0.0 {
             0.0
         } else {
@@ -42,7 +42,7 @@ fn estimated(value: f64, confidence: f64) -> Option<Estimate<f64>> {
 }
 
 /// Returns a value that needs the lowest RTT; before the first sample it is unknown.
-fn with_base(view: &View, value: f64) -> Option<Estimate<f64>> {
+fn with_base(view: &PathEstimates, value: f64) -> Option<Estimate<f64>> {
     measured(value).filter(|_| !view.base_rtt.value.is_zero())
 }
 
@@ -111,7 +111,7 @@ pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "buffer",
         meaning: "room of the bottleneck's buffer, segments; unknown while its confidence is below 0.5",
-        of: View::sure_buffer,
+        of: PathEstimates::sure_buffer,
     },
     Feature {
         name: "loss_queue",
@@ -172,7 +172,7 @@ pub static FEATURES: [Feature; 31] = [
         name: "competition",
         meaning: "how far the rate follows the window while a queue stands: 0 alone, up to 1 beside others; unknown \
                   while its confidence is below 0.5",
-        of: View::sure_competition,
+        of: PathEstimates::sure_competition,
     },
     Feature {
         name: "sinr",
@@ -233,12 +233,12 @@ pub struct Features(pub [Option<Estimate<f64>>; FEATURES.len()]);
 
 impl Features {
     /// Returns the features of `view`.
-    pub fn of(view: &View) -> Self {
+    pub fn of(view: &PathEstimates) -> Self {
         Self(core::array::from_fn(|index| (FEATURES[index].of)(view)))
     }
 }
 
 /// Returns the number of the feature called `name`.
-pub(crate) fn feature_called(name: &str) -> Option<usize> {
+pub(crate) fn feature_index(name: &str) -> Option<usize> {
     FEATURES.iter().position(|feature| feature.name == name)
 }

@@ -6,7 +6,7 @@ use results::Weights;
 use strum::{IntoStaticStr, VariantNames};
 use units::{Duration, Rate};
 
-use crate::estimators::View;
+use crate::estimators::PathEstimates;
 
 /// Measure to maximise. Names are those by which rules speak of it, without a bound.
 #[derive(Clone, Copy, PartialEq, Debug, Default, IntoStaticStr, VariantNames)]
@@ -29,10 +29,10 @@ pub enum Requirement {
     Power,
     /// Goodput while the RTT is at most this.
     #[strum(serialize = "goodput@")]
-    Within(Duration),
+    GoodputAtRtt(Duration),
     /// Lowest RTT over RTT, times the share of this rate that is reached.
     #[strum(serialize = "delay@")]
-    Above(Rate),
+    DelayAtRate(Rate),
     /// PM with other weights, of which rules cannot speak.
     #[strum(serialize = "")]
     Weighted(Weights),
@@ -68,9 +68,9 @@ impl Requirement {
         match self {
             Self::Goodput | Self::Completion => mbps,
             Self::Balanced | Self::Delay | Self::Weighted(_) => self.weights().pm(parts),
-            Self::Within(bound) if rtt_s <= bound.as_secs_f64() => mbps,
-            Self::Within(_) => 0.0,
-            Self::Above(floor) => parts[1] * (mbps / floor.as_mbps()).min(1.0),
+            Self::GoodputAtRtt(bound) if rtt_s <= bound.as_secs_f64() => mbps,
+            Self::GoodputAtRtt(_) => 0.0,
+            Self::DelayAtRate(floor) => parts[1] * (mbps / floor.as_mbps()).min(1.0),
             Self::Power => mbps / rtt_s.sqrt(),
         }
     }
@@ -83,8 +83,8 @@ impl Requirement {
                 beta: 0.0,
                 gamma: 0.0,
             },
-            Self::Balanced | Self::Within(_) | Self::Power => Weights::BALANCED,
-            Self::Delay | Self::Above(_) => Weights::DELAY,
+            Self::Balanced | Self::GoodputAtRtt(_) | Self::Power => Weights::BALANCED,
+            Self::Delay | Self::DelayAtRate(_) => Weights::DELAY,
             Self::Weighted(weights) => weights,
         }
     }
@@ -99,10 +99,10 @@ impl Requirement {
 
     /// Returns the requirement that counts on a path: a delay above a rate is as good as balanced where the capacity is
     /// not ample.
-    pub(crate) fn on(self, view: &View) -> Self {
+    pub(crate) fn on(self, view: &PathEstimates) -> Self {
         let capacity = view.capacity.value.as_mbps();
         match self {
-            Self::Above(floor)
+            Self::DelayAtRate(floor)
                 if view.capacity.confidence > 0.0 && capacity < AMPLE * floor.as_mbps() =>
             {
                 Self::Balanced
@@ -116,8 +116,8 @@ impl Requirement {
         let weights = match self {
             Self::Weighted(weights) => weights,
             Self::Completion => return Self::Goodput,
-            Self::Within(_) | Self::Power => return Self::Balanced,
-            Self::Above(_) => return Self::Delay,
+            Self::GoodputAtRtt(_) | Self::Power => return Self::Balanced,
+            Self::DelayAtRate(_) => return Self::Delay,
             named => return named,
         };
         let share = weights.beta / (weights.alpha + weights.beta + weights.gamma);
@@ -143,11 +143,11 @@ impl Requirement {
     /// Returns the requirement of `name@bound`; `None` if there is no such one.
     fn bounded(name: &str, bound: &str) -> Option<Self> {
         match name {
-            "goodput" => bound.parse().ok().map(Self::Within),
+            "goodput" => bound.parse().ok().map(Self::GoodputAtRtt),
             "delay" => {
                 let bits = bound.strip_suffix("bps")?;
                 let rate: Rate = format!("{bits}bit/s").parse().ok()?;
-                (rate > Rate::from_bits_per_second(0)).then_some(Self::Above(rate))
+                (rate > Rate::from_bits_per_second(0)).then_some(Self::DelayAtRate(rate))
             }
             _ => None,
         }
@@ -171,10 +171,10 @@ impl core::fmt::Display for Requirement {
             Self::Weighted(Weights { alpha, beta, gamma }) => {
                 write!(f, "{alpha}/{beta}/{gamma}")
             }
-            Self::Within(bound) => {
+            Self::GoodputAtRtt(bound) => {
                 write!(f, "{}{}ms", self.kind(), bound.as_nanos() as f64 / 1e6)
             }
-            Self::Above(floor) => {
+            Self::DelayAtRate(floor) => {
                 let mbps = floor.bits_per_second() as f64 / 1e6;
                 write!(f, "{}{mbps}Mbps", self.kind())
             }
@@ -304,13 +304,17 @@ mod tests {
 
     #[test]
     fn a_delay_above_a_rate_is_balanced_where_the_capacity_is_not_ample() {
-        let path = |mbps: f64| View {
+        let path = |mbps: f64| PathEstimates {
             capacity: Estimate::new(Rate::from_mbps(mbps), 1.0),
-            ..View::default()
+            ..PathEstimates::default()
         };
-        let above = Requirement::Above(Rate::from_mbps(2.0));
+        let above = Requirement::DelayAtRate(Rate::from_mbps(2.0));
         assert_eq!(above.on(&path(20.0)), above);
         assert_eq!(above.on(&path(8.0)), Requirement::Balanced);
-        assert_eq!(above.on(&View::default()), above, "nothing is known");
+        assert_eq!(
+            above.on(&PathEstimates::default()),
+            above,
+            "nothing is known"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Input of a selector: samples of a sender, and hints of the radio.
 
-use cca::SenderView;
+use cca::SenderInfo;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
@@ -14,12 +14,12 @@ pub(crate) struct Sample<'a> {
     pub(crate) at: Instant,
     pub(crate) srtt: Duration,
     pub(crate) min_rtt: Duration,
-    pub(crate) sender: &'a SenderView,
+    pub(crate) sender: &'a SenderInfo,
 }
 
 impl<'a> Sample<'a> {
     /// Returns the sample that `sender` gives, `None` before its first RTT sample.
-    pub(crate) fn of(at: Instant, sender: &'a SenderView) -> Option<Self> {
+    pub(crate) fn of(at: Instant, sender: &'a SenderInfo) -> Option<Self> {
         Some(Self {
             at,
             srtt: sender.srtt?,

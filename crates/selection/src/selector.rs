@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use cca::SenderView;
-use units::random::Stream;
+use cca::SenderInfo;
+use units::random::RngStream;
 use units::{Duration, Instant};
 
 use crate::auto::Auto;
-use crate::estimators::Watch;
+use crate::destination_cache::DestinationEntry;
+use crate::estimators::PathEstimators;
 use crate::features::Features;
-use crate::memory::Remembered;
-use crate::outcome::{Measure, Outcome, loss, starved};
-use crate::policy::{Advice, Policy, Situation};
+use crate::performance::{PerfWindow, PmSums, loss, starved};
+use crate::policy::{DecisionInput, Policy, Recommendation};
 use crate::sample::{Hints, Sample};
 
 /// Cause of a decision.
@@ -68,11 +68,11 @@ pub struct Start<'a> {
     /// Time at which the connection is set up.
     pub at: Instant,
     /// Results of earlier connections to the destination.
-    pub known: Option<&'a Remembered>,
+    pub known: Option<&'a DestinationEntry>,
     /// Hints of the radio.
     pub hints: Option<Hints>,
     /// Random draws of the policy.
-    pub draws: Stream,
+    pub draws: RngStream,
 }
 
 /// Change in flight that has not been judged yet.
@@ -87,8 +87,8 @@ struct Trial {
     /// Whether other flows shared the bottleneck at the change.
     shared: bool,
     /// Measures before the change and in that interval.
-    before: Measure,
-    after: Measure,
+    before: PmSums,
+    after: PmSums,
 }
 
 /// Selector of one connection. It chooses a CCA at the start, watches the connection, changes the CCA in flight, and
@@ -97,8 +97,8 @@ struct Trial {
 pub struct Selector {
     policy: Arc<Policy>,
     auto: Auto,
-    watch: Watch,
-    outcome: Outcome,
+    watch: PathEstimators,
+    outcome: PerfWindow,
     present: &'static str,
     in_flight: bool,
     /// Whether the choice for the new connection is still to be made, because too little was known before the handshake
@@ -109,43 +109,43 @@ pub struct Selector {
     /// Time of the next decision.
     next: Instant,
     /// End of the dwell time, until which there is no change.
-    rest_until: Instant,
+    dwell_until: Instant,
     /// CCA that the last decisions wanted, and how many in a row did.
     wanted: (&'static str, u32),
     /// Last change, until it has been judged.
     trial: Option<Trial>,
     /// CCAs whose takeover was taken back, and until when they are not tried again.
-    barred: Vec<(&'static str, Instant)>,
+    blocked: Vec<(&'static str, Instant)>,
     /// CCA that an agent has requested.
     requested: Option<&'static str>,
-    draws: Stream,
+    draws: RngStream,
     drawn: u64,
 }
 
 impl Selector {
     /// Creates a selector and returns its first decision.
     pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
-        let mut watch = Watch::new();
+        let mut watch = PathEstimators::new();
         watch.expect(auto.flow_size);
-        watch.want(auto.requirement);
+        watch.set_requirement(auto.requirement);
         if let Some(hints) = start.hints {
             watch.hint(hints);
         }
         if let Some(known) = start.known.filter(|known| known.min_rtt_ms > 0.0) {
-            watch.recall(Duration::from_secs_f64(known.min_rtt_ms / 1e3));
+            watch.seed_min_rtt(Duration::from_secs_f64(known.min_rtt_ms / 1e3));
         }
         let tuning = policy.tuning;
         let mut selector = Self {
-            outcome: Outcome::new(tuning.judge()),
+            outcome: PerfWindow::new(tuning.judge()),
             present: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
             open: true,
             answered: false,
             next: start.at + tuning.interval(Duration::ZERO),
-            rest_until: start.at,
+            dwell_until: start.at,
             wanted: ("", 0),
             trial: None,
-            barred: Vec::new(),
+            blocked: Vec::new(),
             requested: None,
             draws: start.draws.clone(),
             drawn: 0,
@@ -156,7 +156,7 @@ impl Selector {
         let (advice, features) = selector.ask(None, start.known);
         selector.answered = advice.is_some();
         selector.open = advice.is_none() || selector.policy.measures();
-        let advice = advice.unwrap_or_else(|| selector.policy.unknowing());
+        let advice = advice.unwrap_or_else(|| selector.policy.default_recommendation());
         selector.present = advice.to;
         let initial_window = selector.initial_window(start.known);
         let decision = Decision {
@@ -174,7 +174,7 @@ impl Selector {
         (selector, decision)
     }
 
-    fn initial_window(&self, known: Option<&Remembered>) -> Option<u32> {
+    fn initial_window(&self, known: Option<&DestinationEntry>) -> Option<u32> {
         let window = self.policy.initial_window.as_ref()?;
         window.of(self.auto.requirement, self.auto.flow_size, known)
     }
@@ -191,7 +191,7 @@ impl Selector {
     }
 
     /// Returns the estimators of the connection.
-    pub fn watch(&self) -> &Watch {
+    pub fn watch(&self) -> &PathEstimators {
         &self.watch
     }
 
@@ -200,7 +200,7 @@ impl Selector {
     pub fn observe(
         &mut self,
         now: Instant,
-        sender: &SenderView,
+        sender: &SenderInfo,
         hints: Option<Hints>,
     ) -> Option<Decision> {
         // Hints of the radio replace what the samples suggest.
@@ -209,13 +209,13 @@ impl Selector {
         Sample::of(now, sender)?;
         let view = self.watch.view();
         // While the application sends too little, or nothing gets through, samples say nothing about the CCA.
-        if !sender.awaits_application() && !view.outage {
+        if !sender.is_app_limited() && !view.outage {
             self.outcome.observe(now, self.watch.view());
         }
         if let Some(to) = self.requested.take() {
             self.open = false;
             if to != self.present {
-                return Some(self.obey(now, to));
+                return Some(self.apply_request(now, to));
             }
         }
         if self.open {
@@ -225,7 +225,7 @@ impl Selector {
                 return decision;
             }
         }
-        if let Some(back) = self.judge(now, sender) {
+        if let Some(back) = self.evaluate_switch(now, sender) {
             return Some(back);
         }
         let (view, tuning) = (self.watch.view(), self.policy.tuning);
@@ -243,13 +243,13 @@ impl Selector {
     fn ask(
         &mut self,
         present: Option<&'static str>,
-        known: Option<&Remembered>,
-    ) -> (Option<Advice>, Features) {
+        known: Option<&DestinationEntry>,
+    ) -> (Option<Recommendation>, Features) {
         let view = self.watch.view();
         let features = Features::of(view);
         let draw = self.draws.at(self.drawn) as f64 / u64::MAX as f64;
         self.drawn += 1;
-        let advice = self.policy.advise(&Situation {
+        let advice = self.policy.recommend(&DecisionInput {
             view,
             features: &features,
             requirement: self.auto.requirement,
@@ -280,10 +280,10 @@ impl Selector {
         })
     }
 
-    fn obey(&mut self, now: Instant, to: &'static str) -> Decision {
+    fn apply_request(&mut self, now: Instant, to: &'static str) -> Decision {
         let view = self.watch.view();
         let (features, begun) = (Features::of(view), view.rounds > 0);
-        self.rest_until = now + self.policy.tuning.dwell(view.srtt);
+        self.dwell_until = now + self.policy.tuning.dwell(view.srtt);
         self.trial = None;
         self.wanted = ("", 0);
         Decision {
@@ -298,9 +298,9 @@ impl Selector {
     }
 
     fn decide(&mut self, now: Instant) -> Option<Decision> {
-        self.barred.retain(|&(_, until)| until > now);
+        self.blocked.retain(|&(_, until)| until > now);
         let (advice, features) = self.ask(Some(self.present), None);
-        let barred = |name| self.barred.iter().any(|each| each.0 == name);
+        let barred = |name| self.blocked.iter().any(|each| each.0 == name);
         let other = advice.filter(|advice| {
             advice.to != self.present
                 && !barred(advice.to)
@@ -319,13 +319,13 @@ impl Selector {
         let agreed = self.wanted.1 >= self.policy.tuning.agree;
         // A second change during the trial would leave the first one unjudged, and would be compared with measures
         // under two CCAs.
-        if !agreed || now < self.rest_until || self.trial.is_some() {
+        if !agreed || now < self.dwell_until || self.trial.is_some() {
             return None;
         }
         Some(self.change(now, advice, features))
     }
 
-    fn change(&mut self, now: Instant, advice: Advice, features: Features) -> Decision {
+    fn change(&mut self, now: Instant, advice: Recommendation, features: Features) -> Decision {
         let (tuning, srtt) = (self.policy.tuning, self.watch.view().srtt);
         let from = core::mem::replace(&mut self.present, advice.to);
         let length = tuning.judge_at(srtt);
@@ -335,10 +335,10 @@ impl Selector {
             until: now + length + length / 2,
             length,
             shared: self.watch.view().shared(),
-            before: self.outcome.lately(),
-            after: Measure::default(),
+            before: self.outcome.recent(),
+            after: PmSums::default(),
         });
-        self.rest_until = now + tuning.dwell(srtt);
+        self.dwell_until = now + tuning.dwell(srtt);
         self.wanted = ("", 0);
         Decision {
             at: now,
@@ -353,17 +353,17 @@ impl Selector {
 
     /// Adds a sample to the trial of the last change, and judges the change at the end. The first half of the time is
     /// left for settling. After an outage it begins anew, as neither the outage nor the recovery is due to the CCA.
-    fn judge(&mut self, now: Instant, sender: &SenderView) -> Option<Decision> {
+    fn evaluate_switch(&mut self, now: Instant, sender: &SenderInfo) -> Option<Decision> {
         let trial = self.trial.as_mut()?;
         if self.watch.view().outage {
             trial.since = now + trial.length / 2;
             trial.until = trial.since + trial.length;
-            trial.after = Measure::default();
+            trial.after = PmSums::default();
         }
         if now < trial.since {
             return None;
         }
-        if !sender.awaits_application() {
+        if !sender.is_app_limited() {
             trial.after.observe(self.watch.view());
         }
         if now < trial.until {
@@ -371,7 +371,7 @@ impl Selector {
         }
         let trial = self.trial.take()?;
         let tuning = self.policy.tuning;
-        let told = |measure: &Measure| measure.time() * 4 >= tuning.judge();
+        let told = |measure: &PmSums| measure.time() * 4 >= tuning.judge();
         if !told(&trial.before) || !told(&trial.after) {
             return None;
         }
@@ -393,8 +393,8 @@ impl Selector {
             }
             None => format!("{from} has lost {:.0} % of the measure", lost * 100.0),
         };
-        self.barred.push((from, now + tuning.bar()));
-        self.rest_until = now + tuning.dwell(self.watch.view().srtt);
+        self.blocked.push((from, now + tuning.bar()));
+        self.dwell_until = now + tuning.dwell(self.watch.view().srtt);
         self.wanted = ("", 0);
         Some(Decision {
             at: now,

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use cca::{Family, SenderView, Takeover, registry};
+use cca::{Family, SenderInfo, SwitchMode, registry};
 use results::{DecisionRow, EstimateRow};
 use units::Instant;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use crate::auto::{Auto, Files};
-use crate::features::feature_called;
-use crate::memory::{Ending, Memory};
+use crate::destination_cache::{ConnectionResult, DestinationCache};
+use crate::features::feature_index;
 use crate::policy::Policy;
-use crate::rows::{decision_row, estimate_row};
 use crate::sample::{Hints, SAMPLE_INTERVAL};
 use crate::selector::{Cause, Decision, Selector, Start};
+use crate::table_rows::{decision_row, estimate_row};
 
 /// Endpoint: owner of the connections whose congestion controls are selected.
 ///
@@ -27,7 +27,7 @@ pub trait Endpoint {
     ///
     /// # Errors
     /// Errors of the endpoint.
-    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, Self::Error>;
+    fn view(&mut self, connection: u32) -> Result<Option<SenderInfo>, Self::Error>;
 
     /// Returns the hints of the radio of a destination; `None` if it has no radio or gives no hints. Called only
     /// for flows that ask for hints.
@@ -51,7 +51,7 @@ pub trait Endpoint {
         now: Instant,
         connection: u32,
         cca: &'static str,
-        how: Takeover,
+        how: SwitchMode,
     ) -> Result<(), Self::Error>;
 }
 
@@ -71,7 +71,7 @@ struct Connection {
     destination: String,
     asks_radio: bool,
     selector: Selector,
-    last: Option<SenderView>,
+    last: Option<SenderInfo>,
 }
 
 impl Connection {
@@ -98,7 +98,7 @@ impl Connection {
 pub struct Selectors {
     flows: Vec<Option<Selected>>,
     /// One memory per file, and one for flows without a file.
-    memories: Vec<Memory>,
+    memories: Vec<DestinationCache>,
     connections: Vec<Connection>,
     next: Option<Instant>,
     seed: u64,
@@ -193,7 +193,7 @@ impl Selectors {
             at: now,
             known: self.memories[memory].of(destination),
             hints: hints(asks_radio, destination, endpoint)?,
-            draws: Stream::new(self.seed, Purpose::Selection, connection),
+            draws: RngStream::new(self.seed, Purpose::Selection, connection),
         };
         let (selector, decision) = Selector::new(policy, auto, &start);
         self.connections.push(Connection {
@@ -259,7 +259,7 @@ impl Selectors {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
         let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
-        let ending = Ending::of(cca, view, retransmitted);
+        let ending = ConnectionResult::of(cca, view, retransmitted);
         for memory in &mut self.memories {
             memory.remember(&ended.destination, &ending);
         }
@@ -332,20 +332,20 @@ fn carry_out<E: Endpoint>(
 const SHORT_QUEUE: f64 = 0.25;
 
 /// Returns how the new CCA takes over.
-fn takeover(decision: &Decision) -> Takeover {
-    let queue = feature_called("queue_ratio").and_then(|number| decision.features.0[number]);
+fn takeover(decision: &Decision) -> SwitchMode {
+    let queue = feature_index("queue_ratio").and_then(|number| decision.features.0[number]);
     let short = queue.is_some_and(|queue| queue.value < SHORT_QUEUE);
     let family = registry::find(decision.to).map(|found| found.family);
     match decision.cause {
         // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
         // its rate would end.
-        Cause::Establishment | Cause::Agent { begun: false } => Takeover::Kernel,
+        Cause::Establishment | Cause::Agent { begun: false } => SwitchMode::Kernel,
         // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds that within
         // some round trips if it begins anew, and over hundreds if it takes the rate so far for the capacity.
         Cause::Change | Cause::Agent { .. } if short && family == Some(Family::Model) => {
-            Takeover::Kernel
+            SwitchMode::Kernel
         }
-        Cause::Change | Cause::Return | Cause::Agent { .. } => Takeover::Context,
+        Cause::Change | Cause::Return | Cause::Agent { .. } => SwitchMode::Context,
     }
 }
 
@@ -353,11 +353,11 @@ fn takeover(decision: &Decision) -> Takeover {
 mod tests {
     use super::*;
     use crate::features::Features;
-    use crate::{Watch, estimate::Estimate};
+    use crate::{PathEstimators, estimate::Estimate};
 
-    fn how(cause: Cause, to: &'static str, queue_ratio: f64) -> Takeover {
-        let mut features = Features::of(Watch::new().view());
-        let number = feature_called("queue_ratio").expect("a feature");
+    fn how(cause: Cause, to: &'static str, queue_ratio: f64) -> SwitchMode {
+        let mut features = Features::of(PathEstimators::new().view());
+        let number = feature_index("queue_ratio").expect("a feature");
         features.0[number] = Some(Estimate::new(queue_ratio, 1.0));
         takeover(&Decision {
             at: Instant::ZERO,
@@ -372,22 +372,26 @@ mod tests {
 
     #[test]
     fn a_model_begins_anew_where_hardly_any_queue_shows_the_capacity() {
-        assert_eq!(how(Cause::Change, "bbr", 0.05), Takeover::Kernel);
-        assert_eq!(how(Cause::Change, "bbr", 0.8), Takeover::Context, "a queue");
-        assert_eq!(how(Cause::Change, "copa", 0.05), Takeover::Context);
-        assert_eq!(how(Cause::Return, "bbr", 0.05), Takeover::Context);
-        assert_eq!(how(Cause::Establishment, "copa", 0.0), Takeover::Kernel);
+        assert_eq!(how(Cause::Change, "bbr", 0.05), SwitchMode::Kernel);
+        assert_eq!(
+            how(Cause::Change, "bbr", 0.8),
+            SwitchMode::Context,
+            "a queue"
+        );
+        assert_eq!(how(Cause::Change, "copa", 0.05), SwitchMode::Context);
+        assert_eq!(how(Cause::Return, "bbr", 0.05), SwitchMode::Context);
+        assert_eq!(how(Cause::Establishment, "copa", 0.0), SwitchMode::Kernel);
     }
 
     #[test]
     fn an_agent_changes_as_a_policy_does() {
         let agent = |begun| Cause::Agent { begun };
-        assert_eq!(how(agent(true), "bbr", 0.05), Takeover::Kernel);
-        assert_eq!(how(agent(true), "bbr", 0.8), Takeover::Context, "a queue");
-        assert_eq!(how(agent(true), "copa", 0.05), Takeover::Context);
+        assert_eq!(how(agent(true), "bbr", 0.05), SwitchMode::Kernel);
+        assert_eq!(how(agent(true), "bbr", 0.8), SwitchMode::Context, "a queue");
+        assert_eq!(how(agent(true), "copa", 0.05), SwitchMode::Context);
         assert_eq!(
             how(agent(false), "copa", 0.8),
-            Takeover::Kernel,
+            SwitchMode::Kernel,
             "no data yet"
         );
     }

@@ -15,7 +15,7 @@ from celltcp.campaign.cluster import Cluster, Workers
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.run import MOST_TOGETHER, chunks_of, run_jobs
-from celltcp.campaign.worker import Needed, chunks_task, unpacked
+from celltcp.campaign.worker import WorkerRequirement, chunks_task, unpacked
 from celltcp.comparison.run import compare
 from celltcp.scenarios.scenarios import load_scenario
 
@@ -126,7 +126,7 @@ def _overhead_s(cluster: Cluster) -> float:
     """Returns the CPU time of scheduler, workers and this process for a task with a tiny run, s."""
     scenario = load_scenario("steady-5-18", duration="100ms")
     jobs = jobs_for(scenario, ["cubic"], _TINY_TASKS, 1, engine())
-    needed = [Needed.of(jobs[0].engine)]
+    needed = [WorkerRequirement.of(jobs[0].engine)]
     before_s, own_s = cluster.cpu_s(), time.process_time()
     for _, (packed,) in cluster.results((chunks_task([[job]]) for job in jobs), needed):
         unpacked(packed)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.worker import Needed, OtherBuildError, Task, check
+from celltcp.campaign.worker import OtherBuildError, Task, WorkerRequirement, check
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -43,7 +43,9 @@ class Cluster:
 
     address: str
 
-    def results(self, tasks: Iterable[Task], needed: Sequence[Needed]) -> Iterator[tuple[int, Any]]:
+    def results(
+        self, tasks: Iterable[Task], needed: Sequence[WorkerRequirement]
+    ) -> Iterator[tuple[int, Any]]:
         """Yields the number and the result of each task, as they come.
 
         Few tasks are with the cluster at a time, and none that is far ahead of the first unfinished
@@ -115,7 +117,7 @@ class _Session:
 
     client: Client
     address: str
-    needed: tuple[Needed, ...]
+    needed: tuple[WorkerRequirement, ...]
     #: Threads of the workers that may work, by address.
     accepted: dict[str, int] = field(default_factory=dict)
     #: Why others may not, by address.
@@ -131,7 +133,7 @@ class _Session:
     def results(self, tasks: Iterator[tuple[int, Task]]) -> Iterator[tuple[int, Any]]:
         following = next(tasks, None)
         while following is not None or self.running:
-            self._look()
+            self._poll_workers()
             room = max(_FEWEST, _PER_THREAD * sum(self.accepted.values()))
             while following is not None and len(self.running) < room:
                 # What is far ahead of the first unfinished task waits in memory for its turn.
@@ -171,7 +173,7 @@ class _Session:
         try:
             result = future.result()
         except OtherBuildError as refusal:
-            self._refuse(refusal.address, refusal.args[0])
+            self._reject(refusal.address, refusal.args[0])
             return
         except Exception as error:
             raise self._failed(error) from None
@@ -198,7 +200,7 @@ class _Session:
     def _lost(self) -> ClusterLostError:
         return ClusterLostError(f"cluster: {self.address}: the scheduler is lost")
 
-    def _look(self) -> None:
+    def _poll_workers(self) -> None:
         """Checks workers that are new, and forgets those that are gone."""
         if time.monotonic() - self.looked_s < _LOOK_S:
             return
@@ -214,7 +216,7 @@ class _Session:
         self.refused = {address: self.refused[address] for address in self.refused if address in there}
         for address in there:
             if address not in self.accepted and address not in self.refused:
-                self._meet(address)
+                self._admit(address)
         if self.refused and not self.accepted:
             address, why = next(iter(self.refused.items()))
             raise CelltcpError(f"cluster: {self.address}: no worker can be used; {address}: {why}")
@@ -226,7 +228,7 @@ class _Session:
         )
         self.looked_s = time.monotonic()
 
-    def _meet(self, address: str) -> None:
+    def _admit(self, address: str) -> None:
         """Accepts or refuses a worker."""
         try:
             answers = self.client.run(check, self.needed, workers=[address])
@@ -240,12 +242,12 @@ class _Session:
         else:
             self.accepted[address] = answers[address]
 
-    def _refuse(self, address: str, why: str) -> None:
+    def _reject(self, address: str, why: str) -> None:
         """Refuses a worker that came to work before it was met, and gives its tasks to others."""
         self.accepted.pop(address, None)
         self.refused[address] = why
         self.looked_s = 0.0
-        self._look()
+        self._poll_workers()
         self._submit_again(self.running)
 
     def _submit_again(self, numbers: Iterable[int]) -> None:

@@ -23,7 +23,7 @@ _PIECE_S = 0.25
 
 
 @dataclass(frozen=True)
-class Outline:
+class CostEstimate:
     """Cost of a campaign, estimated from the first part of a few of its runs."""
 
     runs: int
@@ -34,8 +34,8 @@ class Outline:
     #: Size of the tables, GB.
     size_gb: float
 
-    def __add__(self, other: Outline) -> Outline:
-        return Outline(
+    def __add__(self, other: CostEstimate) -> CostEstimate:
+        return CostEstimate(
             self.runs + other.runs,
             self.simulated_h + other.simulated_h,
             self.cpu_h + other.cpu_h,
@@ -49,16 +49,16 @@ class Outline:
         )
 
 
-class OnlyPlanned(BaseException):
+class DryRunExit(BaseException):
     """End of a command that plans a campaign only, as SystemExit is."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, estimate_cost: CostEstimate) -> None:
         """Takes what the campaign would take."""
-        super().__init__(str(outline))
-        self.outline = outline
+        super().__init__(str(estimate_cost))
+        self.estimate_cost = estimate_cost
 
 
-def outline(groups: Iterable[Jobs]) -> Outline:
+def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
     """Returns what the jobs of these groups will take, by short trials of some of them."""
     runs, simulated_s = 0, 0.0
     pilots: list[Job] = []
@@ -78,7 +78,7 @@ def outline(groups: Iterable[Jobs]) -> Outline:
     trials = [_trial(pilots[place * len(pilots) // count]) for place in range(count)]
     cpu = sum(taken for taken, _ in trials) / len(trials)
     size = sum(written for _, written in trials) / len(trials)
-    return Outline(runs, simulated_s / 3600, cpu * simulated_s / 3600, size * simulated_s / 1e9)
+    return CostEstimate(runs, simulated_s / 3600, cpu * simulated_s / 3600, size * simulated_s / 1e9)
 
 
 def _trial(job: Job) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, Run, Scenario, native_ccas
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 
 if TYPE_CHECKING:
     from celltcp.kernel import Kernel
@@ -59,7 +59,7 @@ class Engine:
         for cca in ccas:
             if cca not in there:
                 who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
-                selects = lineup_of(lineup).selects
+                selects = parse_mix(lineup).selects
                 chosen = f"{lineup} has or may choose {cca!r}, but " if selects else ""
                 what = "it" if chosen else repr(cca)
                 allowed = ", ".join(there)

@@ -11,7 +11,7 @@ from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Described, Engine
 from celltcp.results.folder import part_of_file_name
 from celltcp.results.keys import KeyRange, Keys
-from celltcp.scenarios.own_cca import sources_of
+from celltcp.scenarios.own_cca import expand_scenarios
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Job:
         # Words of `auto` name files, whose paths have slashes.
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
-        after = f"{self.scenario.hash}-{engine}{sources_of(self.scenario.ccas)}"
+        after = f"{self.scenario.hash}-{engine}{expand_scenarios(self.scenario.ccas)}"
         return Keys([KeyRange(cca, self.seed, 1, after)])
 
     @property
@@ -40,7 +40,7 @@ class Job:
         return key
 
     @property
-    def described(self) -> Described:
+    def as_tuple(self) -> Described:
         """Job in the form that `celltcp._core.run_batch` takes."""
         return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign.cluster import Workers
-from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Jobs, jobs_for
 from celltcp.campaign.provenance import origin_of
@@ -20,8 +20,8 @@ from celltcp.results.folder_lock import (
     check_pictures,
     check_replaceable,
     check_runs,
-    claimed,
     keys_of_parts,
+    locked_folder,
 )
 from celltcp.results.keys import Keys
 from celltcp.results.publishing import finish_interrupted, list_files, remove_pictures
@@ -96,11 +96,11 @@ def run_campaigns(
         OnlyPlanned: if nothing is to run; says what it would take.
     """
     if dry_run:
-        raise OnlyPlanned(outline(each.jobs for each in campaigns))
+        raise DryRunExit(estimate_cost(each.jobs for each in campaigns))
     if folder is None:
         return _run(campaigns, workers, None, progress)
     _check_places(campaigns, folder)
-    with claimed(folder):
+    with locked_folder(folder):
         check_folders(campaigns, folder, overwrite=overwrite)
         if folder not in [each.folder for each in campaigns]:
             check_pictures(folder, overwrite=overwrite)
@@ -140,7 +140,7 @@ def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
 
 def _are_of(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
     """Returns whether all runs with these keys are of the campaigns."""
-    planned = [Keys.told_by(each.origin) or Keys(()) for each in campaigns]
+    planned = [Keys.from_meta(each.origin) or Keys(()) for each in campaigns]
     return all(any(key in mine for mine in planned) for key in keys)
 
 

@@ -17,7 +17,7 @@ from celltcp.campaign.cluster import Cluster, ClusterLostError, Workers
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.shards import Shards
 from celltcp.campaign.sinks import Collector, InMemory
-from celltcp.campaign.worker import Needed, Task, chunks_task, unpacked
+from celltcp.campaign.worker import Task, WorkerRequirement, chunks_task, unpacked
 from celltcp.results.columns import text_array_of
 from celltcp.results.folder import prepare_folder
 from celltcp.results.tables import TABLES
@@ -52,7 +52,7 @@ class RunsDone(float):
         return made
 
 
-def part_of(progress: Progress | None, number: int, parts: int) -> Progress | None:
+def sub_progress(progress: Progress | None, number: int, parts: int) -> Progress | None:
     """Returns what to call with the share of one of several equally long parts that is done."""
     if progress is None:
         return None
@@ -115,12 +115,12 @@ def run_groups(
     if isinstance(workers, int) and workers < 1:
         raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
     shards = Shards(working_folder(prepare_folder(folder) / PARTS), finished) if folder else None
-    going = _Going(groups, shards, progress)
+    going = _RunState(groups, shards, progress)
     try:
         if isinstance(workers, Cluster):
             _on_cluster(going, workers)
         else:
-            _here(going, workers or available_threads())
+            _run_local(going, workers or available_threads())
     except KeyboardInterrupt:
         raise Interrupted(going.kept, going.total, folder) from None
     except (ClusterLostError, InternalError, KernelEngineError) as ended:
@@ -131,10 +131,10 @@ def run_groups(
     going.finish()
 
 
-def _here(going: _Going, threads: int) -> None:
+def _run_local(going: _RunState, threads: int) -> None:
     """Does the missing runs on threads of this process, some chunks after the others."""
     chunks = going.waiting()
-    while some := _some(chunks):
+    while some := _next_chunks(chunks):
         missing = [job for chunk in some for job in chunk.missing]
         turns = iter(some)
 
@@ -146,19 +146,19 @@ def _here(going: _Going, threads: int) -> None:
             turns: Iterator[_Chunk] = turns,
         ) -> None:
             tables = {name: pa.Table.from_batches([batch]) for name, batch in batches.items()}
-            going.keep([missing[place] for place in places], tables)
+            going.save([missing[place] for place in places], tables)
             if complete:
                 going.done(next(turns), tables)
 
         def told(share: float, finished: int, runs: int = len(missing)) -> None:
-            going.tell(share * runs, finished)
+            going.report_progress(share * runs, finished)
 
-        described = [[job.described for job in chunk.missing] for chunk in some]
+        described = [[job.as_tuple for job in chunk.missing] for chunk in some]
         run_batch(described, threads, deliver, told if going.is_watched else None)
         going.finished += len(missing)
 
 
-def _some(chunks: Iterator[_Chunk]) -> list[_Chunk]:
+def _next_chunks(chunks: Iterator[_Chunk]) -> list[_Chunk]:
     """Returns the next chunks, which are handed to the engine together."""
     taken: list[_Chunk] = []
     runs = 0
@@ -170,10 +170,10 @@ def _some(chunks: Iterator[_Chunk]) -> list[_Chunk]:
     return taken
 
 
-def _on_cluster(going: _Going, cluster: Cluster) -> None:
+def _on_cluster(going: _RunState, cluster: Cluster) -> None:
     """Does the missing runs on a cluster, one or some chunks per task."""
     sent: dict[int, list[_Chunk]] = {}
-    together = _together(going, cluster.threads())
+    together = _chunks_per_task(going, cluster.threads())
 
     def tasks() -> Iterator[Task]:
         chunks = going.waiting()
@@ -185,16 +185,16 @@ def _on_cluster(going: _Going, cluster: Cluster) -> None:
             yield chunks_task([chunk.missing for chunk in some])
 
     engines = {job.engine for jobs, _ in going.groups for job in jobs[:1]}
-    for number, done in cluster.results(tasks(), [Needed.of(each) for each in engines]):
+    for number, done in cluster.results(tasks(), [WorkerRequirement.of(each) for each in engines]):
         for chunk, packed in zip(sent.pop(number), done, strict=True):
             tables = unpacked(packed)
-            going.keep(chunk.missing, tables)
+            going.save(chunk.missing, tables)
             going.finished += len(chunk.missing)
             going.done(chunk, tables)
-        going.tell(0.0, 0)
+        going.report_progress(0.0, 0)
 
 
-def _together(going: _Going, threads: int) -> int:
+def _chunks_per_task(going: _RunState, threads: int) -> int:
     """Returns the chunks of a task: many make it cheap, and each thread is to get some tasks."""
     chunks = 0.0
     for jobs, _ in going.groups:
@@ -203,7 +203,7 @@ def _together(going: _Going, threads: int) -> int:
     return min(max(int(chunks / (_TASKS_PER_THREAD * max(threads, 1))), 1), MOST_TOGETHER)
 
 
-class _Going:
+class _RunState:
     """State of a campaign that is going on: its chunks, and how many of its runs are done."""
 
     def __init__(
@@ -244,7 +244,7 @@ class _Going:
                 else:
                     self._collect()
 
-    def keep(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
+    def save(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
         """Writes finished runs to the folder, if there is one."""
         if self._shards is not None:
             self._shards.write(jobs, tables)
@@ -255,7 +255,7 @@ class _Going:
         chunk.fresh = tables
         self._collect()
 
-    def tell(self, runs: float, finished: int) -> None:
+    def report_progress(self, runs: float, finished: int) -> None:
         """Calls for progress.
 
         Args:

@@ -104,7 +104,7 @@ class RunSettings:
         return workers_of(self.jobs, self.cluster)
 
     @property
-    def told_changes(self) -> dict[str, list[str]]:
+    def stored_overrides(self) -> dict[str, list[str]]:
         """The overrides as results tell them, under `set`; nothing if there are none."""
         texts = override_texts(self.changes)
         return {"set": texts} if texts else {}

@@ -59,7 +59,7 @@ class Shards:
             return
         if about is None or manifest is None or not manifest.is_whole(folder):
             return
-        keys = Keys.told_by(about) or ()
+        keys = Keys.from_meta(about) or ()
         self._indices[folder] = manifest
         self._places.update({key: (folder, number) for number, key in enumerate(keys)})
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from celltcp._core import CelltcpError, Scenario, run_batch
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
-from celltcp.scenarios.own_cca import sources_of
+from celltcp.scenarios.own_cca import expand_scenarios
 
 if TYPE_CHECKING:
     from distributed import Worker
@@ -44,7 +44,7 @@ class OtherBuildError(CelltcpError):
 
 
 @dataclass(frozen=True)
-class Needed:
+class WorkerRequirement:
     """Engine and build that a worker must have, so that its results are those of this machine."""
 
     name: str
@@ -52,11 +52,11 @@ class Needed:
     build: str
 
     @classmethod
-    def of(cls, known: Engine) -> Needed:
+    def of(cls, known: Engine) -> WorkerRequirement:
         """Returns what a worker needs to stand in for this engine."""
         return cls(known.name, known.kernel.version if known.kernel else None, known.build)
 
-    def found(self) -> Engine:
+    def local_engine(self) -> Engine:
         """Returns the engine of this process.
 
         Raises:
@@ -81,7 +81,7 @@ def _native() -> Engine:
     return here
 
 
-def check(needed: Sequence[Needed], dask_worker: Worker | None = None) -> int:
+def check(needed: Sequence[WorkerRequirement], dask_worker: Worker | None = None) -> int:
     """Checks that a worker has all engines; returns the number of its threads.
 
     Args:
@@ -89,7 +89,7 @@ def check(needed: Sequence[Needed], dask_worker: Worker | None = None) -> int:
         dask_worker: the worker, which Dask itself gives.
     """
     for each in needed:
-        each.found()
+        each.local_engine()
     return int(dask_worker.state.nthreads) if dask_worker else 1
 
 
@@ -101,13 +101,13 @@ def chunks_task(chunks: Sequence[Sequence[Job]]) -> Task:
     """
     places: dict[Scenario, int] = {}
     for job in itertools.chain(*chunks):
-        if sources_of(job.scenario.ccas):
+        if expand_scenarios(job.scenario.ccas):
             raise CelltcpError(
                 f"cca: {job.cca!r} is no CCA of celltcp and known to this process alone; allowed with "
                 "--cluster: those of celltcp itself"
             )
         places.setdefault(job.scenario, len(places))
-    needed = Needed.of(chunks[0][0].engine)
+    needed = WorkerRequirement.of(chunks[0][0].engine)
     runs = [[(job.number, job.cca, places[job.scenario], job.seed) for job in jobs] for jobs in chunks]
     shared = []
     for scenario in places:
@@ -122,18 +122,18 @@ def _pickled(scenario: Scenario) -> bytes:
     return pickle.dumps(scenario)
 
 
-def loaded(pickled: bytes, needed: Needed) -> Scenario:
+def loaded(pickled: bytes, needed: WorkerRequirement) -> Scenario:
     """Returns a scenario that was pickled, on a worker that has the engine."""
-    needed.found()
+    needed.local_engine()
     scenario: Scenario = pickle.loads(pickled)
     return scenario
 
 
 def run_chunks(
-    chunks: Sequence[Sequence[Sent]], needed: Needed, *scenarios: Scenario
+    chunks: Sequence[Sequence[Sent]], needed: WorkerRequirement, *scenarios: Scenario
 ) -> list[dict[str, bytes]]:
     """Does the runs of some chunks one after the other, and returns the packed tables of each chunk."""
-    here = needed.found()
+    here = needed.local_engine()
     packed: list[dict[str, bytes]] = []
 
     def deliver(_: list[int], batches: Mapping[str, pa.RecordBatch], complete: bool) -> None:

@@ -10,7 +10,7 @@ import click
 from celltcp._core import __version__
 from celltcp.cli.commands import Commands, OnDemand
 from celltcp.cli.faults import exit_code_of
-from celltcp.cli.spelling import spell_what_terminals_lack
+from celltcp.cli.spelling import ascii_fallback
 from celltcp.cli.streams import ReaderGone, checked_streams
 
 
@@ -60,7 +60,7 @@ def main() -> None:
     # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with checked_streams():
-        spell_what_terminals_lack()
+        ascii_fallback()
         _run_command()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from celltcp.cli.options import option
-from celltcp.cli.output import check_json, tell
+from celltcp.cli.output import check_json, print_result
 
 
 @click.command()
@@ -28,7 +28,7 @@ def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> N
     # Lines appear as things are measured; they make room for JSON on the standard output.
     with redirect_stdout(sys.stderr) if json_file == "-" else nullcontext():
         figures = _tcp() if what == "tcp" else _radio(runs) if what == "radio" else _cluster(cluster)
-    tell(lambda: figures, json_file, lambda: None)
+    print_result(lambda: figures, json_file, lambda: None)
 
 
 def _tcp() -> dict[str, Any]:

@@ -15,7 +15,7 @@ from celltcp.cli.options import (
     scenarios_options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, tell, tell_traces
+from celltcp.cli.output import check_json, print_result, print_trace_summary
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -60,10 +60,10 @@ def compare(
         return
     (scenario,) = scenarios
     loaded = settings.load(scenario)
-    tell_traces(loaded)
+    print_trace_summary(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_with(loaded, settings.applied(), progress)
-    tell(result.to_json, json_file, lambda: print_comparison(result, published))
+    print_result(result.to_json, json_file, lambda: print_comparison(result, published))
     if folder:
         draw_comparison(result, folder)

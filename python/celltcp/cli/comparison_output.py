@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.output import draw, is_drawn
-from celltcp.present.console import fitting, wide_console
+from celltcp.present.console import fit_to_width, wide_console
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,10 +83,10 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
 
 def _print_published(result: Comparison) -> None:
     """Prints published means of the scenario beside ours, or a warning that there are none."""
-    from celltcp.publications.published_means import beside
+    from celltcp.publications.published_means import compare_published
     from celltcp.publications.tables import print_outcome
 
-    published = beside(result)
+    published = compare_published(result)
     if published.why_not:
         click.echo(f"warning: --published: {published.why_not}", err=True)
     console = wide_console()
@@ -101,7 +101,9 @@ def print_fitting(console: Console, table: Table) -> None:
 
     called = {column.name: column.title for column in table.columns}
     droppable = [name for name in DROPPABLE if name in called]
-    shown, left_out = fitting(console, lambda names: terminal_table(table.without(names)), droppable)
+    shown, left_out = fit_to_width(
+        console, lambda names: terminal_table(table.without(names)), droppable
+    )
     console.print(shown)
     if left_out:
         names = ", ".join(called[name] for name in left_out)

@@ -91,8 +91,8 @@ def fidelity(
     from dataclasses import replace
 
     from celltcp.campaign.engines import engine
-    from celltcp.fidelity.campaign import Sides, judge, judged_ccas, outlined
-    from celltcp.fidelity.campaign import decide as judge_again
+    from celltcp.fidelity.campaign import EnginePair, judge, judged_ccas, outlined
+    from celltcp.fidelity.campaign import rerun_undecided as judge_again
     from celltcp.fidelity.cases import choose_cases
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
@@ -118,13 +118,13 @@ def fidelity(
         for each in (native, linux):
             each.require(case.scenario.ccas)
     if dry_run:
-        click.echo(outlined(cases, ccas, runs, seed, Sides(native, linux)))
+        click.echo(outlined(cases, ccas, runs, seed, EnginePair(native, linux)))
         return
     check_json(json_file)
     if page:
         check_output(Path(page), PAGE, inputs=other_names("page"))
     folder = prepare_folder(out) if out else None
-    sides = Sides(native, linux, workers=jobs, out=folder, overwrite=overwrite)
+    sides = EnginePair(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:
         found = judge(cases, ccas, runs, seed, sides, progress=progress)
     if decide and found.undecided:

@@ -20,12 +20,12 @@ from celltcp.comparison.report.sweep import sweep_part
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
 from celltcp.fidelity.report.fidelity import fidelity_part
-from celltcp.fidelity.saved import kept_fidelity
+from celltcp.fidelity.saved import load_fidelity
 from celltcp.pcap.analysis import TABLES, CaptureAnalyses
 from celltcp.pcap.report import captures_part
 from celltcp.present.section import Part
 from celltcp.publications.report.papers import papers_part
-from celltcp.publications.saved import kept_outcomes
+from celltcp.publications.saved import load_experiments
 from celltcp.results.checked import read_checked
 from celltcp.results.folder import CAPTURES, KINDS, RUNS, about_in, kind_in
 from celltcp.results.manifest import manifest_of
@@ -35,7 +35,7 @@ from celltcp.selection.engine_agreement import Overlap
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.report.engine_agreement import engines_part
 from celltcp.selection.report.evaluation import evaluation_part
-from celltcp.video.comparison import Viewing, folder_name
+from celltcp.video.comparison import VideoComparison, folder_name
 from celltcp.video.report.comparison import viewing_part
 
 #: Tables of an evaluation that its other tables come from.
@@ -67,7 +67,7 @@ def parts_of(folder: Path) -> list[Part]:
         return [engines_part(_engines(folder))]
     if kind == UNFINISHED:
         raise CelltcpError(f"{folder}: holds {KINDS[kind]}; let it end first")
-    if kept := kept_fidelity(folder):
+    if kept := load_fidelity(folder):
         return [fidelity_part(kept)]
     if kind == CAPTURES or (folder / "connections.parquet").is_file():
         return [captures_part(_captures(folder))]
@@ -86,7 +86,7 @@ def _several(folder: Path) -> list[Part]:
     fields = {each.name.partition("=")[0] for each in inside if "=" in each.name}
     if inside and len(fields) == 1 and all("=" in each.name for each in inside):
         return [sweep_part(_sweep(inside))]
-    if outcomes := kept_outcomes(folder):
+    if outcomes := load_experiments(folder):
         return [papers_part(outcomes)]
     found = [(load(each), each) for each in inside]
     if viewing := _viewing(found):
@@ -98,7 +98,7 @@ def _several(folder: Path) -> list[Part]:
     return [*common, *(_runs(result) for result, _ in found)]
 
 
-def _viewing(found: Sequence[tuple[Comparison | SingleRun, Path]]) -> Viewing | None:
+def _viewing(found: Sequence[tuple[Comparison | SingleRun, Path]]) -> VideoComparison | None:
     """Returns what `celltcp video` has left in folders; None if they are of another command."""
     comparisons: dict[tuple[str, str], Comparison] = {}
     for result, folder in found:
@@ -112,7 +112,7 @@ def _viewing(found: Sequence[tuple[Comparison | SingleRun, Path]]) -> Viewing | 
     names, abrs = (dict.fromkeys(key[place] for key in comparisons) for place in (0, 1))
     if not comparisons or len(comparisons) < len(names) * len(abrs):
         return None
-    return Viewing({(name, abr): comparisons[name, abr] for name in names for abr in abrs})
+    return VideoComparison({(name, abr): comparisons[name, abr] for name in names for abr in abrs})
 
 
 def _sweep(folders: list[Path]) -> Sweep:

@@ -207,11 +207,11 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 @contextlib.contextmanager
 def printed_plan() -> Iterator[None]:
     """Prints what a command would take that only plans, and ends it."""
-    from celltcp.campaign.cost_estimate import OnlyPlanned
+    from celltcp.campaign.cost_estimate import DryRunExit
 
     try:
         yield
-    except OnlyPlanned as planned:
+    except DryRunExit as planned:
         click.echo(planned)
         click.get_current_context().exit()
 

@@ -37,29 +37,29 @@ def other_names(parameter: str) -> Iterator[str]:
                 yield from dict.fromkeys((text, *text.split(",")))
 
 
-def tell_traces(scenario: Scenario) -> None:
+def print_trace_summary(scenario: Scenario) -> None:
     """Says on standard error how the recorded traces of a scenario were read."""
-    from celltcp.scenarios.scenarios import uplink_beside
+    from celltcp.scenarios.scenarios import matching_uplink
 
     context = click.get_current_context(silent=True)
     given = context.params.get("uplink") if context else None
     files = {direction: str(file) for file, direction, *_ in scenario.traces}
-    beside = None if given else uplink_beside(files.get("down", ""))
+    beside = None if given else matching_uplink(files.get("down", ""))
     for file, direction, told, _, _ in scenario.traces:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
         found = " (found beside the downlink)" if is_beside else ""
         note(f"{direction}link {file}{found}: {told}")
 
 
-def tell_loaded(loaded: LoadedSet) -> None:
+def print_load_summary(loaded: LoadedSet) -> None:
     """Says on standard error how the traces of scenarios were read, and which files were left out."""
     for scenario in loaded.scenarios.values():
-        tell_traces(scenario)
+        print_trace_summary(scenario)
     for reason in loaded.left_out:
         click.echo(f"warning: left out: {reason}", err=True)
 
 
-def tell(
+def print_result(
     document: Callable[[], dict[str, Any] | list[dict[str, Any]]],
     json_file: str | None,
     show: Callable[[], None],
@@ -93,12 +93,12 @@ def is_drawn(results: Results, folder: Path, name: str) -> bool:
     if not results.is_repeat:
         return False
     note(f"{folder} has these results already: nothing was run")
-    return not looks_asked() and all(
+    return not has_style_options() and all(
         (folder / f"{name}.{ending}").is_file() for ending in ("png", "svg")
     )
 
 
-def looks_asked() -> bool:
+def has_style_options() -> bool:
     """Returns whether --size, --style or --title was given, so that pictures are drawn again."""
     from celltcp.cli.options import LOOKS
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, options
-from celltcp.cli.output import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, print_result
 from celltcp.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from celltcp.publications.agreement import Outcome
     from celltcp.publications.measurements import Measured
-    from celltcp.publications.paper_run import Replay
+    from celltcp.publications.paper_run import PaperRun
     from celltcp.publications.publications import Publication
     from celltcp.publications.published_table import Table
 
@@ -78,7 +78,7 @@ def papers(
     """
     from dataclasses import replace
 
-    from celltcp.publications.paper_run import Replay
+    from celltcp.publications.paper_run import PaperRun
     from celltcp.publications.publications import publication, publications
     from celltcp.results.folder import prepare_folder
 
@@ -89,9 +89,9 @@ def papers(
     if name is not None and everything:
         raise click.UsageError(f"--all: {name!r} is named, too; give one of them")
     chosen = list(publications().values()) if name is None else [publication(name)]
-    tables = {each.name: each.chosen_tables(experiments) for each in chosen}
+    tables = {each.name: each.selected_tables(experiments) for each in chosen}
     replays = {
-        each.name: Replay(runs or each.runs, seed, jobs, cluster, each.era if era else None, changes)
+        each.name: PaperRun(runs or each.runs, seed, jobs, cluster, each.era if era else None, changes)
         for each in chosen
     }
     if sweep:
@@ -116,7 +116,7 @@ def papers(
         if folder:
             _draw(found, folder, f"published-{each.name}" if everything else "published")
     if json_file is not None:
-        tell(lambda: rows, json_file, lambda: None)
+        print_result(lambda: rows, json_file, lambda: None)
 
 
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:
@@ -168,7 +168,7 @@ def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) ->
 def _run(
     tables: Sequence[Table],
     scenarios: Sequence[str],
-    replay: Replay,
+    replay: PaperRun,
     kept: dict[str, Measured] | None = None,
 ) -> list[Outcome]:
     """Runs the places once for all tables; those that are kept from before do not run again."""
@@ -205,12 +205,12 @@ def _print_outline(
     chosen: Sequence[Publication],
     tables: Mapping[str, Sequence[Table]],
     scenario: str | None,
-    replays: Mapping[str, Replay],
+    replays: Mapping[str, PaperRun],
     *,
     is_swept: bool,
 ) -> None:
     """Prints what all places will take, each once, without what depends on their outcome."""
-    from celltcp.campaign.cost_estimate import outline
+    from celltcp.campaign.cost_estimate import estimate_cost
 
     planned = {}
     for each in chosen:
@@ -219,12 +219,12 @@ def _print_outline(
         for concerned, replay in parts:
             for name in _wanted(each, concerned, scenario):
                 planned[name, str(replay.era), tuple(replay.changes)] = (replay, name)
-    click.echo(outline(replay.planned(name) for replay, name in planned.values()))
+    click.echo(estimate_cost(replay.planned(name) for replay, name in planned.values()))
 
 
 def _varied(
-    each: Publication, tables: Sequence[Table], replay: Replay
-) -> Iterator[tuple[list[Table], Replay]]:
+    each: Publication, tables: Sequence[Table], replay: PaperRun
+) -> Iterator[tuple[list[Table], PaperRun]]:
     """Yields the runs of the experiments that a condition concerns, for each of its values."""
     from dataclasses import replace
 
@@ -251,7 +251,7 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
         raise CelltcpError(f"sweep: {names}: no condition is varied for it; allowed: {allowed}")
 
 
-def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: Replay) -> None:
+def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: PaperRun) -> None:
     """Runs experiments for each value of the conditions that are not published and matter for them."""
     from dataclasses import replace
 

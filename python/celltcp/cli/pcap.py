@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from celltcp.cli.options import draws, option
-from celltcp.cli.output import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
@@ -71,19 +71,19 @@ def analyze(
     from celltcp.pcap import analyse
     from celltcp.pcap.database import require_duckdb, write_database
     from celltcp.pcap.tables import print_connections, print_summaries
-    from celltcp.pcap.tags import read_notes
+    from celltcp.pcap.tags import read_tag_rules
 
     check_json(json_file)
     if database:
         require_duckdb()
-    remarks = read_notes(Path(notes)) if notes else None
+    remarks = read_tag_rules(Path(notes)) if notes else None
     analyses = analyse(files, out, segments=segments, notes=remarks)
 
     def show() -> None:
         print_connections(analyses, rows)
         print_summaries(analyses)
 
-    tell(lambda: _document(analyses), json_file, show)
+    print_result(lambda: _document(analyses), json_file, show)
     if database:
         note(f"database: {write_database(analyses, Path(database))}")
     if out and len(analyses.connections):
@@ -107,7 +107,7 @@ def _document(analyses: CaptureAnalyses) -> dict[str, Any]:
                 "repairs": analyses.repairs(summary),
             }
         )
-    return {"captures": captures, "connections": json_rows(analyses.by_harm())}
+    return {"captures": captures, "connections": json_rows(analyses.by_waiting_time())}
 
 
 def _end(analyses: CaptureAnalyses) -> None:
@@ -225,7 +225,7 @@ def judge_command(
     counts of tshark and tcptrace stand beside ours where they are installed.
     """
     from celltcp.pcap.tables import print_judgement
-    from celltcp.pcap.validation import document, judge, outlined
+    from celltcp.pcap.validation import document, outlined, validate
     from celltcp.pcap.validation_cases import CASES, placed, random_cases
 
     check_json(json_file)
@@ -238,9 +238,9 @@ def judge_command(
         click.echo(outlined(chosen))
         return
     with progress_bar("judging") as progress:
-        judged = judge(chosen, cluster=cluster, progress=progress)
+        judged = validate(chosen, cluster=cluster, progress=progress)
     outcome = document(judged)
-    tell(lambda: outcome, json_file, lambda: print_judgement(outcome))
+    print_result(lambda: outcome, json_file, lambda: print_judgement(outcome))
 
 
 @pcap.command()
@@ -267,14 +267,16 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
 
     from celltcp.pcap.comparison import compare_captures
     from celltcp.pcap.tables import print_groups
-    from celltcp.pcap.tags import read_notes
+    from celltcp.pcap.tags import read_tag_rules
 
     check_json(json_file)
-    remarks = read_notes(Path(notes)) if notes else []
+    remarks = read_tag_rules(Path(notes)) if notes else []
     sets = [_tagged(name, remarks) for name in (first, second)]
     tags = [name.strip() for name in by.split(",") if name.strip()]
     groups = compare_captures(sets[0], sets[1], tags)
-    tell(lambda: [asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags))
+    print_result(
+        lambda: [asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags)
+    )
 
 
 @pcap.command()
@@ -313,7 +315,7 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
     def document() -> dict[str, Any]:
         return {**asdict(found), "spared_bytes": found.spared_bytes, "share": found.share}
 
-    tell(document, json_file, lambda: print_resets(found))
+    print_result(document, json_file, lambda: print_resets(found))
     for file, offset, reason in found.broken:
         click.echo(f"celltcp: {file}: broken at byte {offset}: {reason}", err=True)
     if found.broken:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, own_option, scenario_options, takes_settings
-from celltcp.cli.output import check_json, looks_asked, other_names, tell, tell_traces
+from celltcp.cli.output import (
+    check_json,
+    has_style_options,
+    other_names,
+    print_result,
+    print_trace_summary,
+)
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
 
@@ -82,11 +88,11 @@ def run(
     if pcap:
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_names("pcap"))
     loaded = settings.load(scenario)
-    tell_traces(loaded)
+    print_trace_summary(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
-    tell(result.to_json, json_file, lambda: _print_run(result))
+    print_result(result.to_json, json_file, lambda: _print_run(result))
     note(ran_by(result.results.about))
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -123,7 +129,7 @@ def _draw(result: SingleRun, folder: Path | None) -> None:
     """Draws the picture beside the results, unless it is there."""
     if result.results.is_repeat and folder:
         note(f"{folder} has this run already: nothing was run")
-    is_there = result.results.is_repeat and not looks_asked()
+    is_there = result.results.is_repeat and not has_style_options()
     if folder and not (is_there and (folder / "run.png").is_file()):
         from celltcp.present.style import save
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.cli.comparison_output import draw_comparison, print_comparison, print_fitting
-from celltcp.cli.output import tell, tell_loaded
+from celltcp.cli.output import print_load_summary, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.present.console import wide_console
 
@@ -24,11 +24,11 @@ def compare_set(
     from celltcp.results.folder import prepare_folder
 
     loaded = load_all(given, settings)
-    tell_loaded(loaded)
+    print_load_summary(loaded)
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("comparing") as progress:
         result = compare_loaded(loaded, settings, progress)
-    tell(result.to_json, json_file, lambda: _print_set(result, published))
+    print_result(result.to_json, json_file, lambda: _print_set(result, published))
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))

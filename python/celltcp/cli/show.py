@@ -94,7 +94,7 @@ def show(
     from pathlib import Path
 
     from celltcp.cli.comparison_output import print_comparison
-    from celltcp.cli.output import check_json, tell
+    from celltcp.cli.output import check_json, print_result
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.load_results import load
     from celltcp.scenarios.ccas import chosen as chosen_ccas
@@ -136,7 +136,7 @@ def show(
     if json_file:
         check_json(json_file)
         whole = functools.partial(print_comparison, _comparison(result))
-        tell(result.to_json, json_file, whole)
+        print_result(result.to_json, json_file, whole)
         if not chosen:
             return
     _show(result, Path(folders[0]), form, plot, metric, out)

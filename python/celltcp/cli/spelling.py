@@ -10,7 +10,7 @@ import sys
 _SPELT = {"±": "+-", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
 
 
-def spell_what_terminals_lack() -> None:
+def ascii_fallback() -> None:
     """Lets output in ASCII and the like spell what it lacks, rather than fail after all runs."""
 
     def spelt(error: UnicodeError) -> tuple[str, int]:

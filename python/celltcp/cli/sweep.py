@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
-from celltcp.cli.output import check_json, draw, is_drawn, tell, tell_traces
+from celltcp.cli.output import check_json, draw, is_drawn, print_result, print_trace_summary
 from celltcp.cli.progress import progress_bar
 from celltcp.present.console import wide_console
 
@@ -39,11 +39,11 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
     from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
-    tell_traces(settings.load(scenario))
+    print_trace_summary(settings.load(scenario))
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("sweeping") as progress:
         result = sweep_with(scenario, vary, settings, progress)
-    tell(result.to_json, json_file, lambda: _print_sweep(result))
+    print_result(result.to_json, json_file, lambda: _print_sweep(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):

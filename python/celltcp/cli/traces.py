@@ -34,11 +34,11 @@ def _read(file: str, form: str | None, **told: str | None) -> Trace:
     from celltcp._core import Trace
 
     trace = Trace.read(file, form, **told)
-    click.echo(f"{file}: {told_of(trace)}", err=True)
+    click.echo(f"{file}: {trace_summary(trace)}", err=True)
     return trace
 
 
-def told_of(trace: Trace) -> str:
+def trace_summary(trace: Trace) -> str:
     """Returns how a trace was read, its length and its mean."""
     return f"{trace.how}: {trace.duration_s:.1f} s, mean {trace.mean_mbps:.3f} Mbit/s"
 

@@ -8,13 +8,13 @@ import click
 
 from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
-from celltcp.cli.output import check_json, draw, is_drawn, tell, tell_loaded
+from celltcp.cli.output import check_json, draw, is_drawn, print_load_summary, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.present.console import wide_console
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
-    from celltcp.video.comparison import Viewing
+    from celltcp.video.comparison import VideoComparison
 
 #: Pictures of a folder.
 _PICTURES = ("video", "video-ecdf")
@@ -57,15 +57,15 @@ def video(
         _check()
         return
     from celltcp.results.folder import prepare_folder
-    from celltcp.video.comparison import DEFAULT_SCENARIOS, load_viewings, watch_loaded
+    from celltcp.video.comparison import DEFAULT_SCENARIOS, compare_loaded_video, load_video_scenarios
 
     check_json(json_file)
-    loaded = load_viewings(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
-    tell_loaded(next(iter(loaded.values())))
+    loaded = load_video_scenarios(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
+    print_load_summary(next(iter(loaded.values())))
     folder = prepare_folder(settings.out) if settings.out else None
     with progress_bar("playing videos") as progress:
-        result = watch_loaded(loaded, settings, progress)
-    tell(result.to_json, json_file, lambda: _print(result))
+        result = compare_loaded_video(loaded, settings, progress)
+    print_result(result.to_json, json_file, lambda: _print(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and all(is_drawn(repeats[0], folder, name) for name in _PICTURES)):
@@ -90,7 +90,7 @@ def _check() -> None:
         sys.exit(1)
 
 
-def _print(result: Viewing) -> None:
+def _print(result: VideoComparison) -> None:
     """Prints the scores, a row per scenario and adaptation."""
     from celltcp.campaign.provenance import ran_by
     from celltcp.video.report.video import scores_table

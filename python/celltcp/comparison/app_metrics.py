@@ -16,7 +16,7 @@ from celltcp.results.sums import means_by
 from celltcp.results.tables import Results
 
 
-class Figure(NamedTuple):
+class AppMetric(NamedTuple):
     """Figure of an application."""
 
     #: Heading of its column; the terminal breaks it at line ends.
@@ -26,29 +26,29 @@ class Figure(NamedTuple):
 
 #: Figures of a video.
 VIDEO = {
-    "qoe": Figure("QoE\nMOS", 3),
-    "startup_s": Figure("start-up\ns", 2),
-    "stalls": Figure("stalls", 2),
-    "stalled_s": Figure("stalled\ns", 2),
-    "bitrate_mbps": Figure("bitrate\nMbit/s", 2),
-    "switches": Figure("switches", 1),
+    "qoe": AppMetric("QoE\nMOS", 3),
+    "startup_s": AppMetric("start-up\ns", 2),
+    "stalls": AppMetric("stalls", 2),
+    "stalled_s": AppMetric("stalled\ns", 2),
+    "bitrate_mbps": AppMetric("bitrate\nMbit/s", 2),
+    "switches": AppMetric("switches", 1),
 }
 
 #: The applications, and the figures that are given for them together, by the kinds of their events.
-APPLICATIONS: tuple[dict[str, Figure], ...] = (
+APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     VIDEO,
-    {"response_s": Figure("response\ns", 3)},
-    {"page_load_s": Figure("page load\ns", 3)},
+    {"response_s": AppMetric("response\ns", 3)},
+    {"page_load_s": AppMetric("page load\ns", 3)},
     {
-        "frames": Figure("frames", 0),
-        "late_share": Figure("share of\nlate frames", 4),
-        "frame_delay_ms": Figure("delay of\nframes ms", 1),
-        "frame_delay_max_ms": Figure("highest\ndelay ms", 1),
+        "frames": AppMetric("frames", 0),
+        "late_share": AppMetric("share of\nlate frames", 4),
+        "frame_delay_ms": AppMetric("delay of\nframes ms", 1),
+        "frame_delay_max_ms": AppMetric("highest\ndelay ms", 1),
     },
 )
 
 #: All figures, by the kinds of their events.
-FIGURES: dict[str, Figure] = {
+APP_METRICS: dict[str, AppMetric] = {
     kind: figure for application in APPLICATIONS for kind, figure in application.items()
 }
 
@@ -69,7 +69,7 @@ def application_figures(
         # An evaluation keeps none.
         return {}
     events = results.tables["events"]
-    kinds = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(list(FIGURES)))
+    kinds = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(list(APP_METRICS)))
     found = rows_of(events.filter(kinds), "run", "flow", "kind", "detail")
     mine = [(kind, run, float(detail)) for run, flow, kind, detail in found if (run, flow) in tested]
     keys = [(kind, run) for kind, run, _ in mine]

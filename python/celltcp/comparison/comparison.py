@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import made_of
-from celltcp.comparison.app_metrics import FIGURES
+from celltcp.comparison.app_metrics import APP_METRICS
 from celltcp.comparison.application import COMPLETED, CRITERIA, completed_share, contradiction
 from celltcp.comparison.runs import run_table
 from celltcp.comparison.shares import Share, shared_path
@@ -28,7 +28,7 @@ from celltcp.results.tested import FlowUnderTest, joined_slots
 from celltcp.results.warnings.limits import all_warnings
 from celltcp.scenarios.cca_labels import counted
 from celltcp.scenarios.ccas import middlebox_of
-from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
     COMPLETION,
     COMPLETIONS,
@@ -80,7 +80,7 @@ class Comparison(Recorded):
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         #: Figures of the applications, such as the score of a video.
-        self.figures = tuple(name for name in FIGURES if name in self._columns)
+        self.figures = tuple(name for name in APP_METRICS if name in self._columns)
         self.metrics = (*self.metrics, *self.figures)
 
     @property
@@ -287,7 +287,7 @@ class Comparison(Recorded):
 
     #: Plots, `celltcp.comparison.plots.accessors.ComparisonPlots`: `throughput_delay()`,
     #: `ecdf(metric)`, `time_series()`, `startup()`, `overview()`.
-    plot = Attachment()
+    plot = LazyAttribute()
 
     def save(self, folder: str | Path) -> Path:
         """Writes the tables as Parquet files into `folder`."""

@@ -15,7 +15,7 @@ from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.scenarios.cca_labels import counted
 from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class Sweep:
         return pd.concat(parts, names=[self.field])
 
     #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
-    plot = Attachment()
+    plot = LazyAttribute()
 
     def to_json(self) -> dict[str, Any]:
         """The field, and the result of each of its values."""

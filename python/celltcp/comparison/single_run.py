@@ -15,13 +15,13 @@ from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.files.atomic_write import whole_file
+from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
-from celltcp.results.folder_lock import check_replaceable, claimed
+from celltcp.results.folder_lock import check_replaceable, locked_folder
 from celltcp.results.frames import Recorded, frame, json_records
 from celltcp.results.publishing import remove_pictures
-from celltcp.results.sample_writer import SampleFile, number_rows
+from celltcp.results.sample_writer import SampleWriter, number_rows
 from celltcp.results.tables import OPTIONAL, TABLES, Results, read_results
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.limits import all_warnings
@@ -29,7 +29,7 @@ from celltcp.results.working import staging
 from celltcp.scenarios.ccas import OWN
 from celltcp.scenarios.ccas import chosen as chosen_ccas
 from celltcp.scenarios.changes import Changes
-from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ class SingleRun(Recorded):
         return frame(self.results.tables["events"])
 
     #: Plots, `celltcp.comparison.plots.accessors.RunPlots`: `time_series()`.
-    plot = Attachment()
+    plot = LazyAttribute()
 
     def to_json(self) -> dict[str, Any]:
         """Returns what ran, the connections and the warnings; the same for the same seed."""
@@ -212,13 +212,13 @@ def run_with(
     capture = (str(pcap) if pcap is not None else None, pcap_at)
     if settings.out is None:
         return SingleRun(Results(_run(job, capture, None, progress), origin))
-    with claimed(settings.out) as folder:
+    with locked_folder(settings.out) as folder:
         check_replaceable(folder, origin, _FILES, overwrite=settings.overwrite)
         if pcap is None and (found := _finished(folder, origin)):
             return found
         remove_pictures(folder)
         with staging(folder) as staged:
-            file = SampleFile(staged, names[0], origin)
+            file = SampleWriter(staged, names[0], origin)
             try:
                 tables = _run(job, capture, file, progress)
             except BaseException:
@@ -242,7 +242,7 @@ def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
 def _run(
     job: Job,
     capture: tuple[str | None, str | None],
-    file: SampleFile | None,
+    file: SampleWriter | None,
     progress: Progress | None,
 ) -> dict[str, pa.Table]:
     """Runs a job piece by piece; with a file, the samples go there and a thinned copy is returned.
@@ -251,7 +251,7 @@ def _run(
     """
     pcap, pcap_at = capture
     if pcap is not None:
-        with whole_file(Path(pcap), streamed=True) as partial:
+        with atomic_write(Path(pcap), streamed=True) as partial:
             return _run_pieces(job, (str(partial), pcap_at), file, progress)
     return _run_pieces(job, (None, None), file, progress)
 
@@ -259,7 +259,7 @@ def _run(
 def _run_pieces(
     job: Job,
     capture: tuple[str | None, str | None],
-    file: SampleFile | None,
+    file: SampleWriter | None,
     progress: Progress | None,
 ) -> dict[str, pa.Table]:
     pcap, pcap_at = capture

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign.cost_estimate import Outline, outline
+from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.plan import Campaign, check_folders, run_campaigns
-from celltcp.campaign.run import Progress, part_of
+from celltcp.campaign.run import Progress, sub_progress
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.fidelity.trajectory import step_s
-from celltcp.results.folder_lock import claimed
+from celltcp.results.folder_lock import locked_folder
 from celltcp.results.tables import Results
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.ccas import catalogue, chosen
 
 
@@ -30,7 +30,7 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
     in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
     named = chosen(names, in_linux)
     for cca in named:
-        if any(flow.name not in in_linux for flow in lineup_of(cca).flows):
+        if any(flow.name not in in_linux for flow in parse_mix(cca).flows):
             raise CelltcpError(
                 f"cca: Linux does not have {cca!r}, so that there is nothing to hold it against; "
                 f"allowed: {', '.join(in_linux)}"
@@ -39,7 +39,7 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Sides:
+class EnginePair:
     """The two engines of a report, and how their runs are done.
 
     Attributes:
@@ -67,7 +67,7 @@ def judge(
     ccas: Sequence[str],
     runs: int,
     seed: int,
-    sides: Sides,
+    sides: EnginePair,
     *,
     progress: Progress | None = None,
 ) -> Fidelity:
@@ -88,11 +88,11 @@ def judge(
     return _judged([(case, named) for case in cases], runs, seed, sides, progress)
 
 
-def decide(
+def rerun_undecided(
     found: Fidelity,
     cases: Sequence[Case],
     runs: int,
-    sides: Sides,
+    sides: EnginePair,
     *,
     progress: Progress | None = None,
 ) -> Fidelity:
@@ -115,11 +115,13 @@ def decide(
     return replace(found, judgements=judgements)
 
 
-def outlined(cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, sides: Sides) -> Outline:
+def outlined(
+    cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, sides: EnginePair
+) -> CostEstimate:
     """Returns what the runs of both engines on every case will take; nothing is judged."""
     engines = (sides.native, sides.kernel)
     named = judged_ccas(ccas)
-    return outline(
+    return estimate_cost(
         _plan(case, named, runs, seed, each, None).jobs for case in cases for each in engines
     )
 
@@ -128,12 +130,12 @@ def _judged(
     wanted: Sequence[tuple[Case, Sequence[str]]],
     runs: int,
     seed: int,
-    sides: Sides,
+    sides: EnginePair,
     progress: Progress | None,
 ) -> Fidelity:
     """Judges cases, each with congestion controls of its own."""
     engines = (sides.native, sides.kernel)
-    with claimed(sides.out) if sides.out else nullcontext():
+    with locked_folder(sides.out) if sides.out else nullcontext():
         # Before the first run: a folder that is refused after an hour would have been refused then.
         for case, ccas in wanted:
             planned = [
@@ -154,7 +156,7 @@ def _judged(
                     workers=sides.workers,
                     folder=sides.folder(case, engine),
                     overwrite=sides.overwrite,
-                    progress=part_of(progress, 2 * number + place, 2 * len(wanted)),
+                    progress=sub_progress(progress, 2 * number + place, 2 * len(wanted)),
                 )
                 for place, engine in enumerate(engines)
             ]

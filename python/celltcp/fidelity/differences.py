@@ -61,7 +61,7 @@ class Difference:
         return not self.within and self.is_open
 
     @property
-    def use(self) -> float:
+    def band_ratio(self) -> float:
         """Difference divided by its band; above 1 it is outside or undecided."""
         if self.band is None:
             return 0.0
@@ -102,7 +102,7 @@ class Judgement:
     @property
     def use(self) -> float:
         """Largest ratio of a difference to its band."""
-        return max(found.use for found in self.differences.values())
+        return max(found.band_ratio for found in self.differences.values())
 
 
 @dataclass(frozen=True)

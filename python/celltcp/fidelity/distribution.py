@@ -95,7 +95,7 @@ def traits_of(scenario: Scenario) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Outside:
+class OutOfBand:
     """A comparison beyond its band."""
 
     judgement: Judgement
@@ -116,7 +116,7 @@ class Distribution:
     within: dict[str, float]
     #: Per trait: number of comparisons that have it, and how many of them are beyond a band.
     traits: dict[str, tuple[int, int]]
-    outside: list[Outside]
+    outside: list[OutOfBand]
 
     def to_json(self) -> dict[str, Any]:
         """Returns the distribution as plain data."""
@@ -159,7 +159,7 @@ def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
             count, so_far = counts[name]
             counts[name] = (count + 1, so_far + bool(beyond[id(judgement)]))
     outside = [
-        Outside(judgement, beyond[id(judgement)], mine, _most_suspicious(mine, counts))
+        OutOfBand(judgement, beyond[id(judgement)], mine, _most_suspicious(mine, counts))
         for judgement in found.judgements
         for mine in [traits[judgement.case]]
         if beyond[id(judgement)]

@@ -20,7 +20,7 @@ DECIDED = "decided"
 ROWS = "fidelity.csv"
 
 
-class KeptFidelity(NamedTuple):
+class SavedFidelity(NamedTuple):
     """Outcome of a finished campaign, and its cases."""
 
     fidelity: Fidelity
@@ -29,7 +29,7 @@ class KeptFidelity(NamedTuple):
     about: dict[str, Any]
 
 
-def kept_fidelity(folder: Path) -> KeptFidelity | None:
+def load_fidelity(folder: Path) -> SavedFidelity | None:
     """Returns the judgements of a finished campaign; None if the folder has none.
 
     Raises:
@@ -53,7 +53,7 @@ def kept_fidelity(folder: Path) -> KeptFidelity | None:
         about = about or native.about
     if not judgements:
         return None
-    return KeptFidelity(
+    return SavedFidelity(
         Fidelity(judgements, about["version"], kernel, about["runs"], about["seed"]), cases, about
     )
 

@@ -30,7 +30,7 @@ class ClosedPipeError(CelltcpError):
 
 
 @contextmanager
-def whole_file(file: Path, *, streamed: bool = False) -> Iterator[Path]:
+def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
     """Yields the path of a temporary file, whose content becomes that of `file` in the end.
 
     The temporary file is beside `file`, so that it takes its place in one step, with the mode that
@@ -78,7 +78,7 @@ def whole_file(file: Path, *, streamed: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
+def name_in_errors(folder: Path) -> Iterator[None]:
     """Names a folder in errors that name no file, as those of a full disk do.
 
     Raises:
@@ -98,12 +98,12 @@ def write_text(file: Path, text: str) -> Path:
     Raises:
         CelltcpError: if it cannot be written.
     """
-    with whole_file(file) as partial:
+    with atomic_write(file) as partial:
         partial.write_text(text, "utf-8")
     return file
 
 
-def must_be_writable(file: Path) -> None:
+def check_writable(file: Path) -> None:
     """Checks before the work that its result can be written; does not open pipes and devices.
 
     Raises:

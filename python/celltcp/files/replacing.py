@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.files.atomic_write import must_be_writable, regular_file
+from celltcp.files.atomic_write import check_writable, regular_file
 
 #: Bytes at the begin of a file that are searched for the mark of its kind.
 _HEAD = 4096
@@ -59,7 +59,7 @@ def check_output(
     Raises:
         CelltcpError: if it cannot be written or may not be replaced.
     """
-    must_be_writable(file)
+    check_writable(file)
     for other in inputs:
         if _is_same(file, Path(other)):
             raise CelltcpError(

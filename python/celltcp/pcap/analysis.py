@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
-from celltcp.pcap.tags import Note, tagged
+from celltcp.pcap.tags import TagRule, tagged
 from celltcp.results.folder import CAPTURES, require_own
-from celltcp.results.folder_lock import check_files, check_links, claimed
+from celltcp.results.folder_lock import check_files, check_links, locked_folder
 from celltcp.results.parquet_writer import GrowingTable
 from celltcp.results.publishing import publish
 from celltcp.results.working import staging
@@ -97,7 +97,7 @@ class CaptureAnalyses:
         }
         return {name: counts[name] for name in REPAIRS if counts[name]}
 
-    def by_harm(self) -> pd.DataFrame:
+    def by_waiting_time(self) -> pd.DataFrame:
         """Returns the connections by the time they waited, then by losses, then by resets."""
         rows = self.connections
         resets = rows["resets_up"] + rows["resets_down"]
@@ -134,7 +134,7 @@ class _Keeper:
             elif batch.num_rows:
                 self._table(name, batch.schema).write(batch)
 
-    def close(self, notes: Sequence[Note] | None) -> dict[str, pa.Table]:
+    def close(self, notes: Sequence[TagRule] | None) -> dict[str, pa.Table]:
         """Ends the files and returns the tables that are in memory."""
         tables = {
             name: pa.Table.from_batches(batches, self.schemas[name]).unify_dictionaries()
@@ -168,7 +168,7 @@ def analyse(
     out: str | Path | None = None,
     *,
     segments: bool = False,
-    notes: Sequence[Note] | None = None,
+    notes: Sequence[TagRule] | None = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> CaptureAnalyses:
     """Analyses captures: pcap or pcapng, plain, gzip or zstd.
@@ -191,7 +191,7 @@ def analyse(
     analyses = [(name, CaptureAnalysis(name, segments=segments)) for name in names]
     if out is None:
         return _read(analyses, _Keeper(None, segments), notes, progress)
-    with claimed(out) as folder:
+    with locked_folder(out) as folder:
         tables = [f"{name}.parquet" for name in TABLES]
         check_links(folder, tables)
         check_files(folder, tables, "give another folder")
@@ -204,7 +204,7 @@ def analyse(
 def _read(
     analyses: Sequence[tuple[str, CaptureAnalysis]],
     keeper: _Keeper,
-    notes: Sequence[Note] | None,
+    notes: Sequence[TagRule] | None,
     progress: Callable[[str, int], None] | None,
 ) -> CaptureAnalyses:
     """Reads captures to their ends, piece by piece."""

@@ -124,7 +124,7 @@ def _chosen(analyses: CaptureAnalyses, connection: int | None, file: str | None)
     return max(rows.to_dict("records"), key=lambda row: int(row["bytes_up"] + row["bytes_down"]))
 
 
-def _still(
+def _outages(
     acked: NDArray[np.float64], flight: NDArray[np.float64], longest_ms: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """Returns where the path stood still: nothing came, and then what had waited for all that time."""
@@ -171,7 +171,7 @@ def _capacity(
     lowest = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
     mss = float(np.nanmax([np.nanmin([row["mss_up"], row["mss_down"], 1460.0]) - 12, 536.0]))
     rate: NDArray[np.float64] = acked * 8e-6 / _BIN_S * (mss + _HEADERS) / mss
-    still = _still(acked, flight, longest - 0.5 * lowest)
+    still = _outages(acked, flight, longest - 0.5 * lowest)
     is_measured = ((queue > max(_QUEUE_MS, _QUEUE_SHARE * lowest)) | still) & ~limited
     # The first and the last interval are not whole.
     is_measured[[0, -1]] = False

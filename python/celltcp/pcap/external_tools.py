@@ -17,10 +17,10 @@ _TSHARK = {
 }
 
 #: Seconds after which a tool is given up.
-_PATIENCE_S = 120
+_TIMEOUT_S = 120
 
 
-def counts_of_others(capture: Path) -> dict[str, dict[str, int]]:
+def external_counts(capture: Path) -> dict[str, dict[str, int]]:
     """Returns the counts of each tool that is installed."""
     found = {}
     if shutil.which("tshark"):
@@ -32,7 +32,7 @@ def counts_of_others(capture: Path) -> dict[str, dict[str, int]]:
 
 def _output(command: list[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout

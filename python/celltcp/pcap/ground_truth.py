@@ -20,7 +20,7 @@ _OUTAGE_NS = 200_000_000
 _LOST = ("overflow", "aqm", "policer", "loss", "radio", "mtu")
 
 
-def true_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.DataFrame:
+def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.DataFrame:
     """Returns the losses of one connection: `seq`, `len`, `t_ns` of sending, and `kind`.
 
     A segment that was dropped is an outage if the radio dropped it or nothing moved at that time;

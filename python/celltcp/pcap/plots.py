@@ -43,7 +43,7 @@ def plot_connection(
     Raises:
         CelltcpError: if there is no such connection, or segments were not kept.
     """
-    rows = analyses.by_harm()
+    rows = analyses.by_waiting_time()
     if file is not None:
         rows = rows[rows["file"] == file]
     if number is not None:
@@ -126,7 +126,7 @@ def _draw_sequence(axes: Axes, segments: pd.DataFrame, up: int) -> None:
 
 def overview(analyses: CaptureAnalyses) -> Figure:
     """Draws all connections: time waited, losses by kind, RTT and throughput, and when they were."""
-    rows = analyses.by_harm()
+    rows = analyses.by_waiting_time()
     worst = rows.head(_MOST)[::-1]
     picture = figure(11, 8)
     (waited, kinds), (scatter, times) = picture.subplots(2, 2)

@@ -33,7 +33,7 @@ _COLUMNS = (
 def captures_part(analyses: CaptureAnalyses) -> Part:
     """Returns the part of a report on captures."""
     files = [str(summary["file"]) for summary in analyses.summaries]
-    rows = analyses.by_harm()
+    rows = analyses.by_waiting_time()
     command = shlex.join(["celltcp", "pcap", "analyze", *files, "--out", "results"])
     return Part(
         title=f"Captures: {', '.join(files)}",
@@ -53,7 +53,7 @@ def _told(count: int) -> tuple[str, ...]:
 
 
 def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
-    rows = analyses.by_harm()
+    rows = analyses.by_waiting_time()
     if rows.empty:
         return (Finding("Connections", "none", "no TCP connection was found", state="open"),)
     kinds = analyses.losses["kind"].astype(str).value_counts()
@@ -88,13 +88,13 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             f"{row['harm_s']:.2f}",
             "" if row["cca"] == "unknown" else str(row["cca"]),
         )
-        for row in analyses.by_harm().head(_MOST).to_dict("records")
+        for row in analyses.by_waiting_time().head(_MOST).to_dict("records")
     )
     return Table(tuple(Column(name, is_number=number) for name, number in _COLUMNS), rows)
 
 
 def _pictures(analyses: CaptureAnalyses) -> list[Section]:
-    rows = analyses.by_harm()
+    rows = analyses.by_waiting_time()
     if rows.empty:
         return []
     draw: functools.partial[Picture] = functools.partial(overview, analyses)
@@ -108,7 +108,7 @@ def _pictures(analyses: CaptureAnalyses) -> list[Section]:
 
 def _intervals(analyses: CaptureAnalyses) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Returns the columns of the intervals of the connection that waited longest, and its losses."""
-    worst = analyses.by_harm().iloc[0]
+    worst = analyses.by_waiting_time().iloc[0]
     up = int(worst["direction"] == "up")
 
     def of(name: str) -> dict[str, np.ndarray]:

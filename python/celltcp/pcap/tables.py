@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.present.console import fitting
+from celltcp.present.console import fit_to_width
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -75,7 +75,7 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
 
     rows: list[Row] = [
         {str(name): value for name, value in row.items()}
-        for row in analyses.by_harm().to_dict("records")
+        for row in analyses.by_waiting_time().to_dict("records")
     ]
     if not rows:
         return
@@ -84,7 +84,7 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=_WIDTH)
-    table, left_out = fitting(console, lambda without: _table(shown, several, without), _DROPPABLE)
+    table, left_out = fit_to_width(console, lambda without: _table(shown, several, without), _DROPPABLE)
     console.print(table)
     if left_out:
         click.echo(f"Not shown for lack of room: {', '.join(left_out)}.")

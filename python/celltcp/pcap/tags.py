@@ -26,7 +26,7 @@ _SMALL, _LARGE = 1_500_000, 10_000_000
 
 
 @dataclass(frozen=True)
-class Note:
+class TagRule:
     """One row: a time range, addresses, and tags."""
 
     start_ns: int
@@ -49,7 +49,7 @@ def _address(end: str) -> Any:
     return ip_network(end.rsplit(":", 1)[0].strip("[]")).network_address
 
 
-def read_notes(file: Path) -> list[Note]:
+def read_tag_rules(file: Path) -> list[TagRule]:
     """Reads a side table.
 
     Raises:
@@ -71,7 +71,7 @@ def read_notes(file: Path) -> list[Note]:
     return [_note(file, number, row) for number, row in enumerate(rows, start=2)]
 
 
-def _note(file: Path, number: int, row: dict[str, str]) -> Note:
+def _note(file: Path, number: int, row: dict[str, str]) -> TagRule:
     where = f"{file}: line {number}"
     tags = {name: str(text).strip() for name, text in row.items() if name not in _SELECTING}
     if tags.get("rsrp") and not tags.get("place"):
@@ -85,7 +85,7 @@ def _note(file: Path, number: int, row: dict[str, str]) -> Note:
             raise CelltcpError(f"{where}: address: {row['address']!r}; allowed: {allowed}") from None
     start = _time(where, "start", row.get("start", ""))
     end = _time(where, "end", row.get("end", ""))
-    return Note(0 if start is None else start, 2**63 - 1 if end is None else end, network, tags)
+    return TagRule(0 if start is None else start, 2**63 - 1 if end is None else end, network, tags)
 
 
 def _time(where: str, column: str, text: str) -> int | None:
@@ -129,7 +129,7 @@ def _place(where: str, text: str) -> str:
     return "mid" if level > _FAR_DBM else "far"
 
 
-def tagged(connections: pd.DataFrame, notes: list[Note]) -> pd.DataFrame:
+def tagged(connections: pd.DataFrame, notes: list[TagRule]) -> pd.DataFrame:
     """Adds the class `size` and the tags of the first note about each connection, empty without one."""
     names = list(dict.fromkeys(name for note in notes for name in note.tags))
     rows = []

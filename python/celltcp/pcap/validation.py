@@ -15,15 +15,15 @@ import pandas as pd
 
 from celltcp._core import in_unit
 from celltcp.campaign.cluster import Cluster
-from celltcp.campaign.cost_estimate import Outline, outline
+from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
-from celltcp.campaign.worker import Needed, Task
+from celltcp.campaign.worker import Task, WorkerRequirement
 from celltcp.comparison.single_run import run
 from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
-from celltcp.pcap.external_tools import counts_of_others
-from celltcp.pcap.ground_truth import KINDS, true_losses
+from celltcp.pcap.external_tools import external_counts
+from celltcp.pcap.ground_truth import KINDS, ground_truth_losses
 from celltcp.pcap.validation_cases import CASES, Case
 
 #: Start of loss in truth and capture may differ by this, ns: the clock of a capture has finer steps.
@@ -33,7 +33,7 @@ _WAIT_NS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Judged:
+class Validation:
     """Result of one case: true and found kind of each segment, and the errors of measured values."""
 
     case: Case
@@ -52,12 +52,12 @@ class Judged:
     place: tuple[str, float]
 
 
-def judge(
+def validate(
     cases: Sequence[Case] = CASES,
     *,
     cluster: str | None = None,
     progress: Callable[[float], None] | None = None,
-) -> list[Judged]:
+) -> list[Validation]:
     """Runs the cases and analyses their captures.
 
     Args:
@@ -65,7 +65,7 @@ def judge(
         cluster: address of a Dask scheduler whose workers do the cases; this process unless given.
         progress: called with the share that is done.
     """
-    done: dict[int, Judged] = {}
+    done: dict[int, Validation] = {}
     for number, judged in _each(cases, cluster):
         done[number] = judged
         if progress:
@@ -73,34 +73,34 @@ def judge(
     return [done[number] for number in range(len(cases))]
 
 
-def outlined(cases: Sequence[Case] = CASES) -> Outline:
+def outlined(cases: Sequence[Case] = CASES) -> CostEstimate:
     """Returns what the runs of the cases will take, without the analysis of their captures."""
     here = engine()
-    return outline(jobs_for(case.load(), [case.cca], 1, 1, here) for case in cases)
+    return estimate_cost(jobs_for(case.load(), [case.cca], 1, 1, here) for case in cases)
 
 
-def _each(cases: Sequence[Case], cluster: str | None) -> Iterator[tuple[int, Judged]]:
+def _each(cases: Sequence[Case], cluster: str | None) -> Iterator[tuple[int, Validation]]:
     """Yields the numbers of cases with their results, as they come."""
     if cluster is None:
         yield from enumerate(map(_judged, cases))
         return
-    needed = Needed.of(engine())
+    needed = WorkerRequirement.of(engine())
     tasks = (Task(_judged_there, (case, needed)) for case in cases)
     yield from Cluster(cluster).results(tasks, [needed])
 
 
-def _judged_there(case: Case, needed: Needed) -> Judged:
+def _judged_there(case: Case, needed: WorkerRequirement) -> Validation:
     """Returns the result of a case on a worker of a cluster."""
-    needed.found()
+    needed.local_engine()
     return _judged(case)
 
 
-def _judged(case: Case) -> Judged:
+def _judged(case: Case) -> Validation:
     with tempfile.TemporaryDirectory(prefix="celltcp-judge-") as folder:
         return _judge(case, Path(folder) / "capture.pcap")
 
 
-def _judge(case: Case, capture: Path) -> Judged:
+def _judge(case: Case, capture: Path) -> Validation:
     scenario = case.load()
     outcome = run(scenario, case.cca, samples="off", pcap=capture, pcap_at=case.node)
     fates = outcome.results.tables["fates"].to_pandas()
@@ -117,7 +117,7 @@ def _judge(case: Case, capture: Path) -> Judged:
         (row,) = connections[connections["connection"] == flow].to_dict("records")
         found = losses[(losses["connection"] == flow) & (losses["up"] == int(row["direction"] == "up"))]
         sent_ns = (found["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
-        truth = true_losses(mine, timestamps=stamped)
+        truth = ground_truth_losses(mine, timestamps=stamped)
         parts.append(_matched(truth, found.assign(t_ns=sent_ns - delay_ns), case.before is not None))
     path = estimate_path(analyses)
     largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))
@@ -126,7 +126,7 @@ def _judge(case: Case, capture: Path) -> Judged:
         "retransmissions": int(connections[["retransmissions_up", "retransmissions_down"]].sum().sum()),
         "duplicate_acks": int(connections[["duplicate_acks_up", "duplicate_acks_down"]].sum().sum()),
     }
-    return Judged(
+    return Validation(
         case,
         pd.concat(parts, ignore_index=True),
         _error(path.rtt_ms, _true_rtt_ms(outcome.flows)),
@@ -134,7 +134,7 @@ def _judge(case: Case, capture: Path) -> Judged:
         _buffer_error(path, document),
         int(summary["packets"]),
         seconds,
-        counts_of_others(capture),
+        external_counts(capture),
         counts,
         (str(largest["cca"]), float(largest["cca_confidence"])),
         (str(largest["place"]), float(largest["place_confidence"])),
@@ -234,7 +234,7 @@ class Score:
         return 2 * self.precision * self.recall / both if both else 0.0
 
 
-def scores(judged: Sequence[Judged]) -> dict[str, Score]:
+def scores(judged: Sequence[Validation]) -> dict[str, Score]:
     """Returns the score of each kind over all cases."""
     matched = pd.concat([each.matched for each in judged], ignore_index=True)
     table = {}
@@ -256,7 +256,7 @@ def _confusion(matched: pd.DataFrame) -> dict[str, int]:
     return {str(text): int(count) for text, count in texts.value_counts().items()}
 
 
-def document(judged: Sequence[Judged]) -> dict[str, Any]:
+def document(judged: Sequence[Validation]) -> dict[str, Any]:
     """Returns the judgement of one case or more as JSON."""
 
     def mean(values: Sequence[float | None]) -> float | None:

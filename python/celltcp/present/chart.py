@@ -133,7 +133,7 @@ def _series_json(series: Series) -> dict[str, Any]:
     }
 
 
-def held(times: Numbers, at: Numbers, values: Numbers) -> Numbers:
+def forward_fill(times: Numbers, at: Numbers, values: Numbers) -> Numbers:
     """Returns the last value at each time; NaN before the first one."""
     return np.append(np.nan, values)[np.searchsorted(at, times, side="right")]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def fitting(
+def fit_to_width(
     console: Console, build: Callable[[frozenset[str]], Table], droppable: Sequence[str]
 ) -> tuple[Table, list[str]]:
     """Returns a table that fits the console, and the columns that it is without for that.

@@ -13,7 +13,7 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 
 #: Members of the families: blue for loss, green for delay, yellow for both, red for models.
 _FAMILIES: tuple[dict[str, str], ...] = (
@@ -91,7 +91,7 @@ def _place(cca: str) -> int:
 
 def _spare(cca: str) -> Iterator[str]:
     """Returns colours for one that has none of its own, in its own order."""
-    own = COLOURS.get(lineup_of(cca).single or "")
+    own = COLOURS.get(parse_mix(cca).single or "")
     if own:
         # One with other parameters is near to that with the usual ones.
         for share in (0.45, 0.25, 0.6):

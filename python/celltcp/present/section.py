@@ -90,8 +90,8 @@ class Finding:
 
     question: str
     answer: str
-    extent: str = ""
-    certainty: str = ""
+    effect_size: str = ""
+    confidence: str = ""
     #: `"sure"`, `"tied"` or `"open"`.
     state: str = "sure"
     colour: str = ""

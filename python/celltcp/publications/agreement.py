@@ -13,11 +13,11 @@ from celltcp.publications.published_table import Published, Table
 from celltcp.publications.ranks import (
     HALF_WIDTH,
     RankCorrelation,
-    joint_chance,
+    joint_p_value,
     mean_correlation,
     rank_correlation,
 )
-from celltcp.publications.replication import Figure, Redraw, redraw
+from celltcp.publications.replication import Figure, Replication, replicate
 from celltcp.results.frames import json_value
 from celltcp.results.statistics import Estimate, estimate, student_quantile
 
@@ -30,12 +30,12 @@ class Row:
     """A published figure beside the mean of our runs."""
 
     table: Table
-    theirs: Published
+    published: Published
     #: CCA that was run: that of the table, or the variant in the kernel of the experiments.
     ran: str
     values: list[float]
     #: Mean, with an interval of the kind that the table has.
-    here: Estimate
+    ours: Estimate
     #: Values of the runs behind the mean, for pictures.
     source: Measured = field(repr=False)
     #: Whether the claim holds; None without one.
@@ -47,60 +47,60 @@ class Row:
 
         That is ours in the published interval or, without one, the published figure in ours.
         """
-        if self.theirs.claim is not None:
+        if self.published.claim is not None:
             return self.holds
-        half = self.here.ci95 if self.theirs.ci95 is None else self.theirs.ci95
-        if half is None or self.theirs.value is None or math.isnan(self.here.mean):
+        half = self.ours.ci95 if self.published.ci95 is None else self.published.ci95
+        if half is None or self.published.value is None or math.isnan(self.ours.mean):
             return None
-        return abs(self.here.mean - self.theirs.value) <= half
+        return abs(self.ours.mean - self.published.value) <= half
 
     @property
     def error(self) -> float:
         """Difference of our mean from the published figure, as a share of that."""
-        theirs = self.theirs.value
-        return self.here.mean / theirs - 1 if theirs else math.nan
+        theirs = self.published.value
+        return self.ours.mean / theirs - 1 if theirs else math.nan
 
     @property
-    def redrawn(self) -> Figure | None:
+    def replication(self) -> Figure | None:
         """The published figure with its scatter and that of our mean; None where that is not known.
 
         The scatter of our runs is taken as a share of the mean. A published interval of slots becomes
         one of means by the ratio that both have here.
         """
-        theirs, again = self.theirs.value, estimate(self.values)
+        theirs, again = self.published.value, estimate(self.values)
         if theirs is None or again.ci95 is None or not again.mean:
             return None
         quantile = student_quantile(sum(not math.isnan(each) for each in self.values) - 1)
         ours = again.ci95 / quantile * abs(theirs / again.mean)
-        if self.theirs.ci95 is None:
+        if self.published.ci95 is None:
             return Figure(theirs, math.hypot(ours, ours))
-        of_means = self.theirs.ci95 / HALF_WIDTH
+        of_means = self.published.ci95 / HALF_WIDTH
         if self.table.interval == "slots":
-            if not self.here.ci95:
+            if not self.ours.ci95:
                 return None
-            of_means *= again.ci95 / self.here.ci95
+            of_means *= again.ci95 / self.ours.ci95
         return Figure(theirs, math.hypot(of_means, ours))
 
     def to_json(self) -> dict[str, Any]:
         """The row as `celltcp papers --json` has it."""
         kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
-        as_ran = f"ran as {self.ran}" if self.ran != self.theirs.cca else ""
-        claim = f"claim: {self.theirs.claim.text}" if self.theirs.claim else ""
-        notes = (claim, self.theirs.note, self.table.note, kind, as_ran)
-        part = f", {self.theirs.part}" if self.theirs.part else ""
+        as_ran = f"ran as {self.ran}" if self.ran != self.published.cca else ""
+        claim = f"claim: {self.published.claim.text}" if self.published.claim else ""
+        notes = (claim, self.published.note, self.table.note, kind, as_ran)
+        part = f", {self.published.part}" if self.published.part else ""
         return {
             "publication": self.table.publication,
             "experiment": self.table.experiment,
             "figure": self.table.figure,
-            "scenario": self.theirs.scenario,
-            "cca": self.theirs.cca,
-            "quantity": self.theirs.quantity + part,
-            "unit": self.theirs.unit,
-            "published": self.theirs.value,
-            "published_ci95": self.theirs.ci95,
-            "here": json_value(self.here.mean),
-            "here_ci95": self.here.ci95,
-            "runs": len(self.source.runs_of(self.theirs)),
+            "scenario": self.published.scenario,
+            "cca": self.published.cca,
+            "quantity": self.published.quantity + part,
+            "unit": self.published.unit,
+            "published": self.published.value,
+            "published_ci95": self.published.ci95,
+            "here": json_value(self.ours.mean),
+            "here_ci95": self.ours.ci95,
+            "runs": len(self.source.runs_of(self.published)),
             "agrees": self.agrees,
             "note": "; ".join(note for note in notes if note),
         }
@@ -144,7 +144,7 @@ class Agreement:
     #: than four CCAs.
     without: tuple[str, float] | None = None
     #: Agreement that a second measurement of the published figures would have; None if unknown.
-    again: Redraw | None = None
+    again: Replication | None = None
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Outcome:
     def agreements(self) -> list[Agreement]:
         """Agreement by quantity of which something is published."""
         numbered = [
-            each for each in self.groups if any(row.theirs.value is not None for row in each.rows)
+            each for each in self.groups if any(row.published.value is not None for row in each.rows)
         ]
         return [
             _agreement(quantity, [each for each in numbered if each.quantity == quantity])
@@ -216,13 +216,13 @@ def _holds(theirs: Published, values: list[float], measured: Mapping[str, Measur
 
 
 def _group(rows: list[Row]) -> Group:
-    first = rows[0].theirs
+    first = rows[0].published
     ranks = rank_correlation(
-        {row.theirs.cca: row.values for row in rows},
+        {row.published.cca: row.values for row in rows},
         {
-            row.theirs.cca: (row.theirs.value, row.theirs.ci95 or 0.0)
+            row.published.cca: (row.published.value, row.published.ci95 or 0.0)
             for row in rows
-            if row.theirs.value is not None
+            if row.published.value is not None
         },
     )
     return Group(first.scenario, first.quantity, first.unit, first.part, rows, ranks)
@@ -233,16 +233,18 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
     known = [0.0 if math.isnan(rho) else rho for rho in rhos]
     rows = [row for each in groups for row in each.rows]
     errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
-    judged = [row for row in rows if row.agrees is not None and row.theirs.claim is None]
+    judged = [row for row in rows if row.agrees is not None and row.published.claim is None]
     orders = []
     for each in groups:
-        pairs = [(row.here.mean, row.theirs.value) for row in each.rows if row.theirs.value is not None]
+        pairs = [
+            (row.ours.mean, row.published.value) for row in each.rows if row.published.value is not None
+        ]
         if each.ranks is not None:
             orders.append(([mine for mine, _ in pairs], [theirs for _, theirs in pairs]))
     return Agreement(
         quantity,
         math.fsum(known) / len(known) if known else math.nan,
-        joint_chance(orders),
+        joint_p_value(orders),
         math.fsum(errors) / len(errors) if errors else math.nan,
         sum(bool(row.agrees) for row in judged),
         len(judged),
@@ -256,9 +258,9 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
     """Returns the CCA without which the ranks agree best, and the mean of their correlations then."""
     pairs = [
         {
-            row.theirs.cca: (row.here.mean, row.theirs.value)
+            row.published.cca: (row.ours.mean, row.published.value)
             for row in each.rows
-            if row.theirs.value is not None
+            if row.published.value is not None
         }
         for each in groups
         if each.ranks is not None
@@ -271,9 +273,9 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
     return max(found.items(), key=lambda each: each[1]) if found else None
 
 
-def _measured_again(groups: list[Group]) -> Redraw | None:
+def _measured_again(groups: list[Group]) -> Replication | None:
     """Returns the agreement of a second measurement; None unless all scatters are known."""
-    rows = [[row for row in each.rows if row.theirs.value is not None] for each in groups]
-    figures = [[row.redrawn for row in mine] for mine in rows]
+    rows = [[row for row in each.rows if row.published.value is not None] for each in groups]
+    figures = [[row.replication for row in mine] for mine in rows]
     known = [[each for each in mine if each is not None] for mine in figures]
-    return redraw(known) if known == figures else None
+    return replicate(known) if known == figures else None

@@ -30,7 +30,7 @@ class Word:
     @property
     def differs(self) -> bool:
         """Whether another word was measured than is published."""
-        return self.here not in (self.cell.said, NOT_AVAILABLE, NOT_RUN)
+        return self.here not in (self.cell.published_text, NOT_AVAILABLE, NOT_RUN)
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Capabilities:
 
 def capabilities(found: Outcome) -> Capabilities:
     """Returns the table of an outcome whose entries have cells."""
-    rows = {row.theirs.cell: row for row in found.rows}
+    rows = {row.published.cell: row for row in found.rows}
     known = {each.cell for each in found.table.entries}
     words = [
         Word(cell, _word(cell, rows[cell]), rows[cell])
@@ -70,8 +70,8 @@ def _word(cell: Cell, row: Row) -> str:
     """Returns the measured word: that of the publication if its rule holds, or the other one."""
     if row.holds is None:
         return NOT_RUN
-    if row.theirs.quantity == "semantics" and row.theirs.claim and not row.theirs.claim.refers:
+    if row.published.quantity == "semantics" and row.published.claim and not row.published.claim.refers:
         return _SEMANTICS[int(min(row.values))]
     if row.holds:
-        return cell.said
-    return "No" if cell.said == "Yes" else "Yes"
+        return cell.published_text
+    return "No" if cell.published_text == "Yes" else "Yes"

@@ -7,15 +7,15 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, mean_sinr
-from celltcp.publications.conditions import Place
+from celltcp.publications.conditions import Condition
 from celltcp.radio.phases import PHASES
-from celltcp.radio.trajectory import Way
+from celltcp.radio.trajectory import SinrTrajectory
 
 if TYPE_CHECKING:
     from celltcp.publications.published_table import Published
 
 
-def check_part(figure: Published, place: Place, where: str) -> None:
+def check_part(figure: Published, place: Condition, where: str) -> None:
     """Raises an error if a figure is about a phase that its place has not, or a time after its end.
 
     Patterns of scenarios and files of the user are not looked at.
@@ -50,10 +50,10 @@ def check_part(figure: Published, place: Place, where: str) -> None:
 
 
 @functools.cache
-def _phases(place: Place) -> tuple[str, ...]:
+def _phases(place: Condition) -> tuple[str, ...]:
     """Returns the phases of a place: none where no phone moves away or comes closer."""
     try:
         times, ratios = zip(*mean_sinr(place.loaded.to_toml()), strict=True)
-        return PHASES[Way(times, ratios).movement]
+        return PHASES[SinrTrajectory(times, ratios).movement]
     except CelltcpError:
         return ()

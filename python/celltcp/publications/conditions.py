@@ -14,7 +14,7 @@ _DEFAULT = "cubic"
 
 
 @dataclass(frozen=True)
-class Place:
+class Condition:
     """A scenario with changes; its name is that of the scenario unless a table gives it one."""
 
     name: str
@@ -59,7 +59,7 @@ class Place:
         return "+".join(each or cca for each in self.fixed)
 
 
-def place_of(name: str, text: str, origin: str = "") -> Place:
+def parse_condition(name: str, text: str, origin: str = "") -> Condition:
     """Returns the place that a header describes: a scenario, and changes behind semicolons."""
     scenario, *changes = (part.strip() for part in text.split(";"))
-    return Place(name, scenario, tuple(changes), origin)
+    return Condition(name, scenario, tuple(changes), origin)

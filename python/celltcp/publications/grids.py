@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from celltcp.publications.conditions import Place, place_of
+from celltcp.publications.conditions import Condition, parse_condition
 
 #: Values by axis.
 Cell = dict[str, str]
@@ -61,7 +61,7 @@ class GridTable:
     header: dict[str, str]
     named_only: bool
     grid: Grid
-    places: tuple[Place, ...]
+    places: tuple[Condition, ...]
     #: Rows as a CSV table has them.
     rows: tuple[dict[str, str], ...]
 
@@ -77,7 +77,7 @@ def _table(text: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
     named: str = text["place"]
     cells = {named.format(**cell): cell for cell in _cells(axes, experiment["where"])}
     places = tuple(
-        place_of(name, "; ".join([text["scenario"], *(axes[axis][cell[axis]] for axis in axes)]))
+        parse_condition(name, "; ".join([text["scenario"], *(axes[axis][cell[axis]] for axis in axes)]))
         for name, cell in cells.items()
     )
     kind = {key: experiment[key] for key in ("across", "lines")}

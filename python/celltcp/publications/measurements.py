@@ -14,7 +14,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.publications.digest import Digest, digests
 from celltcp.publications.published_table import Published
 from celltcp.radio.phases import phases_at
-from celltcp.radio.trajectory import Way
+from celltcp.radio.trajectory import SinrTrajectory
 from celltcp.results.tables import Results
 
 
@@ -129,9 +129,9 @@ class Measured:
         return {int(str(run)): mine for run, mine in self.comparison.flows.groupby("run")}
 
     @functools.cached_property
-    def way(self) -> Way:
+    def way(self) -> SinrTrajectory:
         """The phone's mean SINR over time."""
-        return Way.of(self.comparison.results)
+        return SinrTrajectory.of(self.comparison.results)
 
     @property
     def slot_s(self) -> float:

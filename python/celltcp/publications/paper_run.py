@@ -15,7 +15,7 @@ from celltcp.campaign.jobs import Jobs, jobs_for
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.run import compare
-from celltcp.publications.conditions import Place
+from celltcp.publications.conditions import Condition
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published import published_tables
 from celltcp.publications.published_table import SELECTION, Published, Table
@@ -28,7 +28,7 @@ _TRIAL = ("mobility/forward-60-4g", 4.0)
 
 
 @dataclass(frozen=True)
-class Replay:
+class PaperRun:
     """Settings with which the places of tables are run again."""
 
     runs: int = 10
@@ -100,9 +100,9 @@ def _entries() -> dict[str, list[Published]]:
 
 
 @functools.cache
-def _named() -> dict[str, set[Place]]:
+def _named() -> dict[str, set[Condition]]:
     """Returns the places that tables name."""
-    found: dict[str, set[Place]] = {}
+    found: dict[str, set[Condition]] = {}
     for table in published_tables():
         for each in table.named:
             found.setdefault(each.name, set()).add(each)
@@ -121,7 +121,7 @@ def _referred() -> dict[str, list[str]]:
     return found
 
 
-def place_named(name: str) -> Place:
+def place_named(name: str) -> Condition:
     """Returns the place of a name, which is the same in all tables.
 
     Raises:
@@ -130,7 +130,7 @@ def place_named(name: str) -> Place:
     named = _named().get(name, set())
     if len(named) > 1:
         raise CelltcpError(f"place {name!r}: two tables have different ones")
-    return next(iter(named)) if named else Place(name, name)
+    return next(iter(named)) if named else Condition(name, name)
 
 
 def ccas_of(name: str) -> list[str]:

@@ -52,7 +52,7 @@ class Publication:
         """Tables of the publication."""
         return [each for each in published_tables() if each.publication == self.name]
 
-    def chosen_tables(self, experiments: Sequence[str]) -> list[Table]:
+    def selected_tables(self, experiments: Sequence[str]) -> list[Table]:
         """Returns the tables of these experiments; if none are named, all but those that have to be.
 
         Raises:

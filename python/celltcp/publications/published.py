@@ -22,7 +22,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.publications.check_phase import check_part
 from celltcp.publications.claims import claim
-from celltcp.publications.conditions import Place, place_of
+from celltcp.publications.conditions import Condition, parse_condition
 from celltcp.publications.grids import GridTable, read_grid
 from celltcp.publications.published_table import FORMS, INTERVALS, SELECTION, Cell, Published, Table
 from celltcp.publications.quantities import QUANTITIES
@@ -122,7 +122,7 @@ def _read(file: Path) -> Table:
     interval = _word(file, header, "interval", INTERVALS)
     form = _word(file, header, "form", FORMS)
     named = tuple(
-        place_of(key.removeprefix(PLACE).strip(), value, str(file))
+        parse_condition(key.removeprefix(PLACE).strip(), value, str(file))
         for key, value in header.items()
         if key.startswith(PLACE)
     )
@@ -137,7 +137,7 @@ def _read(file: Path) -> Table:
     entries = tuple(_entry(row, where) for where, row in known)
     _check_once([where for where, _ in known], entries)
     for (where, _), each in zip(known, entries, strict=True):
-        check_part(each, names.get(each.scenario, Place(each.scenario, each.scenario)), where)
+        check_part(each, names.get(each.scenario, Condition(each.scenario, each.scenario)), where)
         if each.claim and each.claim.place:
             check_scenario(each.claim.place, names, f"{where}: claim: {each.claim.text!r}")
     return Table(
@@ -154,7 +154,7 @@ def _read(file: Path) -> Table:
     )
 
 
-def _check_log(row: Mapping[str, str], named: Mapping[str, Place], where: str) -> None:
+def _check_log(row: Mapping[str, str], named: Mapping[str, Condition], where: str) -> None:
     """Raises an error if a quantity of the radio is asked of a built-in scenario that has none."""
     quantity, name = row["quantity"], row["scenario"]
     if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in named or "*" in name:
@@ -168,7 +168,7 @@ def _check_log(row: Mapping[str, str], named: Mapping[str, Place], where: str) -
 
 @functools.cache
 def _has_radio(scenario: str) -> bool:
-    return Place(scenario, scenario).loaded.has_radio
+    return Condition(scenario, scenario).loaded.has_radio
 
 
 def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:

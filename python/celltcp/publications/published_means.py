@@ -14,7 +14,7 @@ from celltcp.scenarios.scenarios import load_scenario
 
 
 @dataclass(frozen=True)
-class Beside:
+class PublishedComparison:
     """Goodputs of a scenario, published and measured here."""
 
     scenario: str
@@ -23,7 +23,7 @@ class Beside:
     why_not: str = ""
 
 
-def beside(comparison: Comparison) -> Beside:
+def compare_published(comparison: Comparison) -> PublishedComparison:
     """Returns the published mean goodputs of the scenario and ours.
 
     There are none of a scenario that differs from the built-in one of its name, in whatever field: a
@@ -34,13 +34,15 @@ def beside(comparison: Comparison) -> Beside:
     tables = _tables_of(name)
     if not tables:
         known = ", ".join(indexed())
-        return Beside(name, [], f"no publication has goodput for {name}; there are figures for {known}")
+        return PublishedComparison(
+            name, [], f"no publication has goodput for {name}; there are figures for {known}"
+        )
     built_in = load_scenario(name)
     same = {built_in.hash}
     if built_in.has_radio:
         same.add(built_in.with_radio_log().hash)
     if about["hash"] not in same:
-        return Beside(
+        return PublishedComparison(
             name,
             [],
             f"{name} was changed, so that published figures do not apply; leave out --set, --duration "
@@ -54,9 +56,9 @@ def beside(comparison: Comparison) -> Beside:
     common = [table for table in common if table.entries]
     if not common:
         published = dict.fromkeys(each.cca for table in tables for each in table.entries)
-        return Beside(name, [], f"figures are published for {', '.join(published)} only")
+        return PublishedComparison(name, [], f"figures are published for {', '.join(published)} only")
     here = {name: Measured(comparison, {cca: cca for cca in ccas})}
-    return Beside(name, [outcome(table, here) for table in common])
+    return PublishedComparison(name, [outcome(table, here) for table in common])
 
 
 def _tables_of(scenario: str) -> list[Table]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from celltcp.publications.claims import Claim
-from celltcp.publications.conditions import Place
+from celltcp.publications.conditions import Condition
 from celltcp.publications.grids import Grid
 
 #: Kinds of intervals.
@@ -34,7 +34,7 @@ class Cell:
     line: str
     column: str
     #: What the publication has there.
-    said: str
+    published_text: str
     #: Why it is different here; empty where it is not.
     why: str = ""
 
@@ -109,7 +109,7 @@ class Table:
     note: str
     entries: tuple[Published, ...]
     #: Scenarios with changes, by the names that the entries have for them.
-    named: tuple[Place, ...] = ()
+    named: tuple[Condition, ...] = ()
     #: Its places by the values of axes; None where it has no axes.
     grid: Grid | None = None
     #: Whether it runs only if its name is given.
@@ -117,9 +117,9 @@ class Table:
     #: Cells of a table of words, also those about middleboxes that this build does not have.
     cells: tuple[Cell, ...] = ()
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> Condition:
         """Returns the place of a name: one of the table's own, or a scenario."""
-        return next((each for each in self.named if each.name == name), Place(name, name))
+        return next((each for each in self.named if each.name == name), Condition(name, name))
 
     @property
     def scenarios(self) -> list[str]:

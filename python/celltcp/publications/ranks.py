@@ -32,13 +32,13 @@ class RankCorrelation:
     rho: float
     low: float
     high: float
-    chance: float
+    p_value: float
     count: int
 
     def __str__(self) -> str:
         if math.isnan(self.rho):
             return "none, as all are tied"
-        chance = "" if math.isnan(self.chance) else f"; p = {self.chance:.2g}"
+        chance = "" if math.isnan(self.p_value) else f"; p = {self.p_value:.2g}"
         return f"{self.rho:+.2f} (bootstrap 95 % interval {self.low:+.2f} to {self.high:+.2f}{chance})"
 
 
@@ -84,7 +84,7 @@ def _drawn_means(
     return np.array([each[again].mean(axis=1) for each, again in draws]).T
 
 
-def joint_chance(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
+def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
     """Returns the p-value of a mean of rank correlations: the share of random orders as good.
 
     Args:

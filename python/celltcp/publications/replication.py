@@ -28,7 +28,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Redraw:
+class Replication:
     """Agreement of the published figures with a second measurement of them."""
 
     #: Mean rank correlation; NaN where no group has ranks.
@@ -40,7 +40,7 @@ class Redraw:
     error: float
 
 
-def redraw(groups: Sequence[Sequence[Figure]]) -> Redraw | None:
+def replicate(groups: Sequence[Sequence[Figure]]) -> Replication | None:
     """Returns the agreement of a second measurement; None without figures.
 
     Args:
@@ -63,7 +63,7 @@ def redraw(groups: Sequence[Sequence[Figure]]) -> Redraw | None:
     every = np.concatenate(errors, axis=1)
     error = float(every.mean()) if every.size else math.nan
     if not rhos:
-        return Redraw(math.nan, math.nan, math.nan, error)
+        return Replication(math.nan, math.nan, math.nan, error)
     mean = np.mean(rhos, axis=0)
     low, high = np.quantile(mean, [0.025, 0.975])
-    return Redraw(float(mean.mean()), float(low), float(high), error)
+    return Replication(float(mean.mean()), float(low), float(high), error)

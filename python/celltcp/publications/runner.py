@@ -9,7 +9,7 @@ from dataclasses import replace
 from celltcp.campaign.run import Progress
 from celltcp.publications.agreement import Outcome, outcome
 from celltcp.publications.measurements import Measured
-from celltcp.publications.paper_run import Replay, group, place_named
+from celltcp.publications.paper_run import PaperRun, group, place_named
 from celltcp.publications.published_table import SELECTION, Published, Table
 from celltcp.publications.quantities.selections import CRITERIA, TALLY
 from celltcp.publications.switching import Combination, combination, gain
@@ -21,7 +21,7 @@ Shown = Callable[[str], AbstractContextManager[Progress | None]]
 def run_tables(
     tables: Sequence[Table],
     scenarios: Sequence[str],
-    replay: Replay,
+    replay: PaperRun,
     shown: Shown,
     kept: dict[str, Measured] | None = None,
 ) -> list[Outcome]:

@@ -15,7 +15,7 @@ from celltcp.results.tables import read_results
 from celltcp.scenarios.ccas import chosen
 
 
-def kept_outcomes(folder: Path) -> list[Outcome]:
+def load_experiments(folder: Path) -> list[Outcome]:
     """Returns what the experiments come to whose places a folder has; none without any.
 
     Where pictures of experiments are there, only these experiments are returned. What needs further

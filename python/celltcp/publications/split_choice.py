@@ -51,12 +51,12 @@ def choices(found: Outcome) -> list[Choice]:
     """Returns the options of each place of an outcome."""
     by_place: dict[str, list[Row]] = {}
     for row in found.rows:
-        by_place.setdefault(row.theirs.scenario, []).append(row)
+        by_place.setdefault(row.published.scenario, []).append(row)
     return [_choice(place, rows) for place, rows in by_place.items()]
 
 
 def _choice(place: str, rows: Sequence[Row]) -> Choice:
-    values = {(row.theirs.cca, row.theirs.quantity): row.values for row in rows}
+    values = {(row.published.cca, row.published.quantity): row.values for row in rows}
     goodput = {cca: values[cca, "goodput"] for cca, quantity in values if quantity == "goodput"}
     alone = [cca for cca in goodput if "@" not in cca]
     plain = max(alone, key=lambda cca: math.fsum(goodput[cca]))

@@ -20,40 +20,40 @@ _MORE = 1.1
 
 
 @dataclass(frozen=True)
-class Losing:
+class SplitLoss:
     """A point where a split loses, and why."""
 
     row: Row
     reason: str
 
 
-def gains(found: Outcome) -> list[Row]:
+def split_gains(found: Outcome) -> list[Row]:
     """Returns the rows of an outcome that are gains of a split."""
-    return [row for row in found.rows if row.theirs.quantity == "split_gain"]
+    return [row for row in found.rows if row.published.quantity == "split_gain"]
 
 
-def losing(found: Outcome) -> list[Losing]:
+def split_losses(found: Outcome) -> list[SplitLoss]:
     """Returns the points where a split loses more than `LOSS`, the worst one first."""
-    lost = [row for row in gains(found) if row.here.mean < -LOSS]
-    return [Losing(row, _reason(row)) for row in sorted(lost, key=lambda row: row.here.mean)]
+    lost = [row for row in split_gains(found) if row.ours.mean < -LOSS]
+    return [SplitLoss(row, _reason(row)) for row in sorted(lost, key=lambda row: row.ours.mean)]
 
 
 def _reason(row: Row) -> str:
     """Returns what the runs differ in: time-outs, repairs, or windows."""
-    plain = without_middlebox(row.theirs.cca)
+    plain = without_middlebox(row.published.cca)
     for split, alone, words in (
         ("phone_leg_timeouts", "timeouts", "time-outs on the leg to the phone"),
         ("phone_leg_repairs", "server_repairs", "segments sent again on the leg to the phone"),
         ("server_reductions", "server_reductions", "reductions of the server's window"),
     ):
-        here, there = _mean(row, split, row.theirs.cca), _mean(row, alone, plain)
+        here, there = _mean(row, split, row.published.cca), _mean(row, alone, plain)
         if here > _MORE * there:
             return f"{words}: {here:.1f} a run; without split {there:.1f}"
-    here, there = _mean(row, "phone_leg_window", row.theirs.cca), _mean(row, "cwnd", plain)
+    here, there = _mean(row, "phone_leg_window", row.published.cca), _mean(row, "cwnd", plain)
     return f"mean window on the leg to the phone: {here:.0f} segments; without split {there:.0f}"
 
 
 def _mean(row: Row, quantity: str, cca: str) -> float:
-    asked = replace(row.theirs, quantity=quantity, cca=cca)
+    asked = replace(row.published, quantity=quantity, cca=cca)
     values = QUANTITIES[quantity].values(row.source, asked)
     return math.fsum(values) / len(values)

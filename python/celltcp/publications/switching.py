@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from celltcp.comparison.run import compare
-from celltcp.publications.conditions import Place
+from celltcp.publications.conditions import Condition
 from celltcp.publications.measured_values import measured_values
 from celltcp.publications.measurements import Measured
-from celltcp.publications.paper_run import Replay
+from celltcp.publications.paper_run import PaperRun
 from celltcp.publications.published_table import SELECTION, Published
 from celltcp.radio.phases import PHASES, START_UP_S
-from celltcp.radio.trajectory import CONSTRAINED_DB, Way
+from celltcp.radio.trajectory import CONSTRAINED_DB, SinrTrajectory
 from celltcp.results.statistics import best_and_ties, estimate
 
 
@@ -42,7 +42,7 @@ class Combination:
         return ", ".join(f"{phase} {cca}" for phase, cca in self.best.items())
 
 
-def combination(replay: Replay, place: Place, quantity: str, here: Measured) -> Combination:
+def combination(replay: PaperRun, place: Condition, quantity: str, here: Measured) -> Combination:
     """Returns the combination of the best CCAs by phase, run on the channels of `here`."""
     way = here.way
     phases = [each for each in PHASES[way.movement] if here.has_phase(each)]
@@ -82,7 +82,7 @@ def combination(replay: Replay, place: Place, quantity: str, here: Measured) -> 
     return replace(found, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
 
-def _starts(way: Way, phases: list[str]) -> list[float]:
+def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
     """Returns the times at which phases begin, s."""
     found = []
     for phase in phases:

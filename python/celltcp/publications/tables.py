@@ -23,15 +23,15 @@ def print_outcome(found: Outcome, console: Console) -> None:
     rows = found.rows
     _print_numbers(
         f"{title}, as published and here, means and 95 % intervals{_KINDS[found.table.interval]}",
-        [row for row in rows if row.theirs.value is not None],
+        [row for row in rows if row.published.value is not None],
         console,
     )
     if found.table.form == "capabilities":
         _print_capabilities(title, found, console)
     else:
-        claims = [row for row in rows if row.theirs.claim is not None]
+        claims = [row for row in rows if row.published.claim is not None]
         _print_claims(f"{title}: claims", claims, console)
-    others = [row for row in rows if row.theirs.value is None and row.theirs.claim is None]
+    others = [row for row in rows if row.published.value is None and row.published.claim is None]
     if found.table.form != "choices":
         _print_means(f"{title}: ours", others, console)
     _print_losing(found, console)
@@ -71,10 +71,10 @@ def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
     for row in rows:
         table.add_row(
             place_text(row),
-            row.theirs.cca,
+            row.published.cca,
             quantity_text(row),
-            value_text(row.theirs.value, row.theirs.ci95),
-            value_text(row.here.mean, row.here.ci95),
+            value_text(row.published.value, row.published.ci95),
+            value_text(row.ours.mean, row.ours.ci95),
             f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
             _agrees(row),
         )
@@ -95,11 +95,17 @@ def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
     table.add_column("here", justify="right", no_wrap=True)
     table.add_column("holds")
     for row in rows:
-        claim = row.theirs.claim.text if row.theirs.claim else ""
-        here = value_text(row.here.mean, row.here.ci95)
+        claim = row.published.claim.text if row.published.claim else ""
+        here = value_text(row.ours.mean, row.ours.ci95)
         holds = {True: "yes", False: "no", None: "-"}[row.holds]
         table.add_row(
-            place_text(row), row.theirs.cca, row.theirs.note, quantity_text(row), claim, here, holds
+            place_text(row),
+            row.published.cca,
+            row.published.note,
+            quantity_text(row),
+            claim,
+            here,
+            holds,
         )
     print_table(console, table, ("quantity", "claim"))
 
@@ -119,16 +125,20 @@ def _print_capabilities(title: str, found: Outcome, console: Console) -> None:
     for line in known.lines:
         words = [known.words[line, column] for column in known.columns]
         table.add_row(
-            line, *(f"{each.here} ({each.cell.said})" if each.differs else each.here for each in words)
+            line,
+            *(
+                f"{each.here} ({each.cell.published_text})" if each.differs else each.here
+                for each in words
+            ),
         )
     print_table(console, table)
     for each in known.differing:
         row = each.row
-        if row is not None and row.theirs.claim is not None:
-            mean = value_text(row.here.mean, row.here.ci95)
+        if row is not None and row.published.claim is not None:
+            mean = value_text(row.ours.mean, row.ours.ci95)
             console.print(
-                f"{each.cell.column}, {each.cell.line}: {row.theirs.quantity} is {mean}, not "
-                f"{row.theirs.claim.text}. {each.cell.why}".rstrip()
+                f"{each.cell.column}, {each.cell.line}: {row.published.quantity} is {mean}, not "
+                f"{row.published.claim.text}. {each.cell.why}".rstrip()
             )
 
 
@@ -162,16 +172,16 @@ def _print_choices(title: str, found: Outcome, console: Console) -> None:
 
 def _print_losing(found: Outcome, console: Console) -> None:
     """Prints where a split loses, and why."""
-    from celltcp.publications.split_losses import LOSS, gains, losing
+    from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
-    counted = len(gains(found))
+    counted = len(split_gains(found))
     if not counted:
         return
-    lost = losing(found)
+    lost = split_losses(found)
     console.print(f"points where the split loses more than {LOSS:g} %: {len(lost)} of {counted}")
     for each in lost:
-        gain = value_text(each.row.here.mean, each.row.here.ci95)
-        console.print(f"{place_text(each.row)}, {each.row.theirs.cca}: {gain} %. {each.reason}")
+        gain = value_text(each.row.ours.mean, each.row.ours.ci95)
+        console.print(f"{place_text(each.row)}, {each.row.published.cca}: {gain} %. {each.reason}")
 
 
 def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
@@ -183,7 +193,7 @@ def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
     if not rows:
         return
     table = Table(title=title)
-    ccas = list(dict.fromkeys(row.theirs.cca for row in rows))
+    ccas = list(dict.fromkeys(row.published.cca for row in rows))
     for heading in ("scenario", "quantity"):
         table.add_column(heading)
     for cca in ccas:
@@ -191,7 +201,7 @@ def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
         line = lines.setdefault((place_text(row), quantity_text(row)), {})
-        line[row.theirs.cca] = value_text(row.here.mean, row.here.ci95)
+        line[row.published.cca] = value_text(row.ours.mean, row.ours.ci95)
     for (place, quantity), line in lines.items():
         table.add_row(place, quantity, *(line.get(cca, "") for cca in ccas))
     print_table(console, table)

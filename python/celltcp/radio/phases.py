@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.radio.slots import mean_of, tested_slots
-from celltcp.radio.trajectory import CONSTRAINED_DB, Way
+from celltcp.radio.trajectory import CONSTRAINED_DB, SinrTrajectory
 
 #: Length of the start-up, s.
 START_UP_S = 2.0
@@ -20,7 +20,7 @@ PHASES = {
 }
 
 
-def phases_at(way: Way, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_]:
+def phases_at(way: SinrTrajectory, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_]:
     """Returns the phase at these times, s, of flows that began at these starts.
 
     The start-up is the first two seconds of the flow. The constrained area is where the mean SINR is
@@ -45,7 +45,7 @@ def phased_slots(comparison: Comparison) -> pd.DataFrame:
     Raises:
         CelltcpError: if the mean SINR is not written in the scenario, or neither falls nor rises.
     """
-    way = Way.of(comparison.results)
+    way = SinrTrajectory.of(comparison.results)
     slots = tested_slots(comparison)
     begun = slots.groupby("run")["t_s"].transform("min")
     slot_s = float(comparison.results.about["slot_s"])

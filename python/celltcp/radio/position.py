@@ -8,7 +8,7 @@ import pandas as pd
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
 from celltcp.radio.slots import mean_of, tested_slots
-from celltcp.radio.trajectory import Way
+from celltcp.radio.trajectory import SinrTrajectory
 
 
 def by_position(
@@ -21,7 +21,7 @@ def by_position(
     Raises:
         CelltcpError: unless one moves away and the other closer, over the same SINRs.
     """
-    ways = [Way.of(each.results) for each in (forward, backward)]
+    ways = [SinrTrajectory.of(each.results) for each in (forward, backward)]
     for way, each, movement in zip(ways, (forward, backward), ("forward", "backward"), strict=True):
         if way.movement != movement:
             raise CelltcpError(

@@ -18,14 +18,14 @@ CONSTRAINED_DB = 2.5
 
 
 @dataclass(frozen=True)
-class Way:
+class SinrTrajectory:
     """Mean SINR, with straight lines between its points."""
 
     times_s: tuple[float, ...]
     sinr_db: tuple[float, ...]
 
     @classmethod
-    def of(cls, results: Results) -> Way:
+    def of(cls, results: Results) -> SinrTrajectory:
         """Returns the way of the phone in these results.
 
         Raises:

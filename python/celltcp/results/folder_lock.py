@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError
-from celltcp.files.atomic_write import writing_to
+from celltcp.files.atomic_write import name_in_errors
 from celltcp.files.locks import LockTaken, locked
 from celltcp.results.checked import require_intact
 from celltcp.results.folder import about_in, prepare_folder
@@ -38,7 +38,7 @@ _LONGEST_LOCK = 32
 
 
 @contextmanager
-def claimed(folder: str | Path) -> Iterator[Path]:
+def locked_folder(folder: str | Path) -> Iterator[Path]:
     """Makes the folder, keeps other commands from writing to it, and ends what a killed one has begun.
 
     Raises:
@@ -56,7 +56,7 @@ def claimed(folder: str | Path) -> Iterator[Path]:
                 f"{folder}: another celltcp command{process} writes to this folder; wait for it, or "
                 "give another one"
             ) from None
-        held.enter_context(writing_to(target))
+        held.enter_context(name_in_errors(target))
         finish_interrupted(target)
         yield target
 
@@ -100,8 +100,8 @@ def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
         CelltcpError: says what is there, and in what it differs.
     """
     there = about_in(folder)
-    keys = Keys.told_by(planned) or Keys(())
-    kept_keys = Keys.told_by(there) if there is not None else None
+    keys = Keys.from_meta(planned) or Keys(())
+    kept_keys = Keys.from_meta(there) if there is not None else None
     if there is not None and (kept_keys is None or not keys.has(kept_keys)):
         ccas, runs = ", ".join(there.get("cca", [])), counted(there.get("runs", 0), "run")
         kept = f"{ccas}; {runs} from seed {there.get('seed')}, {there.get('engine')}"

@@ -44,7 +44,7 @@ class Keys:
         self.ranges = tuple(ranges)
 
     @classmethod
-    def told_by(cls, about: Mapping[str, Any]) -> Keys | None:
+    def from_meta(cls, about: Mapping[str, Any]) -> Keys | None:
         """Returns the keys that the origin of results has; None where it has none in this form."""
         try:
             return cls(

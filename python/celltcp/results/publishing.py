@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp._core import CelltcpError
-from celltcp.files.atomic_write import whole_file, writing_to
+from celltcp.files.atomic_write import atomic_write, name_in_errors
 from celltcp.results.folder import KINDS, META
 from celltcp.results.manifest import MANIFEST, Manifest, manifest_of
 from celltcp.results.working import PICTURES, leftovers, remove_checked, staging
@@ -105,14 +105,14 @@ def listed_file(file: Path) -> Iterator[Path]:
     """
     folder = file.parent
     if manifest_of(folder) is None:
-        with whole_file(file) as partial:
+        with atomic_write(file) as partial:
             yield partial
         return
     if file.is_symlink():
         raise CelltcpError(
             f"{file}: is a link, through which no results are written; remove it, or give another file"
         )
-    with writing_to(folder), staging(folder) as staged:
+    with name_in_errors(folder), staging(folder) as staged:
         yield staged / file.name
         with _alone(folder):
             old = manifest_of(folder) or Manifest(FILES)

@@ -17,7 +17,7 @@ from celltcp.results.parquet_writer import GrowingTable
 _KEPT = 80
 
 
-class SampleFile:
+class SampleWriter:
     """The table of samples of one run, as a Parquet file in a folder for unfinished things."""
 
     def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from celltcp._core import CelltcpError, result_tables
-from celltcp.files.atomic_write import writing_to
+from celltcp.files.atomic_write import name_in_errors
 from celltcp.results.checked import read_checked
 from celltcp.results.folder import KINDS, LOG, META, RUNS, kind_in, prepare_folder
 from celltcp.results.manifest import Manifest, manifest_of
@@ -70,7 +70,7 @@ class Results:
         target = prepare_folder(folder)
         if isinstance(self.tables, StoredTables) and self.tables.folder.samefile(target):
             return target
-        with writing_to(target), staging(target) as staged:
+        with name_in_errors(target), staging(target) as staged:
             self.publish(staged, target)
         return target
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from celltcp._core import auto_parameters
-from celltcp.scenarios.cca_mix import FlowCca, lineup_of
+from celltcp.scenarios.cca_mix import FlowCca, parse_mix
 
 #: Parameters of `auto` unless given.
 _DEFAULTS = {name: default for name, _, default in auto_parameters()}
@@ -29,7 +29,7 @@ def counted(number: int, word: str) -> str:
 
 
 def _lineup_label(text: str) -> str:
-    lineup = lineup_of(text)
+    lineup = parse_mix(text)
     boxes = f"@{lineup.middleboxes}" if lineup.middleboxes else ""
     return "+".join(_label(flow) for flow in lineup.flows) + boxes
 

@@ -30,7 +30,7 @@ class FlowCca:
 
 
 @dataclass(frozen=True)
-class Lineup:
+class CcaMix:
     """A line-up in its parts."""
 
     flows: tuple[FlowCca, ...]
@@ -48,13 +48,13 @@ class Lineup:
         return self.flows[0].name if len(self.flows) == 1 else None
 
 
-def lineup_of(text: str) -> Lineup:
+def parse_mix(text: str) -> CcaMix:
     """Returns the parts of a line-up, such as `cubic:beta=0.8,hystart=off+bbr@es`."""
     flows, middleboxes = lineup_parts(text)
     ccas = tuple(FlowCca(name, dict(settings), flow) for flow, name, settings in flows)
-    return Lineup(ccas, middleboxes or "")
+    return CcaMix(ccas, middleboxes or "")
 
 
 def flow_cca(text: str) -> FlowCca:
     """Returns the parts of the congestion control of one flow."""
-    return lineup_of(text).flows[0]
+    return parse_mix(text).flows[0]

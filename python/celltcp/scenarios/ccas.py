@@ -13,7 +13,7 @@ from celltcp._core import (
     middlebox_kinds,
     native_ccas,
 )
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 
 #: Word of a list for the line-up of the scenario itself.
 OWN = "own"
@@ -96,4 +96,4 @@ def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
         lineup: text of a line-up.
         own: middleboxes of the scenario, which a line-up that names none passes.
     """
-    return lineup_of(lineup).middleboxes or "@".join(own) or NONE
+    return parse_mix(lineup).middleboxes or "@".join(own) or NONE

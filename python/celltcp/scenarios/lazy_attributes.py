@@ -1,7 +1,7 @@
 """Attachments: attributes of results, such as `plot`, that a higher layer provides.
 
 Results know no plots. They declare `plot = Attachment()`, and `celltcp/__init__.py`, which knows all
-layers, says by `provide` what makes it.
+layers, says by `register_provider` what makes it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 _PROVIDERS: dict[str, Callable[[Any], Any]] = {}
 
 
-class Attachment:
-    """Attribute whose value comes from what `provide` was given for the class and the name."""
+class LazyAttribute:
+    """Attribute computed by the provider that is registered for its class and name."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"{owner.__name__}.{name}"
@@ -23,6 +23,6 @@ class Attachment:
         return self if instance is None else _PROVIDERS[self._name](instance)
 
 
-def provide(name: str, provider: Callable[[Any], Any]) -> None:
+def register_provider(name: str, provider: Callable[[Any], Any]) -> None:
     """Makes `provider` compute the attribute of that name, such as `"Comparison.plot"`."""
     _PROVIDERS[name] = provider

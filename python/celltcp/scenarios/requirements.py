@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from celltcp._core import outcome_parts, parse_requirement, requirement_kinds, requirement_measure
 from celltcp._core import weighted_pm as pm_of_parts
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +101,7 @@ def required_in(lineups: Iterable[str]) -> list[str]:
     given = [
         flow.parameters["requirement"]
         for lineup in lineups
-        for flow in lineup_of(lineup).flows
+        for flow in parse_mix(lineup).flows
         if flow.is_selector and "requirement" in flow.parameters
     ]
     return list(dict.fromkeys(requirement_of(each) for each in given))

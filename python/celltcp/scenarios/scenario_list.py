@@ -40,7 +40,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Sources:
+class ScenarioList:
     """The scenarios that a list names."""
 
     sources: tuple[Source, ...]
@@ -48,7 +48,7 @@ class Sources:
     left_out: tuple[str, ...]
 
 
-def sources_of(given: str | Sequence[str], changes: Changes = ()) -> Sources:
+def expand_scenarios(given: str | Sequence[str], changes: Changes = ()) -> ScenarioList:
     """Returns the scenarios that a list names, each once.
 
     Args:
@@ -62,7 +62,7 @@ def sources_of(given: str | Sequence[str], changes: Changes = ()) -> Sources:
     """
     texts = tuple(override_texts(changes))
     found, left_out = load_each(given, lambda name: _load(name, texts))
-    return Sources(
+    return ScenarioList(
         tuple(Source(name, scenario, texts) for name, scenario in found.items()), tuple(left_out)
     )
 
@@ -73,7 +73,7 @@ def load_each(
     """Returns the scenarios that a list names, and what in folders could not be loaded, and why.
 
     Args:
-        given: as for `sources_of`.
+        given: as for `expand_scenarios`.
         load: loads the scenario of a name or file.
 
     Raises:

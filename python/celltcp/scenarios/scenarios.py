@@ -94,7 +94,7 @@ def load_scenario(
     if is_trace(name):
         _must_exist(name)
         is_told = direction is not None or any(each.startswith("path.up") for each in overrides)
-        taken = uplink or (None if is_told else uplink_beside(name))
+        taken = uplink or (None if is_told else matching_uplink(name))
         up = str(Path(taken).resolve()) if taken else None
         if name.endswith(".gz"):
             # A packed trace is called as the plain one is.
@@ -146,7 +146,7 @@ def is_trace(name: str) -> bool:
     return name.removesuffix(".gz").endswith(TRACE_ENDINGS)
 
 
-def uplink_beside(name: str) -> Path | None:
+def matching_uplink(name: str) -> Path | None:
     """Returns the trace of the uplink that goes with the file of a downlink, if there is one."""
     for packed in ("", ".gz"):
         ending = f".down{packed}"

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from celltcp.results.tables import Results
-from celltcp.selection.ground_truth import Truth
+from celltcp.selection.ground_truth import GroundTruth
 
 #: The capacity is compared with that of the last second, over which estimators take theirs.
 _SMOOTHED_S = 1.0
@@ -27,15 +27,15 @@ class Agreement:
     #: Slots in which both are known, and the estimator is sure enough of a number.
     slots: int
     #: All slots of the connection.
-    of: int
+    total_slots: int
     #: Share of slots in which a class was right; None for numbers.
-    right: float | None = None
+    accuracy: float | None = None
     #: Medians of the error and of its size, in parts of the true value; None for classes.
     bias: float | None = None
     error: float | None = None
 
 
-def beside(results: Results, run: int, flow: int) -> pd.DataFrame:
+def estimates_with_truth(results: Results, run: int, flow: int) -> pd.DataFrame:
     """Returns the slots of a connection, each with its estimates and the true values.
 
     Estimates and true values are those at the end of each slot. `true_capacity_mbps` is the
@@ -51,7 +51,7 @@ def beside(results: Results, run: int, flow: int) -> pd.DataFrame:
     smoothed = both["capacity_mbps"].rolling(round(_SMOOTHED_S / slot_s), min_periods=1).mean()
     both["true_capacity_mbps"] = smoothed
     both["true_base_rtt_ms"] = float(flows["rtt_min_ms"].iloc[0])
-    truth = Truth(results)
+    truth = GroundTruth(results)
     ends = both["t_s"] + slot_s
     for name, true in (
         ("movement", truth.movements(ends)),
@@ -84,7 +84,7 @@ def agreements(both: pd.DataFrame) -> list[Agreement]:
     for quantity, truth in (("movement", "of the mean SINR"), ("phase", "from the mean SINR")):
         if f"true_{quantity}" in both:
             right = (both[quantity].astype(str) == both[f"true_{quantity}"]).mean()
-            found.append(Agreement(quantity, truth, lived, lived, right=float(right)))
+            found.append(Agreement(quantity, truth, lived, lived, accuracy=float(right)))
     return found
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from celltcp.selection.cases import cases_of, checks_of
+from celltcp.selection.cases import cases_of, summary_of
 
 
-def best_for_all_of(runs: pd.DataFrame) -> pd.DataFrame:
+def best_constant_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns the fixed CCA with the lowest mean regret over all cases, per requirement and for all.
 
     It is measured like a policy that never changes the CCA: `policy` is its name, the other columns are
-    those of `checks_of`. One that has no value in some case is not considered.
+    those of `summary_of`. One that has no value in some case is not considered.
 
     Args:
         runs: as for `cases_of`.
@@ -22,7 +22,7 @@ def best_for_all_of(runs: pd.DataFrame) -> pd.DataFrame:
     as_policies["policy"] = as_policies["label"]
     cases = cases_of(pd.concat([fixed, as_policies], ignore_index=True))
     known = cases.groupby("policy")["regret"].transform(lambda regrets: regrets.notna().all())
-    checks = checks_of(cases[known])
+    checks = summary_of(cases[known])
     if checks.empty:
         return checks
     lowest = checks.groupby("requirement", sort=False)["regret"].idxmin()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
-from celltcp.scenarios.cca_mix import AUTO, lineup_of
+from celltcp.scenarios.cca_mix import AUTO, parse_mix
 from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.requirements import REQUIREMENTS, requirement_of
 
@@ -55,7 +55,7 @@ def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
         CelltcpError: if there is no such congestion control, or it is no fixed one.
     """
     named = chosen(given, there)
-    other = next((each for each in named if lineup_of(each).single in (None, AUTO)), None)
+    other = next((each for each in named if parse_mix(each).single in (None, AUTO)), None)
     if other is not None:
         raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")
     return named

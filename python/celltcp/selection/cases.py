@@ -122,7 +122,7 @@ def _case(fixed: Mapping[str, list[float]], mine: pd.DataFrame, metric: str) -> 
     }
 
 
-def duels_of(runs: pd.DataFrame) -> pd.DataFrame:
+def pairwise_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns every policy against every fixed CCA and every other policy, case by case.
 
     Columns: `scenario`, `requirement`, `policy`, `rival`, `percent`, `ci95`, `verdict`.
@@ -143,7 +143,7 @@ def duels_of(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def checks_of(cases: pd.DataFrame) -> pd.DataFrame:
+def summary_of(cases: pd.DataFrame) -> pd.DataFrame:
     """Returns counts of cases and means: a row per policy and requirement, and one for all of them.
 
     `better_than_best` counts cases with a mean above that of the best in hindsight, `won_best` those

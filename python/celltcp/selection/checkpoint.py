@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.files.atomic_write import writing_to
+from celltcp.files.atomic_write import name_in_errors
 from celltcp.results.checked import read_checked
 from celltcp.results.folder import LOG, META, about_in, prepare_folder, require_own
-from celltcp.results.folder_lock import check_results, claimed
+from celltcp.results.folder_lock import check_results, locked_folder
 from celltcp.results.manifest import Manifest, manifest_of, read_manifest
 from celltcp.results.parquet_writer import write_table
 from celltcp.results.publishing import publish
@@ -58,10 +58,10 @@ def own_folder(
         yield None
         return
     require_own(out, command)
-    with claimed(out) as folder:
+    with locked_folder(out) as folder:
         check_results(folder, overwrite=overwrite)
         there = about_in(folder)
-        goes_on = runs_there(folder, told) > 0
+        goes_on = saved_run_count(folder, told) > 0
         if there is not None and not goes_on and not overwrite:
             planned = _as_json(told)
             fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
@@ -72,7 +72,7 @@ def own_folder(
         yield folder
 
 
-def runs_there(folder: Path | None, told: Mapping[str, Any]) -> int:
+def saved_run_count(folder: Path | None, told: Mapping[str, Any]) -> int:
     """Returns how many runs a folder has of the same settings; 0 if it has more than planned."""
     there = about_in(folder) if folder is not None else None
     if there is None:
@@ -91,7 +91,7 @@ def finished_frames(
     Raises:
         CelltcpError: if one is damaged; names the file.
     """
-    if folder is None or not runs_there(folder, told):
+    if folder is None or not saved_run_count(folder, told):
         return None
     manifest = manifest_of(folder)
     return {
@@ -127,7 +127,7 @@ def _as_json(told: Mapping[str, Any]) -> dict[str, Any]:
     return dict(json.loads(json.dumps(told)))
 
 
-class Kept:
+class Checkpoint:
     """Folder with the data frames of each finished scenario; without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -192,7 +192,7 @@ def save_frames(
     """
     target = prepare_folder(folder)
     meta = {META: json.dumps(about, sort_keys=True).encode()}
-    with writing_to(target), staging(target) as staged:
+    with name_in_errors(target), staging(target) as staged:
         for name, data in frames.items():
             table = pa.Table.from_pandas(data, preserve_index=False)
             known = table.schema.metadata or {}
@@ -216,7 +216,7 @@ def continued(
     command: str,
     told: Mapping[str, Any],
     names: Iterable[str],
-    run: Callable[[int, Kept], Frames],
+    run: Callable[[int, Checkpoint], Frames],
     outcome: Callable[[Frames], Found],
 ) -> Found:
     """Returns the outcome of a command; runs that its folder has already are not done again.
@@ -236,10 +236,10 @@ def continued(
             if not settings.overwrite:
                 raise
             there = None
-        runs = runs_there(folder, told) if there is not None else 0
+        runs = saved_run_count(folder, told) if there is not None else 0
         if there is not None and runs == settings.runs:
             return outcome(there)
-        kept = Kept(folder)
+        kept = Checkpoint(folder)
         frames = run(runs, kept)
         found = outcome(joined(there, frames) if there else frames)
         if folder is not None:

@@ -11,17 +11,17 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.engines import ENGINES, engine
-from celltcp.campaign.run import Progress, part_of
+from celltcp.campaign.run import Progress, sub_progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.frames import json_rows
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.requirements import REQUIREMENTS
-from celltcp.scenarios.scenario_list import Source, names_of, sources_of
+from celltcp.scenarios.scenario_list import Source, expand_scenarios, names_of
 from celltcp.selection.candidates import check_requirements, fixed_ccas
-from celltcp.selection.checkpoint import Frames, Kept, continued, save_frames
-from celltcp.selection.engine_best_sets import differences_of, overlaps_of, standings_of, summary_of
+from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
+from celltcp.selection.engine_best_sets import differences_of, means_of, overlaps_of, summary_of
 from celltcp.selection.scenario_runs import Plan, on_sources
 
 
@@ -37,7 +37,7 @@ class Overlap:
     @cached_property
     def standings(self) -> pd.DataFrame:
         """Mean of every CCA in every case under each engine, and whether it is best."""
-        return standings_of(self.runs, self.about["requirements"])
+        return means_of(self.runs, self.about["requirements"])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def check_engines(
     """Runs fixed CCAs on both engines, over the same channel realisations.
 
     Args:
-        scenarios: as for `celltcp.scenarios.scenario_list.sources_of`.
+        scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
         runs: runs of each; run i has `seed + i` on both engines.
         requirement: requirements by which the best are found: goodput, balanced, delay.
         cca: at least two CCAs; `"all"` for those that both engines have.
@@ -141,13 +141,15 @@ def check_engines_with(
     compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
     if len(compared) < 2:
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
-    found = sources_of(scenarios, settings.changes)
+    found = expand_scenarios(scenarios, settings.changes)
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
     # Whatever cannot be run is told before anything is.
     digests = {source.name: [plan.check(source) for plan in plans] for source in found.sources}
     if settings.dry_run:
-        raise OnlyPlanned(
-            outline(jobs for plan in plans for each in found.sources for jobs in plan.outlined(each))
+        raise DryRunExit(
+            estimate_cost(
+                jobs for plan in plans for each in found.sources for jobs in plan.outlined(each)
+            )
         )
     told = {
         "version": __version__,
@@ -160,11 +162,11 @@ def check_engines_with(
         "left_out": list(found.left_out),
         "runs": settings.runs,
         "seed": settings.seed,
-        **settings.told_changes,
+        **settings.stored_overrides,
     }
 
-    def run(there: int, kept: Kept) -> Frames:
-        missing = [replace(plan, there=there) for plan in plans]
+    def run(there: int, kept: Checkpoint) -> Frames:
+        missing = [replace(plan, existing_runs=there) for plan in plans]
         return {"runs": _both(missing, found.sources, kept, progress)}
 
     return continued(
@@ -173,12 +175,12 @@ def check_engines_with(
 
 
 def _both(
-    plans: Sequence[Plan], sources: Sequence[Source], kept: Kept, progress: Progress | None
+    plans: Sequence[Plan], sources: Sequence[Source], kept: Checkpoint, progress: Progress | None
 ) -> pd.DataFrame:
     """Runs the plan of each engine, and returns the runs with their `engine`."""
     sides = []
     for number, plan in enumerate(plans):
-        frames = on_sources(sources, plan, kept, part_of(progress, number, len(plans)))
+        frames = on_sources(sources, plan, kept, sub_progress(progress, number, len(plans)))
         measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
         measured.insert(0, "engine", ENGINES[number])
         sides.append(measured)

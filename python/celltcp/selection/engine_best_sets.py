@@ -20,7 +20,7 @@ _CASE = ["scenario", "requirement"]
 _UNDEFINED = Relative(math.nan, math.nan, "tied")
 
 
-def standings_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
+def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
     """Returns the mean of every congestion control in every case under each engine.
 
     Columns: `scenario`, `requirement`, `engine`, `cca`, `metric`, its `mean` and half interval `ci95`

@@ -11,16 +11,16 @@ import pandas as pd
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.engines import engine
-from celltcp.campaign.run import Progress, part_of
+from celltcp.campaign.run import Progress, sub_progress
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.run import compare
 from celltcp.results.folder import part_of_file_name
 from celltcp.results.frames import frame
-from celltcp.scenarios.cca_mix import AUTO, flow_cca, lineup_of
+from celltcp.scenarios.cca_mix import AUTO, flow_cca, parse_mix
 from celltcp.scenarios.ccas import chosen
-from celltcp.scenarios.scenario_list import names_of, sources_of
+from celltcp.scenarios.scenario_list import expand_scenarios, names_of
 from celltcp.scenarios.scenarios import scenario_names
-from celltcp.selection.ground_truth import Truth
+from celltcp.selection.ground_truth import GroundTruth
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
@@ -101,7 +101,7 @@ def check_estimators(
     """Runs CCAs with estimators beside them, and compares the estimates with the truth.
 
     Args:
-        scenarios: as for `celltcp.scenarios.scenario_list.sources_of`.
+        scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
         cca: CCAs; a plain name stays in use for the whole run.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
@@ -114,9 +114,9 @@ def check_estimators(
     """
     if not names_of(scenarios):
         raise CelltcpError("scenarios: give one scenario at least")
-    there = sources_of(scenarios)
+    there = expand_scenarios(scenarios)
     named = chosen(cca, engine().ccas)
-    if several := [name for name in named if lineup_of(name).single is None]:
+    if several := [name for name in named if parse_mix(name).single is None]:
         raise CelltcpError(
             f"cca: {several[0]!r} is several flows; allowed: one congestion control each"
         )
@@ -137,7 +137,7 @@ def check_estimators(
             seed=seed,
             jobs=jobs,
             out=Path(out) / name if out else None,
-            progress=part_of(progress, number, len(there.sources)),
+            progress=sub_progress(progress, number, len(there.sources)),
         )
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
@@ -166,7 +166,7 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     """Returns for each estimator whether it was right, each time that it was asked."""
     if "estimates" not in comparison.results.tables:
         return
-    truth = Truth(comparison.results)
+    truth = GroundTruth(comparison.results)
     name = str(comparison.results.about["name"])
     slots = comparison.slots.drop(columns="cca")
     seen = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])

@@ -11,25 +11,25 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.frames import json_rows, json_value
 from celltcp.results.statistics import Estimate
 from celltcp.scenarios.changes import Changes
-from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import REQUIREMENTS
-from celltcp.scenarios.scenario_list import names_of, sources_of
+from celltcp.scenarios.scenario_list import expand_scenarios, names_of
 from celltcp.selection.baselines import baselines_of
-from celltcp.selection.best_constant import best_for_all_of
+from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
 from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
-from celltcp.selection.cases import cases_of, checks_of, duels_of
-from celltcp.selection.checkpoint import Frames, Kept, continued, save_frames
-from celltcp.selection.mean_switch_cost import Price, price_of
+from celltcp.selection.cases import cases_of, pairwise_of, summary_of
+from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
+from celltcp.selection.mean_switch_cost import SwitchCost, switch_cost
 from celltcp.selection.scenario_runs import Plan, on_sources
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
-from celltcp.selection.worst_cases import worst_of
+from celltcp.selection.worst_cases import worst_cases_of
 
 
 class Evaluation:
@@ -68,17 +68,17 @@ class Evaluation:
     @cached_property
     def duels(self) -> pd.DataFrame:
         """Every policy against every fixed CCA and every other policy, by case."""
-        return duels_of(self.runs)
+        return pairwise_of(self.runs)
 
     @cached_property
     def checks(self) -> pd.DataFrame:
         """Counts of cases and means over them, per policy and requirement."""
-        return checks_of(self.cases)
+        return summary_of(self.cases)
 
     @cached_property
     def best_for_all(self) -> pd.DataFrame:
         """The best constant: the fixed CCA with the lowest mean regret, per requirement."""
-        return best_for_all_of(self.runs)
+        return best_constant_of(self.runs)
 
     @cached_property
     def baselines(self) -> pd.DataFrame:
@@ -88,7 +88,7 @@ class Evaluation:
     @cached_property
     def worst(self) -> pd.DataFrame:
         """The cases with the highest regret of each policy, with their causes."""
-        return worst_of(self.cases, self.runs, self.decisions)
+        return worst_cases_of(self.cases, self.runs, self.decisions)
 
     @property
     def expectations(self) -> pd.DataFrame:
@@ -113,18 +113,18 @@ class Evaluation:
         return tally_of(self.runs)
 
     @property
-    def prices(self) -> dict[str, Price]:
+    def prices(self) -> dict[str, SwitchCost]:
         """Mean cost of changes, by policy that made one; empty if it was not measured."""
         costs = self.costs
         if costs is None or costs.empty:
             return {}
-        return {str(policy): price_of(mine) for policy, mine in costs.groupby("policy", sort=False)}
+        return {str(policy): switch_cost(mine) for policy, mine in costs.groupby("policy", sort=False)}
 
     #: `plot()` draws gain over the default and regret to the best in hindsight, case by case.
-    plot = Attachment()
+    plot = LazyAttribute()
 
     #: `plot_reliability()` draws realised measures over expected ones.
-    plot_reliability = Attachment()
+    plot_reliability = LazyAttribute()
 
     def to_json(self) -> dict[str, Any]:
         """Returns everything but the decisions as JSON; the same seeds give the same text."""
@@ -191,7 +191,7 @@ def evaluate(
 
     Args:
         policy: policies, built-in ones by name or files.
-        scenarios: as for `celltcp.scenarios.scenario_list.sources_of`.
+        scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
         runs: runs of each; run i has `seed + i`.
         requirement: requirements of policies: goodput, balanced, delay, or weights of PM such as
             `"1/5/1"`.
@@ -262,12 +262,12 @@ def evaluate_with(
     wanted = uses(compared, requirements, policies.hints, remember=history > 0)
     engine = settings.find_engine()
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
-    found = sources_of(scenarios, settings.changes)
+    found = expand_scenarios(scenarios, settings.changes)
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
     # Whatever cannot be run is told before anything is.
     digests = {source.name: plan.check(source) for source in found.sources}
     if settings.dry_run:
-        raise OnlyPlanned(outline(jobs for each in found.sources for jobs in plan.outlined(each)))
+        raise DryRunExit(estimate_cost(jobs for each in found.sources for jobs in plan.outlined(each)))
     told = {
         "version": __version__,
         "build": engine.build,
@@ -284,17 +284,17 @@ def evaluate_with(
         "switches": policies.switches,
         "runs": settings.runs,
         "seed": settings.seed,
-        **settings.told_changes,
+        **settings.stored_overrides,
     }
 
-    def run(there: int, kept: Kept) -> Frames:
-        return on_sources(found.sources, replace(plan, there=there), kept, progress)
+    def run(there: int, kept: Checkpoint) -> Frames:
+        return on_sources(found.sources, replace(plan, existing_runs=there), kept, progress)
 
     names = ("runs", "decisions", "expectations", "histories", "costs")
     return continued(settings, "evaluate", told, names, run, lambda frames: Evaluation(frames, told))
 
 
-def _price(price: Price) -> dict[str, Any]:
+def _price(price: SwitchCost) -> dict[str, Any]:
     return {
         name: {"mean": json_value(value.mean), "ci95": value.ci95}
         if isinstance(value, Estimate)

@@ -14,9 +14,9 @@ from celltcp.results.frames import json_rows
 from celltcp.results.selectors import measures_of
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.cca_labels import labels
-from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import required_in
-from celltcp.selection.agreement import Agreement, agreements, beside
+from celltcp.selection.agreement import Agreement, agreements, estimates_with_truth
 from celltcp.selection.connections import Connection, main_one, selected_in
 from celltcp.selection.switch_effects import verdicts_of
 
@@ -94,7 +94,7 @@ class Explanation:
     @cached_property
     def slots(self) -> pd.DataFrame:
         """A row per slot: outcome, estimates, and true values (`agreement.beside`)."""
-        return beside(self.results, self.run, self.connection.number)
+        return estimates_with_truth(self.results, self.run, self.connection.number)
 
     @property
     def title(self) -> str:
@@ -150,7 +150,7 @@ class Explanation:
         return (counts * slot_s).rename("seconds")
 
     #: `plot()` draws capacity and goodput, RTT, queue and phases on one time axis, with the changes.
-    plot = Attachment()
+    plot = LazyAttribute()
 
     def to_json(self) -> dict[str, Any]:
         """Returns decisions, agreement with the truth, and time under each CCA as JSON."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError, in_unit
 from celltcp.radio.phases import phases_at
-from celltcp.radio.trajectory import Way
+from celltcp.radio.trajectory import SinrTrajectory
 from celltcp.results.tables import Results
 
 #: Classes of the speed, km/h.
@@ -23,14 +23,14 @@ LATENCY_BOUNDARY_MS = (18.0 * 68.0) ** 0.5
 _AROUND_S = 0.1
 
 
-class Truth:
+class GroundTruth:
     """True values in the scenario of these results; None where the scenario does not give them."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
         self._scenario = tomllib.loads(str(results.about["scenario"]))
         try:
-            self._way: Way | None = Way.of(results)
+            self._way: SinrTrajectory | None = SinrTrajectory.of(results)
         except CelltcpError:
             self._way = None
 

@@ -10,7 +10,7 @@ from celltcp.results.statistics import Estimate, estimate
 
 
 @dataclass(frozen=True)
-class Price:
+class SwitchCost:
     """Mean cost of changes."""
 
     #: Number of all changes.
@@ -35,7 +35,7 @@ class Price:
     goodput_change: Estimate
 
 
-def price_of(costs: pd.DataFrame) -> Price:
+def switch_cost(costs: pd.DataFrame) -> SwitchCost:
     """Returns the means over changes, from rows of `celltcp.selection.switch_cost.costs_of`."""
     known = costs[costs["unmeasured"] == ""]
     same = known[known["replayed"].astype(bool)]
@@ -45,7 +45,7 @@ def price_of(costs: pd.DataFrame) -> Price:
     before = held["goodput_before_mbps"]
     change = 100 * (held["goodput_after_mbps"] - before) / before.mean()
     reasons = costs.loc[costs["unmeasured"] != "", "unmeasured"].value_counts()
-    return Price(
+    return SwitchCost(
         len(costs),
         len(known),
         {str(reason): int(count) for reason, count in reasons.items()},

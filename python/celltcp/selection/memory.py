@@ -11,7 +11,7 @@ from celltcp._core import CelltcpError, lineups, memory_text, sealed_text
 from celltcp.results.frames import frame
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.cca_mix import flow_cca
-from celltcp.selection.prior_connections import Earlier, ended
+from celltcp.selection.prior_connections import PriorConnection, final_measures
 
 #: Reason for which a file is no memory.
 _NO_TEXT = "it is no text in UTF-8; if celltcp wrote it, make it again"
@@ -62,12 +62,12 @@ def _chosen(there: list[str], cca: str | None) -> str:
     return asked
 
 
-def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[Earlier]:
+def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[PriorConnection]:
     """Returns the measures of these connections at their ends; those without a slot have none."""
     for _, flow in flows.iterrows():
         mine = seen[(seen["run"] == flow["run"]) & (seen["flow"] == flow["flow"])]
         if not mine.empty:
-            yield ended(str(mine.iloc[-1]["using_cca"]), flow, slots, seen)
+            yield final_measures(str(mine.iloc[-1]["using_cca"]), flow, slots, seen)
 
 
 def _text(file: str | Path | None) -> str:

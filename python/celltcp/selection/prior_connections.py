@@ -24,7 +24,7 @@ _LAST_S = 1.0
 
 
 @dataclass(frozen=True)
-class Earlier:
+class PriorConnection:
     """Measures of a connection to the destination at its end."""
 
     cca: str
@@ -40,7 +40,7 @@ class Earlier:
     retransmitted: float
 
 
-def earlier_jobs(
+def prior_jobs(
     source: Source, candidates: Sequence[str], count: int, seed: int, engine: Engine
 ) -> list[Job]:
     """Returns earlier connections: the candidates in turn, each with a seed of its own.
@@ -55,18 +55,20 @@ def earlier_jobs(
     return jobs
 
 
-def earlier(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Earlier]:
+def prior_connections(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[PriorConnection]:
     """Returns the measures of the connections of these jobs at their ends, in their order."""
     flows, slots = frame(tables["flows"]), frame(tables["slots"])
     seen = frame(tables["estimates"]) if "estimates" in tables else None
     found = []
     for job in jobs:
         flow = flows[flows["run"] == job.number].iloc[0]
-        found.append(ended(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
+        found.append(final_measures(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
     return found
 
 
-def ended(cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | None) -> Earlier:
+def final_measures(
+    cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | None
+) -> PriorConnection:
     """Returns the measures of a connection at its end.
 
     Args:
@@ -80,7 +82,7 @@ def ended(cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | N
     estimates = None if seen is None else _of(seen, flow)
     view = {} if estimates is None or estimates.empty else dict(estimates.iloc[-1])
     delivered = flow["segments"] - flow["retransmissions"]
-    return Earlier(
+    return PriorConnection(
         cca,
         float(flow["rtt_min_ms"]),
         float(last["goodput_mbps"].mean()),

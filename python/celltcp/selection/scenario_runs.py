@@ -22,8 +22,13 @@ from celltcp.results.tables import Results
 from celltcp.scenarios.scenario_list import Source
 from celltcp.selection.calibration import expectations_of
 from celltcp.selection.candidates import PolicyUse
-from celltcp.selection.checkpoint import Frames, Kept
-from celltcp.selection.prior_connections import destination_of, earlier, earlier_jobs, remembering
+from celltcp.selection.checkpoint import Checkpoint, Frames
+from celltcp.selection.prior_connections import (
+    destination_of,
+    prior_connections,
+    prior_jobs,
+    remembering,
+)
 from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
 
 #: Columns of runs that are kept.
@@ -49,7 +54,7 @@ class Plan:
     #: Whether what changes cost is measured.
     switches: bool = False
     #: Number of runs of each CCA that earlier results have, which are not run again.
-    there: int = 0
+    existing_runs: int = 0
 
     def check(self, source: Source) -> str:
         """Checks that everything can run on this scenario, and returns a digest of what runs.
@@ -62,7 +67,7 @@ class Plan:
         forgetful = remembering(source, "")
         jobs = _jobs(source, self.fixed, self)
         jobs += _jobs(forgetful, [use.cca for use in self.uses], self)
-        first = [job.key for job in jobs if job.seed == self.settings.seed + self.there]
+        first = [job.key for job in jobs if job.seed == self.settings.seed + self.existing_runs]
         return hashlib.sha256("\n".join(first).encode()).hexdigest()[:16]
 
     def outlined(self, source: Source) -> list[Jobs]:
@@ -72,12 +77,12 @@ class Plan:
         forgetful = remembering(source, "").scenario
         runs = [jobs_for(forgetful, labels, settings.runs, settings.seed, self.engine)]
         for learns in {use.learns for use in self.uses if use.learns}:
-            first = earlier_jobs(source, learns, 1, settings.seed, self.engine)[0]
+            first = prior_jobs(source, learns, 1, settings.seed, self.engine)[0]
             runs.append(Jobs([(first.cca, first.scenario)], self.history, settings.seed, self.engine))
         return runs
 
 
-def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
+def on_scenario(source: Source, plan: Plan, kept: Checkpoint, progress: Progress | None) -> Frames:
     """Returns the frames of a scenario: `runs`, `decisions`, `expectations`, `histories`, `costs`."""
     memories: dict[tuple[str, ...], str] = {}
     for use in plan.uses:
@@ -105,7 +110,9 @@ def on_scenario(source: Source, plan: Plan, kept: Kept, progress: Progress | Non
     return frames
 
 
-def on_sources(sources: Sequence[Source], plan: Plan, kept: Kept, progress: Progress | None) -> Frames:
+def on_sources(
+    sources: Sequence[Source], plan: Plan, kept: Checkpoint, progress: Progress | None
+) -> Frames:
     """Returns the joined frames of all scenarios."""
     total = sum(source.scenario.duration_s for source in sources)
     frames: list[Frames] = []
@@ -132,20 +139,20 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
     for label in labels:
         changed = source.scenario.with_cca(label)
         plan.engine.require(sorted(set(changed.ccas)), label)
-        for run in range(plan.there, plan.settings.runs):
+        for run in range(plan.existing_runs, plan.settings.runs):
             number = first + len(jobs)
             jobs.append(Job(number, label, plan.settings.seed + run, changed, plan.engine))
     return jobs
 
 
 def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
-    jobs = earlier_jobs(source, candidates, plan.history, plan.settings.seed, plan.engine)
+    jobs = prior_jobs(source, candidates, plan.history, plan.settings.seed, plan.engine)
     tables = run_jobs(jobs, workers=plan.settings.workers)
-    return memory_text(destination_of(source), earlier(tables, jobs))
+    return memory_text(destination_of(source), prior_connections(tables, jobs))
 
 
 def _run(
-    source: Source, plan: Plan, jobs: Sequence[Job], kept: Kept, progress: Progress | None
+    source: Source, plan: Plan, jobs: Sequence[Job], kept: Checkpoint, progress: Progress | None
 ) -> Frames:
     scale = 1 - _REPLAYS if plan.switches else 1.0
 

@@ -24,7 +24,7 @@ _LATER = "not of the first connection"
 _NEAR_END = "less than 1 s before the end of the connection"
 
 
-class TakeOver(NamedTuple):
+class Switch(NamedTuple):
     """A takeover, as scenarios have it in `switch`."""
 
     t_ns: int
@@ -44,7 +44,7 @@ class Change:
     to_cca: str
     #: Congestion control at the establishment, and takeovers before this change.
     first: str
-    earlier: tuple[TakeOver, ...]
+    earlier: tuple[Switch, ...]
     #: Reason why the change is not measured; empty if it is.
     unmeasured: str
     #: Share of the packets of the second after the change that were sent again; NaN if unmeasured, as
@@ -90,12 +90,12 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
 def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterator[Change]:
     """Returns the changes of a connection; only for the first of a run are slots known."""
     first, *later = decisions.to_dict("records")
-    earlier: tuple[TakeOver, ...] = ()
+    earlier: tuple[Switch, ...] = ()
     for each in later:
         t_ns, to_cca, cause = int(each["t_ns"]), str(each["to_cca"]), str(each["cause"])
         if cause == "establishment":
             if to_cca != each["from_cca"]:
-                earlier = (*earlier, TakeOver(t_ns, to_cca, "kernel"))
+                earlier = (*earlier, Switch(t_ns, to_cca, "kernel"))
             continue
         before = slots.before(t_ns) if slots else None
         after = slots.after(t_ns) if slots else None
@@ -116,7 +116,7 @@ def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterato
             _mean(after, "capacity_mbps"),
             slots.past(t_ns) if slots else (0, 0, 0),
         )
-        earlier = (*earlier, TakeOver(t_ns, to_cca, "context"))
+        earlier = (*earlier, Switch(t_ns, to_cca, "context"))
 
 
 def _mean(slots: pd.DataFrame | None, column: str) -> float:

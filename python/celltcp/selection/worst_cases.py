@@ -48,7 +48,7 @@ class Use(NamedTuple):
     since: float
 
 
-def worst_of(
+def worst_cases_of(
     cases: pd.DataFrame, runs: pd.DataFrame, decisions: pd.DataFrame, shown: int = SHOWN
 ) -> pd.DataFrame:
     """Returns the cases with the highest regret of each policy, worst first.

@@ -22,7 +22,7 @@ from celltcp.results.folder import part_of_file_name
 from celltcp.results.frames import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.lazy_attributes import Attachment
+from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import QOE
 
 #: Scenarios of a table unless others are named: a radio cell, a highway, the motorway, and NR.
@@ -33,7 +33,7 @@ DEFAULT_ABRS = ("throughput", "bola-e", "robust-mpc")
 
 
 @dataclass(frozen=True)
-class Viewing:
+class VideoComparison:
     """A comparison for each scenario and adaptation of the bitrate, in the order given.
 
     Attributes:
@@ -45,10 +45,10 @@ class Viewing:
     left_out: tuple[str, ...] = ()
 
     #: `plot()` draws the mean opinion scores, a panel for each scenario.
-    plot = Attachment()
+    plot = LazyAttribute()
 
     #: `plot_ecdf()` draws the distributions of score, start-up and stalls over all sessions of a CCA.
-    plot_ecdf = Attachment()
+    plot_ecdf = LazyAttribute()
 
     @property
     def table(self) -> pd.DataFrame:
@@ -131,7 +131,7 @@ class Viewing:
         return str(self.table.to_html(float_format="{:.3g}".format))
 
 
-def watch(
+def compare_video(
     scenarios: str | Sequence[str] = DEFAULT_SCENARIOS,
     abr: str | Sequence[str] = DEFAULT_ABRS,
     cca: Sequence[str] | str = DEFAULT_CCAS,
@@ -147,7 +147,7 @@ def watch(
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> Viewing:
+) -> VideoComparison:
     """Plays a video on each scenario, with each adaptation, under each congestion control.
 
     Args:
@@ -181,10 +181,12 @@ def watch(
         out=out,
         overwrite=overwrite,
     )
-    return watch_loaded(load_viewings(scenarios, abr, ladder, settings), settings, progress)
+    return compare_loaded_video(
+        load_video_scenarios(scenarios, abr, ladder, settings), settings, progress
+    )
 
 
-def load_viewings(
+def load_video_scenarios(
     scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
 ) -> dict[str, LoadedSet]:
     """Loads the scenarios with a video in the place of their first workload, by adaptation.
@@ -207,10 +209,10 @@ def load_viewings(
     return found
 
 
-def watch_loaded(
+def compare_loaded_video(
     loaded: Mapping[str, LoadedSet], settings: RunSettings, progress: Progress | None = None
-) -> Viewing:
-    """Plays a video on scenarios that `load_viewings` has loaded."""
+) -> VideoComparison:
+    """Plays a video on scenarios that `load_video_scenarios` has loaded."""
     settings.check()
     engine = settings.find_engine()
     folder = None if settings.out is None else Path(settings.out)
@@ -232,7 +234,7 @@ def watch_loaded(
         progress=progress,
     )
     comparisons = {key: Comparison(results) for key, results in zip(keys, found, strict=True)}
-    return Viewing(comparisons, next(iter(loaded.values())).left_out)
+    return VideoComparison(comparisons, next(iter(loaded.values())).left_out)
 
 
 def folder_name(scenario: str, abr: str) -> str:

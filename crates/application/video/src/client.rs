@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use units::{Bytes, Duration, Instant};
 
-use crate::abr::{Abr, Progress, View};
-use crate::log::{Fetched, Log, Outcome};
+use crate::abr::{Abr, AbrState, Progress};
+use crate::log::{Log, Outcome, SegmentDownload};
 use crate::manifest::Manifest;
 use crate::playback::{Playback, Stage, Stall, Thresholds};
 use crate::settings::Player;
 
 /// Order of the client to whoever owns its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum ClientCommand {
     /// Requests a segment over an open connection without a request; `bytes` are to arrive.
     Request {
         /// Number of the connection.
@@ -82,13 +82,13 @@ pub struct Client {
     /// First segment that has not been requested yet.
     next: usize,
     /// Segments to be requested again, with their quality.
-    again: BTreeMap<usize, usize>,
+    refetch: BTreeMap<usize, usize>,
     /// Segments that have been abandoned once; they are not abandoned again.
-    once: Vec<usize>,
+    abandoned_once: Vec<usize>,
     /// Segments that arrived before one of a lower number.
-    early: BTreeMap<usize, Fetched>,
+    out_of_order: BTreeMap<usize, SegmentDownload>,
     /// Segments in the buffer or played.
-    fetched: Vec<Fetched>,
+    fetched: Vec<SegmentDownload>,
     abandoned: u32,
     wasted: u64,
     /// Bytes that have arrived over all connections.
@@ -99,8 +99,8 @@ pub struct Client {
     /// Quality of the latest request.
     last: Option<usize>,
     /// Time until which the adaptation pauses.
-    hold: Instant,
-    /// Time of the latest [`Order::WakeAt`].
+    paused_until: Instant,
+    /// Time of the latest [`ClientCommand::WakeAt`].
     wake: Instant,
 }
 
@@ -122,9 +122,9 @@ impl Client {
             connections: vec![Connection::Closed; player.connections as usize],
             segments: segments as usize,
             next: 0,
-            again: BTreeMap::new(),
-            once: Vec::new(),
-            early: BTreeMap::new(),
+            refetch: BTreeMap::new(),
+            abandoned_once: Vec::new(),
+            out_of_order: BTreeMap::new(),
             fetched: Vec::new(),
             abandoned: 0,
             wasted: 0,
@@ -132,7 +132,7 @@ impl Client {
             until: Instant::ZERO,
             outcome: None,
             last: None,
-            hold: Instant::ZERO,
+            paused_until: Instant::ZERO,
             wake: Instant::NEVER,
             player: player.clone(),
             manifest,
@@ -140,32 +140,38 @@ impl Client {
     }
 
     /// Begins the session: the viewer opens the video. The connections are being opened.
-    pub fn start(&mut self, now: Instant, out: &mut Vec<Order>) {
+    pub fn start(&mut self, now: Instant, out: &mut Vec<ClientCommand>) {
         self.playback.open(now);
-        self.settle(now, out);
+        self.update(now, out);
     }
 
     /// Reports that a connection is open and has no request.
-    pub fn opened(&mut self, now: Instant, connection: usize, out: &mut Vec<Order>) {
+    pub fn opened(&mut self, now: Instant, connection: usize, out: &mut Vec<ClientCommand>) {
         self.playback.advance(now);
         if matches!(self.connections[connection], Connection::Closed) {
             self.connections[connection] = Connection::Idle;
         }
-        self.settle(now, out);
+        self.update(now, out);
     }
 
     /// Reports that a connection was closed from outside. Its request is made again.
-    pub fn closed(&mut self, now: Instant, connection: usize, out: &mut Vec<Order>) {
+    pub fn closed(&mut self, now: Instant, connection: usize, out: &mut Vec<ClientCommand>) {
         self.playback.advance(now);
         if let Connection::Busy(running) = self.connections[connection] {
             self.drop_request(running, running.quality);
         }
         self.connections[connection] = Connection::Closed;
-        self.settle(now, out);
+        self.update(now, out);
     }
 
     /// Reports that `bytes` more of the running request of a connection have arrived.
-    pub fn arrived(&mut self, now: Instant, connection: usize, bytes: u64, out: &mut Vec<Order>) {
+    pub fn arrived(
+        &mut self,
+        now: Instant,
+        connection: usize,
+        bytes: u64,
+        out: &mut Vec<ClientCommand>,
+    ) {
         self.playback.advance(now);
         if self.outcome.is_none()
             && let Connection::Busy(mut running) = self.connections[connection]
@@ -184,25 +190,25 @@ impl Client {
                 self.complete(now, running);
             } else if let Some(quality) = self.abandons(now, &running) {
                 self.drop_request(running, quality);
-                self.once.push(running.segment);
+                self.abandoned_once.push(running.segment);
                 self.connections[connection] = Connection::Closed;
-                out.push(Order::Abandon { connection });
+                out.push(ClientCommand::Abandon { connection });
             }
         }
-        self.settle(now, out);
+        self.update(now, out);
     }
 
-    /// Tells the time that [`Order::WakeAt`] asked for.
-    pub fn wake(&mut self, now: Instant, out: &mut Vec<Order>) {
+    /// Tells the time that [`ClientCommand::WakeAt`] asked for.
+    pub fn wake(&mut self, now: Instant, out: &mut Vec<ClientCommand>) {
         self.wake = Instant::NEVER;
         self.playback.advance(now);
-        self.settle(now, out);
+        self.update(now, out);
     }
 
     /// Ends the session from outside.
-    pub fn stop(&mut self, now: Instant, out: &mut Vec<Order>) {
+    pub fn stop(&mut self, now: Instant, out: &mut Vec<ClientCommand>) {
         self.playback.advance(now);
-        self.settle(now, out);
+        self.update(now, out);
         if self.outcome.is_none() {
             self.end(now, Outcome::Stopped, out);
         }
@@ -230,7 +236,7 @@ impl Client {
     }
 
     /// Returns the segments that are in the buffer or were played, in the order of their numbers.
-    pub fn fetched(&self) -> &[Fetched] {
+    pub fn fetched(&self) -> &[SegmentDownload] {
         &self.fetched
     }
 
@@ -260,7 +266,7 @@ impl Client {
 
     /// Takes note of a request that will not be completed.
     fn drop_request(&mut self, running: Running, quality: usize) {
-        self.again.insert(running.segment, quality);
+        self.refetch.insert(running.segment, quality);
         self.abandoned += 1;
         self.wasted += running.arrived;
     }
@@ -274,7 +280,7 @@ impl Client {
         });
         let before = first.received - running.received - first.bytes;
         let after = self.received - first.received - (running.bytes - first.bytes);
-        let fetched = Fetched {
+        let fetched = SegmentDownload {
             segment: running.segment,
             quality: running.quality,
             bytes: Bytes::new(running.bytes),
@@ -285,11 +291,11 @@ impl Client {
             finished: now,
             buffer: Duration::ZERO,
         };
-        self.early.insert(running.segment, fetched);
-        while let Some(next) = self.early.remove(&self.fetched.len()) {
+        self.out_of_order.insert(running.segment, fetched);
+        while let Some(next) = self.out_of_order.remove(&self.fetched.len()) {
             self.playback.append(self.manifest.segment());
             let buffer = self.playback.level();
-            self.fetched.push(Fetched { buffer, ..next });
+            self.fetched.push(SegmentDownload { buffer, ..next });
         }
         let manifest = Arc::clone(&self.manifest);
         let view = self.view(&manifest, now, running.segment + 1);
@@ -299,7 +305,10 @@ impl Client {
     /// Returns the lower quality for which the adaptation abandons a request.
     fn abandons(&mut self, now: Instant, running: &Running) -> Option<usize> {
         let first = running.first?.at;
-        if !self.player.abandon || running.quality == 0 || self.once.contains(&running.segment) {
+        if !self.player.abandon
+            || running.quality == 0
+            || self.abandoned_once.contains(&running.segment)
+        {
             return None;
         }
         let progress = Progress {
@@ -326,8 +335,8 @@ impl Client {
         self.player.max_buffer.min(live)
     }
 
-    fn view<'a>(&self, manifest: &'a Manifest, now: Instant, segment: usize) -> View<'a> {
-        View {
+    fn view<'a>(&self, manifest: &'a Manifest, now: Instant, segment: usize) -> AbrState<'a> {
+        AbrState {
             manifest,
             now,
             segment,
@@ -342,7 +351,7 @@ impl Client {
     }
 
     /// Ends the session if that is due; else makes the requests that are due and asks for the next call.
-    fn settle(&mut self, now: Instant, out: &mut Vec<Order>) {
+    fn update(&mut self, now: Instant, out: &mut Vec<ClientCommand>) {
         if self.outcome.is_some() {
             return;
         }
@@ -367,32 +376,32 @@ impl Client {
             .unwrap_or(Instant::NEVER);
         if wake != self.wake && wake != Instant::NEVER {
             self.wake = wake;
-            out.push(Order::WakeAt(wake));
+            out.push(ClientCommand::WakeAt(wake));
         }
     }
 
     fn reason_to_leave(&self) -> Outcome {
         let has_bytes = |connection: &Connection| matches!(connection, Connection::Busy(running) if running.arrived > 0);
         let is_silent = self.fetched.is_empty()
-            && self.early.is_empty()
+            && self.out_of_order.is_empty()
             && self.wasted == 0
             && !self.connections.iter().any(has_bytes);
         match self.playback.stage() {
             Stage::Starting if is_silent => Outcome::NothingArrived,
             Stage::Starting => Outcome::NeverStarted,
-            _ => Outcome::LeftInStall,
+            _ => Outcome::QuitInStall,
         }
     }
 
     /// Makes all requests that are possible now; returns the time at which the next may be possible, if only time is
     /// missing.
-    fn request(&mut self, now: Instant, out: &mut Vec<Order>) -> Option<Instant> {
+    fn request(&mut self, now: Instant, out: &mut Vec<ClientCommand>) -> Option<Instant> {
         while let Some(connection) = self
             .connections
             .iter()
             .position(|one| matches!(one, Connection::Idle))
         {
-            let (segment, quality) = match self.again.pop_first() {
+            let (segment, quality) = match self.refetch.pop_first() {
                 Some(again) => again,
                 None if self.next == self.segments => return None,
                 None => {
@@ -404,7 +413,7 @@ impl Client {
                     let choice = self.abr.choose(&self.view(&manifest, now, self.next));
                     let pause = choice.pause.min(self.playback.level());
                     if !pause.is_zero() && self.playback.stage() == Stage::Playing {
-                        self.hold = now + pause;
+                        self.paused_until = now + pause;
                         continue;
                     }
                     self.next += 1;
@@ -422,7 +431,7 @@ impl Client {
                 received: self.received,
                 first: None,
             });
-            out.push(Order::Request {
+            out.push(ClientCommand::Request {
                 connection,
                 segment,
                 quality,
@@ -447,12 +456,12 @@ impl Client {
             Some(latency) => self.playback.opened() + end.saturating_sub(latency),
             None => now,
         };
-        Some(room.max(available).max(self.hold))
+        Some(room.max(available).max(self.paused_until))
     }
 
-    fn end(&mut self, at: Instant, outcome: Outcome, out: &mut Vec<Order>) {
+    fn end(&mut self, at: Instant, outcome: Outcome, out: &mut Vec<ClientCommand>) {
         self.until = at;
         self.outcome = Some(outcome);
-        out.push(Order::Done(outcome));
+        out.push(ClientCommand::Done(outcome));
     }
 }

@@ -1,7 +1,7 @@
 //! Video: adaptive streaming without sockets and without a network.
 //!
 //! A [`Manifest`] has the representations of a video and the sizes of its segments. A [`Client`] plays it: it is told
-//! the time and the bytes that arrive, and answers with [`Order`]s. An [`abr::Abr`] chooses the representation of each
+//! the time and the bytes that arrive, and answers with [`ClientCommand`]s. An [`abr::Abr`] chooses the representation of each
 //! segment. [`score`] turns the [`Log`] of a session into what the viewer thinks of it.
 
 pub mod abr;
@@ -16,9 +16,9 @@ mod settings;
 mod sizes_file;
 mod source;
 
-pub use client::{Client, Order};
+pub use client::{Client, ClientCommand};
 pub use ladders::Ladder;
-pub use log::{Fetched, Log, Outcome};
+pub use log::{Log, Outcome, SegmentDownload};
 pub use manifest::{Manifest, Representation};
 pub use playback::{Stage, Stall};
 pub use settings::Player;

@@ -14,7 +14,7 @@ pub enum Outcome {
     /// The viewer left because the first picture did not come.
     NeverStarted,
     /// The viewer left during a stall.
-    LeftInStall,
+    QuitInStall,
     /// The session was stopped from outside.
     Stopped,
 }
@@ -26,7 +26,7 @@ impl Outcome {
             Self::Watched => "the video was played to its end",
             Self::NothingArrived => "the viewer left: not a byte of the video arrived",
             Self::NeverStarted => "the viewer left: the playback did not start in time",
-            Self::LeftInStall => "the viewer left: a stall lasted too long",
+            Self::QuitInStall => "the viewer left: a stall lasted too long",
             Self::Stopped => "the session was stopped before the end of the video",
         }
     }
@@ -34,7 +34,7 @@ impl Outcome {
 
 /// Segment that has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fetched {
+pub struct SegmentDownload {
     /// Number of the segment.
     pub segment: usize,
     /// Quality of the segment.
@@ -55,7 +55,7 @@ pub struct Fetched {
     pub buffer: Duration,
 }
 
-impl Fetched {
+impl SegmentDownload {
     /// Returns the rate of all connections in bit/s after the first bytes, and the time that this took, s; if all bytes
     /// arrived at once, those since the request. Nothing if that took no time either.
     pub fn throughput(&self) -> Option<(f64, f64)> {
@@ -100,7 +100,7 @@ pub struct Log {
     /// Stalls in the order of time.
     pub stalls: Vec<Stall>,
     /// Segments in the order of their numbers.
-    pub segments: Vec<Fetched>,
+    pub segments: Vec<SegmentDownload>,
     /// Requests that were abandoned, or lost with their connection.
     pub abandoned: u32,
     /// Bytes of these requests.
@@ -120,7 +120,7 @@ impl Log {
     }
 
     /// Returns the segments of which at least a part was played, given the duration of each.
-    pub fn watched(&self, segment: Duration) -> &[Fetched] {
+    pub fn watched(&self, segment: Duration) -> &[SegmentDownload] {
         let count = self.played.as_nanos().div_ceil(segment.as_nanos());
         &self.segments[..(count as usize).min(self.segments.len())]
     }

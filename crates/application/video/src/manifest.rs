@@ -1,6 +1,6 @@
 //! Manifest: the representations of a video, the duration of its segments and their sizes.
 
-use config::{Wrong, number, positive, refuse, wrong};
+use config::{FieldError, invalid_value, number, positive, refuse};
 use units::{Bytes, Duration, Rate};
 
 /// One encoding of the video.
@@ -33,11 +33,11 @@ impl Manifest {
     /// second.
     ///
     /// # Errors
-    /// [`Wrong`] names the duration of segments or the representation that is out of range.
+    /// [`FieldError`] names the duration of segments or the representation that is out of range.
     pub fn constant(
         segment: Duration,
         representations: Vec<Representation>,
-    ) -> Result<Self, Wrong> {
+    ) -> Result<Self, FieldError> {
         positive("segment", segment)?;
         if representations.is_empty() {
             return refuse("representations", "there is none; allowed: 1 or more")
@@ -48,11 +48,11 @@ impl Manifest {
             positive(field("rate"), one.rate)?;
             if one.width == 0 || one.height == 0 {
                 let size = format!("{}x{}", one.width, one.height);
-                wrong(field("resolution"), size, "1x1 or more")?;
+                invalid_value(field("resolution"), size, "1x1 or more")?;
             }
             if index > 0 && representations[index - 1].rate >= one.rate {
                 let below = representations[index - 1].rate;
-                wrong(
+                invalid_value(
                     field("rate"),
                     one.rate,
                     format!("more than {below}, the rate before it"),
@@ -72,20 +72,20 @@ impl Manifest {
     /// Sets the bytes of video of each segment, one row for each segment with one size for each representation.
     ///
     /// # Errors
-    /// [`Wrong`] names the row without a size for each representation, or with a size of zero.
-    pub fn with_sizes(mut self, sizes: Vec<Vec<u64>>) -> Result<Self, Wrong> {
+    /// [`FieldError`] names the row without a size for each representation, or with a size of zero.
+    pub fn with_sizes(mut self, sizes: Vec<Vec<u64>>) -> Result<Self, FieldError> {
         let columns = self.representations.len();
         for (index, row) in sizes.iter().enumerate() {
             let field = format!("sizes.{index}");
             if row.len() != columns {
-                wrong(
+                invalid_value(
                     &*field,
                     format!("{} sizes", row.len()),
                     format!("{columns}, one for each representation"),
                 )?;
             }
             if row.contains(&0) {
-                wrong(&*field, "a size of 0", "1 or more")?;
+                invalid_value(&*field, "a size of 0", "1 or more")?;
             }
         }
         self.sizes = sizes;
@@ -102,7 +102,7 @@ impl Manifest {
     ///
     /// # Errors
     /// If there are fewer than 1 or more than 240.
-    pub fn with_frame_rate(self, frame_rate: f64) -> Result<Self, Wrong> {
+    pub fn with_frame_rate(self, frame_rate: f64) -> Result<Self, FieldError> {
         number("frame_rate", frame_rate, 1.0, 240.0)?;
         Ok(Self { frame_rate, ..self })
     }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn representations_out_of_order_and_short_rows_are_refused() {
         let segment = Duration::from_secs(1);
-        let message = |result: Result<Manifest, Wrong>| result.unwrap_err().to_string();
+        let message = |result: Result<Manifest, FieldError>| result.unwrap_err().to_string();
         assert_eq!(
             message(Manifest::constant(segment, vec![at(900), at(400)])),
             "representations.1.rate: 400kbit/s is out of range; allowed: more than 900kbit/s, the rate before it"

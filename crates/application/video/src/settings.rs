@@ -1,6 +1,6 @@
 //! Settings of the player, with their ranges.
 
-use config::{Wrong, count, positive, within, wrong};
+use config::{FieldError, count, invalid_value, positive, within};
 use units::Duration;
 
 use crate::manifest::Manifest;
@@ -76,8 +76,8 @@ impl Player {
     /// Checks that all fields are in their ranges.
     ///
     /// # Errors
-    /// [`Wrong`] names the first that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    /// [`FieldError`] names the first that is not.
+    pub fn check(&self) -> Result<(), FieldError> {
         positive("length", self.length)?;
         positive("max_buffer", self.max_buffer)?;
         positive("initial", self.initial)?;
@@ -94,12 +94,12 @@ impl Player {
     /// Checks the fields against the segments of a manifest.
     ///
     /// # Errors
-    /// [`Wrong`] names the first field into which no segment fits.
-    pub fn check_for(&self, manifest: &Manifest) -> Result<(), Wrong> {
+    /// [`FieldError`] names the first field into which no segment fits.
+    pub fn check_for(&self, manifest: &Manifest) -> Result<(), FieldError> {
         let segment = manifest.segment();
         let at_least = |field: &str, value: Duration| {
             if value < segment {
-                return wrong(
+                return invalid_value(
                     field,
                     value,
                     format!("{segment}, the duration of a segment, or more"),

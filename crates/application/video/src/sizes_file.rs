@@ -349,7 +349,7 @@ impl<'de> Visitor<'de> for Row {
 }
 
 /// Largest size, bits.
-const MOST_BITS: u64 = 1_000_000_000_000;
+const MAX_BITS: u64 = 1_000_000_000_000;
 
 /// Reader of a size.
 #[derive(Clone, Copy)]
@@ -378,14 +378,14 @@ impl Visitor<'_> for Bits {
     type Value = u64;
 
     fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "a size in bits, 1 to {MOST_BITS}, in row {}", self.row)
+        write!(f, "a size in bits, 1 to {MAX_BITS}, in row {}", self.row)
     }
 
     fn visit_u64<E: Error>(self, bits: u64) -> Result<u64, E> {
         match bits {
             0 => Err(self.refuse(bits, "1 or more")),
-            1..=MOST_BITS => Ok(bits),
-            _ => Err(self.refuse(bits, &format!("{MOST_BITS} or less"))),
+            1..=MAX_BITS => Ok(bits),
+            _ => Err(self.refuse(bits, &format!("{MAX_BITS} or less"))),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use config::{Wrong, suggestion};
+use config::{FieldError, suggestion};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -77,11 +77,12 @@ impl LadderSource {
     /// The fault of `read`, or the first one in the file, with its line.
     pub fn load(
         &mut self,
-        read: impl FnOnce(&str) -> Result<(String, String), Wrong>,
-    ) -> Result<(), Wrong> {
+        read: impl FnOnce(&str) -> Result<(String, String), FieldError>,
+    ) -> Result<(), FieldError> {
         if let Self::File { name, manifest } = self {
             let (path, text) = read(name)?;
-            let found = Manifest::from_json(&text, &path).map_err(|error| Wrong::new("", error))?;
+            let found =
+                Manifest::from_json(&text, &path).map_err(|error| FieldError::new("", error))?;
             *manifest = Some(Arc::new(found));
         }
         Ok(())

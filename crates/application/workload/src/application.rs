@@ -6,21 +6,22 @@ use units::Instant;
 
 /// Node of a flow that opens its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Opens {
+pub enum OpenedBy {
     /// The node that receives.
     #[default]
-    To,
+    #[serde(rename = "to")]
+    Receiver,
     /// The node that sends.
-    From,
+    #[serde(rename = "from")]
+    Sender,
 }
 
-impl Opens {
+impl OpenedBy {
     /// Returns the end at that node.
     pub fn end(self) -> End {
         match self {
-            Self::To => End::Client,
-            Self::From => End::Server,
+            Self::Receiver => End::Client,
+            Self::Sender => End::Server,
         }
     }
 }
@@ -55,12 +56,12 @@ pub const ENDLESS: u64 = u64::MAX;
 /// Command of an application.
 ///
 /// An application with several connections at a time keeps each in a slot of its own; others use slot 0 only. All
-/// commands but [`Command::WakeAt`] concern one slot: that of the call, or that of the latest [`Command::Turn`] in it.
+/// commands but [`Command::WakeAt`] concern one slot: that of the call, or that of the latest [`Command::SelectSlot`] in it.
 /// They do nothing once the connection there has been completed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Command {
     /// Turns to the connection in another slot, for the rest of the commands of this call.
-    Turn(usize),
+    SelectSlot(usize),
     /// Opens a connection in the slot. Bytes that are written before its handshake is complete wait for it.
     Open,
     /// Writes a message of this many bytes at an end; [`Application::received`] reports when the other end has all of
@@ -70,14 +71,14 @@ pub enum Command {
     /// of that end belong to the stream.
     Stream(End, u64),
     /// Takes back the bytes of an end that the connection has not taken yet.
-    Withdraw(End),
+    CancelUnsent(End),
     /// Closes the connection from that end, once all bytes of both ends have arrived.
     Close(End),
     /// Gives the connection up from that end: it takes nothing more, and the other end's bytes are in vain. The other
     /// end is told by a FIN, and by a RST for each segment that still comes.
     Abandon(End),
     /// Reads at an end by request: so many bytes more. With the first one, which may be for none, the end ceases to read
-    /// as bytes arrive, and its receive window closes when the buffer is full. [`Application::progressed`] and
+    /// as bytes arrive, and its receive window closes when the buffer is full. [`Application::on_progress`] and
     /// [`Application::received`] are about bytes that have arrived, read or not.
     Read(End, u64),
     /// Records a figure: its name, which ends with the unit as names of columns do, and its value.
@@ -92,16 +93,16 @@ pub trait Application: Send {
     /// Called at the start of the flow, and at the time of the latest [`Command::WakeAt`].
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>);
 
-    /// Returns whether [`Application::progressed`] is to be called.
-    fn follows(&self) -> bool {
+    /// Returns whether [`Application::on_progress`] is to be called.
+    fn wants_progress(&self) -> bool {
         false
     }
 
     /// Called before each other call with the slot of the connection that it is about; 0 if it is about none.
-    fn turn(&mut self, _slot: usize) {}
+    fn select_slot(&mut self, _slot: usize) {}
 
     /// Called when `bytes` more have arrived at `end`, before [`Application::received`].
-    fn progressed(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
+    fn on_progress(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
 
     /// Called when all messages that the other end has sent so far have arrived at `end`: `bytes` since the last call.
     fn received(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}

@@ -1,7 +1,7 @@
 //! Bulk transfer: the server sends as much as it can, until a number of bytes or a time.
 
-use config::{Wrong, positive, table};
-use units::random::Stream;
+use config::{FieldError, positive, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, ENDLESS, End};
@@ -18,7 +18,7 @@ table! {
 }
 
 impl Settings for Bulk {
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), FieldError> {
         self.stop.map_or(Ok(()), |stop| positive("stop", stop))?;
         self.bytes.map_or(Ok(()), |bytes| positive("bytes", bytes))
     }
@@ -31,7 +31,7 @@ impl Settings for Bulk {
         f64::INFINITY
     }
 
-    fn application(&self, _: Stream) -> Box<dyn Application> {
+    fn application(&self, _: RngStream) -> Box<dyn Application> {
         Box::new(Transfer::new(self.clone()))
     }
 }
@@ -52,7 +52,10 @@ impl Transfer {
 impl Application for Transfer {
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.opened {
-            out.extend([Command::Withdraw(End::Server), Command::Close(End::Server)]);
+            out.extend([
+                Command::CancelUnsent(End::Server),
+                Command::Close(End::Server),
+            ]);
             return;
         }
         self.opened = true;
@@ -89,7 +92,10 @@ mod tests {
         assert_eq!(out, [Command::Open, stream, Command::WakeAt(at(2_100))]);
         out.clear();
         transfer.wake(at(2_100), &mut out);
-        let closed = [Command::Withdraw(End::Server), Command::Close(End::Server)];
+        let closed = [
+            Command::CancelUnsent(End::Server),
+            Command::Close(End::Server),
+        ];
         assert_eq!(out, closed);
     }
 

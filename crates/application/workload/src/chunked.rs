@@ -1,7 +1,7 @@
 //! Chunked client: asks for a piece of a video at regular times, on one connection.
 
-use config::{Wrong, positive, table};
-use units::random::Stream;
+use config::{FieldError, positive, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
@@ -27,7 +27,7 @@ table! {
 }
 
 impl Settings for Chunked {
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), FieldError> {
         positive("request", self.request)?;
         positive("piece", self.piece)?;
         positive("period", self.period)?;
@@ -43,7 +43,7 @@ impl Settings for Chunked {
         self.period.to_base().max(rtt)
     }
 
-    fn application(&self, draws: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
         Box::new(Client {
             jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
@@ -100,7 +100,7 @@ mod tests {
             jitter: 0.0,
             ..Chunked::default()
         };
-        let mut client = config.application(Stream::new(1, Purpose::Workload, 0));
+        let mut client = config.application(RngStream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
         client.wake(at(0), &mut out);
         client.received(at(1), End::Server, 500, &mut out);

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use config::{At, Distribution, Wrong, positive, table};
-use units::random::Stream;
+use config::{Distribution, FieldContext, FieldError, positive, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
@@ -28,9 +28,9 @@ table! {
 }
 
 impl FrameKind {
-    fn check(&self) -> Result<(), Wrong> {
-        self.size.check(false).at("size")?;
-        self.interval.check(false).at("interval")
+    fn check(&self) -> Result<(), FieldError> {
+        self.size.check(false).in_table("size")?;
+        self.interval.check(false).in_table("interval")
     }
 
     fn is_random(&self, jitter: f64) -> bool {
@@ -74,12 +74,12 @@ impl Frames {
 }
 
 impl Settings for Frames {
-    fn check(&self) -> Result<(), Wrong> {
-        self.size.check(false).at("size")?;
-        self.interval.check(false).at("interval")?;
+    fn check(&self) -> Result<(), FieldError> {
+        self.size.check(false).in_table("size")?;
+        self.interval.check(false).in_table("interval")?;
         check_jitter(self.jitter)?;
         for (index, kind) in self.beside.iter().flatten().enumerate() {
-            kind.check().at(format_args!("beside.{index}"))?;
+            kind.check().in_table(format_args!("beside.{index}"))?;
         }
         positive("deadline", self.deadline)
     }
@@ -102,28 +102,28 @@ impl Settings for Frames {
         true
     }
 
-    fn application(&self, draws: Stream) -> Box<dyn Application> {
-        Box::new(Camera::new(self, draws))
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
+        Box::new(FrameSource::new(self, draws))
     }
 }
 
 /// Frame on its way.
 #[derive(Clone, Copy, Debug)]
-struct OnTheWay {
+struct FrameInFlight {
     sent: Instant,
     /// Bytes of the connection up to its end.
     end: u64,
 }
 
 /// Sender of the frames of a flow.
-pub(crate) struct Camera {
+pub(crate) struct FrameSource {
     deadline: Duration,
-    draws: Stream,
+    draws: RngStream,
     jitter: Jitter,
     is_open: bool,
     /// Each kind of frames, with the time of its next frame.
     kinds: Vec<(FrameKind, Instant)>,
-    on_the_way: VecDeque<OnTheWay>,
+    on_the_way: VecDeque<FrameInFlight>,
     sent_bytes: u64,
     arrived_bytes: u64,
     arrived: u64,
@@ -132,8 +132,8 @@ pub(crate) struct Camera {
     longest: Duration,
 }
 
-impl Camera {
-    pub(crate) fn new(config: &Frames, draws: Stream) -> Self {
+impl FrameSource {
+    pub(crate) fn new(config: &Frames, draws: RngStream) -> Self {
         let kinds = config.kinds().into_iter();
         Self {
             deadline: config.deadline,
@@ -151,13 +151,13 @@ impl Camera {
         }
     }
 
-    fn has_missed(&self, frame: &OnTheWay, now: Instant) -> bool {
+    fn has_missed(&self, frame: &FrameInFlight, now: Instant) -> bool {
         now.saturating_since(frame.sent) > self.deadline
     }
 }
 
-impl Application for Camera {
-    fn follows(&self) -> bool {
+impl Application for FrameSource {
+    fn wants_progress(&self) -> bool {
         true
     }
 
@@ -171,7 +171,7 @@ impl Application for Camera {
             if *at <= now {
                 let bytes = kind.size.draw(&mut self.draws).get().max(1);
                 self.sent_bytes += bytes;
-                self.on_the_way.push_back(OnTheWay {
+                self.on_the_way.push_back(FrameInFlight {
                     sent: now,
                     end: self.sent_bytes,
                 });
@@ -184,7 +184,7 @@ impl Application for Camera {
         out.push(Command::WakeAt(next));
     }
 
-    fn progressed(&mut self, now: Instant, _: End, bytes: u64, _: &mut Vec<Command>) {
+    fn on_progress(&mut self, now: Instant, _: End, bytes: u64, _: &mut Vec<Command>) {
         self.arrived_bytes += bytes;
         while let Some(frame) = self.on_the_way.front().copied()
             && frame.end <= self.arrived_bytes
@@ -233,7 +233,7 @@ mod tests {
     }
 
     /// Sends three frames of 1000 bytes every 33 ms.
-    fn camera() -> Camera {
+    fn camera() -> FrameSource {
         let config = Frames {
             size: Distribution::Constant {
                 value: Bytes::new(1_000),
@@ -242,7 +242,7 @@ mod tests {
             ..Frames::default()
         };
         config.check().unwrap();
-        let mut camera = Camera::new(&config, Stream::new(1, Purpose::Workload, 0));
+        let mut camera = FrameSource::new(&config, RngStream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
         for frame in 0..3 {
             camera.wake(at(33 * frame), &mut out);
@@ -256,10 +256,10 @@ mod tests {
     fn a_frame_is_late_when_its_last_byte_comes_after_the_deadline() {
         let mut camera = camera();
         let mut out = Vec::new();
-        camera.progressed(at(150), End::Client, 1_000, &mut out);
+        camera.on_progress(at(150), End::Client, 1_000, &mut out);
         // The second frame has 183 ms, and the last byte comes a millisecond later.
-        camera.progressed(at(183), End::Client, 999, &mut out);
-        camera.progressed(at(184), End::Client, 1, &mut out);
+        camera.on_progress(at(183), End::Client, 999, &mut out);
+        camera.on_progress(at(184), End::Client, 1, &mut out);
         // The third frame has not arrived, and its deadline is later than the end of the run.
         camera.stopped(at(200), &mut out);
         let expected = [
@@ -287,7 +287,7 @@ mod tests {
             ..Frames::default()
         };
         config.check().unwrap();
-        let mut camera = Camera::new(&config, Stream::new(1, Purpose::Workload, 0));
+        let mut camera = FrameSource::new(&config, RngStream::new(1, Purpose::Workload, 0));
         let (mut now, mut sent) = (Instant::ZERO, Vec::new());
         while now <= at(30) {
             let mut out = Vec::new();

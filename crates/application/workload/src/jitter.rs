@@ -6,15 +6,15 @@
 //! the period, as RTCP does (RFC 3550 section 6.2). A tenth is the smallest round share with which fetches beside a
 //! bulk transfer over a buffer of 20 packets lose about as few handshakes as with exponential pauses.
 
-use config::{Distribution, Wrong, number};
+use config::{Distribution, FieldError, number};
 use units::Duration;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 /// Share of a constant pause by which it varies, unless a workload says otherwise.
 pub(crate) const JITTER: f64 = 0.1;
 
 /// Checks a share of pauses.
-pub(crate) fn check_jitter(share: f64) -> Result<(), Wrong> {
+pub(crate) fn check_jitter(share: f64) -> Result<(), FieldError> {
     number("jitter", share, 0.0, 1.0)
 }
 
@@ -30,12 +30,12 @@ pub(crate) fn differ(pause: &Distribution<Duration>, share: f64) -> bool {
 /// whatever the network and the congestion control do.
 pub(crate) struct Jitter {
     share: f64,
-    draws: Stream,
+    draws: RngStream,
 }
 
 impl Jitter {
     /// Returns the jitter by a `share` of the pause, for the application with these draws.
-    pub(crate) fn new(share: f64, application: &Stream) -> Self {
+    pub(crate) fn new(share: f64, application: &RngStream) -> Self {
         Self {
             share,
             draws: application.for_purpose(Purpose::PauseJitter),
@@ -43,7 +43,11 @@ impl Jitter {
     }
 
     /// Draws the next pause. One that is not constant comes from `draws` and has no jitter.
-    pub(crate) fn pause(&mut self, pause: &Distribution<Duration>, draws: &mut Stream) -> Duration {
+    pub(crate) fn pause(
+        &mut self,
+        pause: &Distribution<Duration>,
+        draws: &mut RngStream,
+    ) -> Duration {
         match *pause {
             Distribution::Constant { value } => self.around(value),
             _ => pause.draw(draws),
@@ -59,7 +63,7 @@ impl Jitter {
         let half_ns = (mean_ns as f64 * self.share) as u64;
         let range_ns = half_ns.saturating_mul(2).saturating_add(1);
         Duration::from_nanos(
-            (mean_ns - half_ns.min(mean_ns)).saturating_add(self.draws.below(range_ns)),
+            (mean_ns - half_ns.min(mean_ns)).saturating_add(self.draws.uniform_u64(range_ns)),
         )
     }
 }
@@ -70,14 +74,14 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn pauses(share: f64, application: &Stream) -> Vec<Duration> {
+    fn pauses(share: f64, application: &RngStream) -> Vec<Duration> {
         let mut jitter = Jitter::new(share, application);
         (0..1_000).map(|_| jitter.around(SECOND)).collect()
     }
 
     #[test]
     fn constant_pauses_vary_by_the_share_around_their_value() {
-        let drawn = pauses(0.1, &Stream::new(1, Purpose::Workload, 0));
+        let drawn = pauses(0.1, &RngStream::new(1, Purpose::Workload, 0));
         let [low, high] = [900, 1_100].map(Duration::from_millis);
         assert!(drawn.iter().all(|pause| (low..=high).contains(pause)));
         let mean = drawn.iter().map(|pause| pause.as_secs_f64()).sum::<f64>() / 1_000.0;
@@ -94,16 +98,16 @@ mod tests {
 
     #[test]
     fn without_a_share_pauses_are_equal() {
-        let drawn = pauses(0.0, &Stream::new(1, Purpose::Workload, 0));
+        let drawn = pauses(0.0, &RngStream::new(1, Purpose::Workload, 0));
         assert!(drawn.iter().all(|pause| *pause == SECOND));
     }
 
     #[test]
     fn pauses_depend_on_seed_and_application_but_not_on_its_other_draws() {
-        let application = Stream::new(1, Purpose::Workload, 0);
+        let application = RngStream::new(1, Purpose::Workload, 0);
         let first = pauses(0.1, &application);
-        assert_ne!(first, pauses(0.1, &Stream::new(2, Purpose::Workload, 0)));
-        assert_ne!(first, pauses(0.1, &Stream::new(1, Purpose::Workload, 1)));
+        assert_ne!(first, pauses(0.1, &RngStream::new(2, Purpose::Workload, 0)));
+        assert_ne!(first, pauses(0.1, &RngStream::new(1, Purpose::Workload, 1)));
         let mut later = application;
         let _ = later.bits();
         assert_eq!(first, pauses(0.1, &later));
@@ -112,7 +116,7 @@ mod tests {
     #[test]
     fn a_pause_that_is_drawn_already_has_no_jitter() {
         let pause = Distribution::Exponential { mean: SECOND };
-        let mut draws = Stream::new(1, Purpose::Workload, 0);
+        let mut draws = RngStream::new(1, Purpose::Workload, 0);
         let mut same = draws.clone();
         let mut jitter = Jitter::new(0.1, &draws);
         assert_eq!(jitter.pause(&pause, &mut draws), pause.draw(&mut same));
@@ -120,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_longest_pause_and_the_whole_share_do_not_overflow() {
-        let mut jitter = Jitter::new(1.0, &Stream::new(1, Purpose::Workload, 0));
+        let mut jitter = Jitter::new(1.0, &RngStream::new(1, Purpose::Workload, 0));
         for _ in 0..100 {
             let _ = jitter.around(Duration::from_nanos(u64::MAX));
         }

@@ -4,36 +4,36 @@
 //! [`Sessions`] keep the account of bytes and connections for all applications of a run. An engine only carries out
 //! their [`Action`]s.
 
-mod abandoning;
+mod aborting_client;
 mod application;
 mod bulk;
+mod byte_account;
+mod cca_switches;
 mod chunked;
-mod exchange;
 mod frames;
 mod jitter;
+mod m2m;
 mod on_off;
 mod page;
 mod request_response;
-mod sequence;
 mod sessions;
+mod short_downloads;
 mod streaming;
-mod switches;
-mod telemetry;
 mod window_paced;
 mod workload;
 
-pub use abandoning::Abandoning;
-pub use application::{Application, Command, ENDLESS, End, Opens};
+pub use aborting_client::Abandoning;
+pub use application::{Application, Command, ENDLESS, End, OpenedBy};
 pub use bulk::Bulk;
+pub use cca_switches::{ScheduledSwitch, Switches};
 pub use chunked::Chunked;
 pub use frames::{FrameKind, Frames};
+pub use m2m::Telemetry;
 pub use on_off::OnOff;
 pub use page::Page;
 pub use request_response::RequestResponse;
-pub use sequence::Sequence;
 pub use sessions::{Action, FlowPlan, Sessions};
+pub use short_downloads::Sequence;
 pub use streaming::Video;
-pub use switches::{Due, Switches};
-pub use telemetry::Telemetry;
 pub use window_paced::WindowPaced;
 pub use workload::Workload;

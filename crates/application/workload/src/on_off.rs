@@ -1,7 +1,7 @@
 //! On-off source: the server sends and pauses in turn, on one connection.
 
-use config::{At, Distribution, Wrong, positive, table};
-use units::random::Stream;
+use config::{Distribution, FieldContext, FieldError, positive, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::application::{Application, Command, ENDLESS, End};
@@ -27,9 +27,9 @@ table! {
 }
 
 impl Settings for OnOff {
-    fn check(&self) -> Result<(), Wrong> {
-        self.on.check(false).at("on")?;
-        self.off.check(true).at("off")?;
+    fn check(&self) -> Result<(), FieldError> {
+        self.on.check(false).in_table("on")?;
+        self.off.check(true).in_table("off")?;
         check_jitter(self.jitter)?;
         self.rate.map_or(Ok(()), |rate| positive("rate", rate))
     }
@@ -42,7 +42,7 @@ impl Settings for OnOff {
         self.on.mean() + self.off.mean()
     }
 
-    fn application(&self, draws: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
         Box::new(Source::new(self.clone(), draws))
     }
 }
@@ -50,7 +50,7 @@ impl Settings for OnOff {
 /// On-off source of a flow.
 pub(crate) struct Source {
     on_off: OnOff,
-    draws: Stream,
+    draws: RngStream,
     jitter: Jitter,
     /// End of the present period; `None` before the first one.
     period_ends: Option<Instant>,
@@ -58,7 +58,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(on_off: OnOff, draws: Stream) -> Self {
+    pub(crate) fn new(on_off: OnOff, draws: RngStream) -> Self {
         Self {
             jitter: Jitter::new(on_off.jitter, &draws),
             on_off,
@@ -86,7 +86,9 @@ impl Application for Source {
             self.period_ends = Some(ends);
         }
         match self.on_off.rate {
-            _ if !self.on => out.extend([Command::Withdraw(End::Server), Command::WakeAt(ends)]),
+            _ if !self.on => {
+                out.extend([Command::CancelUnsent(End::Server), Command::WakeAt(ends)])
+            }
             None => out.extend([Command::Stream(End::Server, ENDLESS), Command::WakeAt(ends)]),
             Some(rate) => out.extend([
                 Command::Stream(End::Server, PIECE.get()),
@@ -112,7 +114,7 @@ mod tests {
             jitter: 0.0,
             rate: Some(Rate::from_mbps(5.0)),
         };
-        let mut source = Source::new(on_off, Stream::new(1, Purpose::Workload, 0));
+        let mut source = Source::new(on_off, RngStream::new(1, Purpose::Workload, 0));
         let (mut now, mut written, mut opened) = (Instant::ZERO, 0, 0);
         while now < Instant::ZERO + Duration::from_secs(10) {
             let mut out = Vec::new();
@@ -126,7 +128,7 @@ mod tests {
                         written += bytes;
                     }
                     Command::WakeAt(at) => next = at,
-                    Command::Withdraw(End::Server) => {}
+                    Command::CancelUnsent(End::Server) => {}
                     other => panic!("{other:?}"),
                 }
             }

@@ -1,7 +1,7 @@
 //! Request and response: the client asks, the server answers after a while, again and again on one connection.
 
-use config::{At, Distribution, Wrong, table, wrong};
-use units::random::Stream;
+use config::{Distribution, FieldContext, FieldError, invalid_value, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
@@ -39,16 +39,16 @@ table! {
 }
 
 impl Settings for RequestResponse {
-    fn check(&self) -> Result<(), Wrong> {
-        self.request.check(false).at("request")?;
-        self.response.check(false).at("response")?;
-        self.think.check(true).at("think")?;
-        self.gap.check(true).at("gap")?;
+    fn check(&self) -> Result<(), FieldError> {
+        self.request.check(false).in_table("request")?;
+        self.response.check(false).in_table("response")?;
+        self.think.check(true).in_table("think")?;
+        self.gap.check(true).in_table("gap")?;
         check_jitter(self.jitter)?;
         if let Some(writes) = self.writes
             && !(1..=1_000).contains(&writes)
         {
-            return wrong("writes", writes, "1 to 1000 writes");
+            return invalid_value("writes", writes, "1 to 1000 writes");
         }
         at_least_one("count", self.count, "1 request or more")
     }
@@ -68,7 +68,7 @@ impl Settings for RequestResponse {
         true
     }
 
-    fn application(&self, draws: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
         Box::new(Requests::new(self.clone(), draws))
     }
 }
@@ -90,7 +90,7 @@ enum Stage {
 /// Requesting application of a flow.
 pub(crate) struct Requests {
     config: RequestResponse,
-    draws: Stream,
+    draws: RngStream,
     jitter: Jitter,
     stage: Stage,
     asked_at: Instant,
@@ -98,7 +98,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn new(config: RequestResponse, draws: Stream) -> Self {
+    pub(crate) fn new(config: RequestResponse, draws: RngStream) -> Self {
         Self {
             jitter: Jitter::new(config.jitter, &draws),
             config,
@@ -181,7 +181,7 @@ mod tests {
             writes: None,
             count: Some(2),
         };
-        Requests::new(config, Stream::new(1, Purpose::Workload, 0))
+        Requests::new(config, RngStream::new(1, Purpose::Workload, 0))
     }
 
     #[test]

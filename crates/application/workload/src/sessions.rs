@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 
 use units::Instant;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use crate::application::{Application, Command, End};
-use crate::exchange::Exchange;
+use crate::byte_account::ByteAccount;
 use crate::workload::Workload;
 
 /// One step for the engine.
@@ -136,7 +136,7 @@ impl Session {
 /// The sessions of a run, in the order of their flows, and all of their connections.
 pub struct Sessions {
     sessions: Vec<Session>,
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<ByteAccount>,
     /// Time of the next wake-up, and the number of its session.
     due: (Instant, usize),
     commands: Vec<Command>,
@@ -150,7 +150,7 @@ impl Sessions {
         for (number, flow) in flows.into_iter().enumerate() {
             for _ in 0..flow.count {
                 let entity = all.sessions.len() as u32;
-                let draws = Stream::new(seed, Purpose::Workload, entity);
+                let draws = RngStream::new(seed, Purpose::Workload, entity);
                 let application = flow.workload.application(draws);
                 all.add(number, flow.opens, flow.start, application);
             }
@@ -167,7 +167,7 @@ impl Sessions {
         application: Box<dyn Application>,
     ) {
         self.sessions.push(Session {
-            follows: application.follows(),
+            follows: application.wants_progress(),
             application,
             flow,
             opens,
@@ -187,7 +187,7 @@ impl Sessions {
         let (at, index) = self.due;
         if at <= now && at < Instant::NEVER {
             self.sessions[index].next_at = Instant::NEVER;
-            self.tell(now, index, 0, |application, out| application.wake(now, out));
+            self.notify(now, index, 0, |application, out| application.wake(now, out));
             self.find_due();
         }
     }
@@ -256,18 +256,18 @@ impl Sessions {
         let exchange = self.exchange(connection);
         let (session, slot) = (exchange.session, exchange.slot);
         if self.sessions[session].follows {
-            self.tell(now, session, slot, |application, out| {
-                application.progressed(now, end, fresh, out);
+            self.notify(now, session, slot, |application, out| {
+                application.on_progress(now, end, fresh, out);
             });
         }
-        self.tell_arrival(now, connection, end);
+        self.notify_arrival(now, connection, end);
     }
 
     /// Notes that the stream towards `end` has ended, since the other end was closed.
     pub fn ended(&mut self, now: Instant, connection: u32, end: End) {
         if !self.exchange(connection).is_completed() {
             self.exchanges[connection as usize].end(end);
-            self.tell_arrival(now, connection, end);
+            self.notify_arrival(now, connection, end);
         }
         if self.exchange(connection).is_completed() {
             self.actions.push_back(Action::Close { connection, end });
@@ -277,25 +277,25 @@ impl Sessions {
     /// Notes the end of the run: applications record their last figures.
     pub fn stop(&mut self, now: Instant) {
         for index in 0..self.sessions.len() {
-            self.tell(now, index, 0, |application, out| {
+            self.notify(now, index, 0, |application, out| {
                 application.stopped(now, out)
             });
         }
     }
 
-    fn exchange(&self, connection: u32) -> &Exchange {
+    fn exchange(&self, connection: u32) -> &ByteAccount {
         &self.exchanges[connection as usize]
     }
 
     #[inline]
-    fn tell_arrival(&mut self, now: Instant, connection: u32, end: End) {
+    fn notify_arrival(&mut self, now: Instant, connection: u32, end: End) {
         let exchange = &mut self.exchanges[connection as usize];
         if exchange.is_completed() {
             return;
         }
         let (session, slot) = (exchange.session, exchange.slot);
-        if let Some(bytes) = exchange.take_news(end) {
-            self.tell(now, session, slot, |application, out| {
+        if let Some(bytes) = exchange.take_arrived(end) {
+            self.notify(now, session, slot, |application, out| {
                 application.received(now, end, bytes, out);
             });
         }
@@ -303,7 +303,7 @@ impl Sessions {
     }
 
     /// Calls the application of a session for its connection in `slot`, and executes its commands.
-    fn tell(
+    fn notify(
         &mut self,
         now: Instant,
         index: usize,
@@ -312,11 +312,11 @@ impl Sessions {
     ) {
         let mut commands = core::mem::take(&mut self.commands);
         let application = &mut *self.sessions[index].application;
-        application.turn(slot);
+        application.select_slot(slot);
         what(application, &mut commands);
         for command in commands.drain(..) {
             match command {
-                Command::Turn(to) => slot = to,
+                Command::SelectSlot(to) => slot = to,
                 _ => self.obey(now, index, slot, command),
             }
         }
@@ -331,7 +331,7 @@ impl Sessions {
             }
             Command::Open => {
                 let connection = self.exchanges.len() as u32;
-                self.exchanges.push(Exchange::new(index, slot));
+                self.exchanges.push(ByteAccount::new(index, slot));
                 let session = &mut self.sessions[index];
                 session.set(slot, Some(connection));
                 return self.actions.push_back(Action::Open {
@@ -368,7 +368,7 @@ impl Sessions {
                 }
                 end
             }
-            Command::Withdraw(end) => {
+            Command::CancelUnsent(end) => {
                 exchange.withdraw(end);
                 end
             }
@@ -397,7 +397,7 @@ impl Sessions {
                 self.settle(now, connection);
                 return self.finish(connection);
             }
-            Command::Open | Command::WakeAt(_) | Command::Turn(_) => return,
+            Command::Open | Command::WakeAt(_) | Command::SelectSlot(_) => return,
         };
         self.actions.push_back(Action::Write { connection, end });
     }
@@ -429,7 +429,7 @@ impl Sessions {
         ];
         self.actions.extend(steps);
         self.sessions[index].set(slot, None);
-        self.tell(now, index, slot, |application, out| {
+        self.notify(now, index, slot, |application, out| {
             application.completed(now, out);
         });
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use config::{At, Wrong};
-use units::random::Stream;
+use config::{FieldContext, FieldError};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 use video::score::{Screen, figures};
-use video::{Client, LadderSource, Manifest, Order, player_table};
+use video::{Client, ClientCommand, LadderSource, Manifest, player_table};
 
 use crate::application::{Application, Command, End};
 use crate::workload::Settings;
@@ -44,12 +44,12 @@ impl Video {
     /// If the file is not as it has to be, or the player cannot play its segments.
     pub(crate) fn load(
         &mut self,
-        read: impl FnOnce(&str) -> Result<(String, String), Wrong>,
-    ) -> Result<(), Wrong> {
+        read: impl FnOnce(&str) -> Result<(String, String), FieldError>,
+    ) -> Result<(), FieldError> {
         if self.ladder.file().is_none() {
             return Ok(());
         }
-        self.ladder.load(read).at("ladder")?;
+        self.ladder.load(read).in_table("ladder")?;
         self.check()
     }
 }
@@ -61,14 +61,14 @@ const HEAD: u64 = 500;
 const WORST: f64 = 1.0;
 
 impl Settings for Video {
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), FieldError> {
         let player = self.player(self.connections, self.abandon);
         player.check()?;
         // The segments of a file are known once it has been read.
         if let Some(manifest) = self.ladder.manifest() {
             player.check_for(&manifest)?;
         }
-        self.screen.check().at("screen")
+        self.screen.check().in_table("screen")
     }
 
     fn is_random(&self) -> bool {
@@ -79,14 +79,14 @@ impl Settings for Video {
         rtt + self.think.to_base()
     }
 
-    fn application(&self, _: Stream) -> Box<dyn Application> {
+    fn application(&self, _: RngStream) -> Box<dyn Application> {
         Box::new(Streaming::new(self.clone()))
     }
 }
 
 /// A connection of a session.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct Connection {
     /// Bytes of the response to the running request.
     response: u64,
     /// Time at which the server answers.
@@ -94,7 +94,7 @@ struct Line {
 }
 
 /// Connection without a request.
-const NO_REQUEST: Line = Line {
+const NO_REQUEST: Connection = Connection {
     response: 0,
     answer_at: Instant::NEVER,
 };
@@ -106,16 +106,16 @@ pub(crate) struct Streaming {
     client: Client,
     config: Video,
     is_open: bool,
-    lines: Vec<Line>,
+    lines: Vec<Connection>,
     /// The connection that the call is about.
     slot: usize,
     /// Segments and stalls that have been recorded.
     recorded: (usize, usize),
     /// Time at which the client is to be called.
     client_at: Instant,
-    /// Time of the latest [`Command::WakeAt`].
+    /// Time of the latest [`ClientCommand::WakeAt`].
     wake_at: Instant,
-    orders: Vec<Order>,
+    orders: Vec<ClientCommand>,
 }
 
 impl Streaming {
@@ -149,7 +149,7 @@ impl Streaming {
         line.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
         let head = HEAD.min(line.response);
-        out.extend([Command::Turn(slot), Command::Send(End::Server, head)]);
+        out.extend([Command::SelectSlot(slot), Command::Send(End::Server, head)]);
         if line.response > head {
             out.push(Command::Send(End::Server, line.response - head));
         }
@@ -176,36 +176,36 @@ impl Streaming {
         }
     }
 
-    fn obey(&mut self, now: Instant, order: Order, out: &mut Vec<Command>) {
+    fn obey(&mut self, now: Instant, order: ClientCommand, out: &mut Vec<Command>) {
         match order {
-            Order::Request {
+            ClientCommand::Request {
                 connection, bytes, ..
             } => {
                 self.lines[connection].response = bytes.get();
                 let request = self.config.request.get().max(1);
                 out.extend([
-                    Command::Turn(connection),
+                    Command::SelectSlot(connection),
                     Command::Send(End::Client, request),
                 ]);
             }
-            Order::Abandon { connection } => {
+            ClientCommand::Abandon { connection } => {
                 // HTTP/1.1 has no other way to end a response early (RFC 9112 section 9.6).
                 self.lines[connection] = NO_REQUEST;
                 out.extend([
-                    Command::Turn(connection),
+                    Command::SelectSlot(connection),
                     Command::Abandon(End::Client),
                     Command::Open,
                 ]);
                 self.client.opened(now, connection, &mut self.orders);
             }
-            Order::WakeAt(at) => self.client_at = at,
-            Order::Done(_) => {
+            ClientCommand::WakeAt(at) => self.client_at = at,
+            ClientCommand::Done(_) => {
                 self.report(out);
                 for (slot, line) in self.lines.iter_mut().enumerate() {
                     line.answer_at = Instant::NEVER;
                     out.extend([
-                        Command::Turn(slot),
-                        Command::Withdraw(End::Server),
+                        Command::SelectSlot(slot),
+                        Command::CancelUnsent(End::Server),
                         Command::Close(End::Client),
                     ]);
                 }
@@ -253,11 +253,11 @@ impl Streaming {
 }
 
 impl Application for Streaming {
-    fn follows(&self) -> bool {
+    fn wants_progress(&self) -> bool {
         true
     }
 
-    fn turn(&mut self, slot: usize) {
+    fn select_slot(&mut self, slot: usize) {
         self.slot = slot;
     }
 
@@ -267,7 +267,7 @@ impl Application for Streaming {
             self.is_open = true;
             self.client.start(now, &mut self.orders);
             for slot in 0..self.lines.len() {
-                out.extend([Command::Turn(slot), Command::Open]);
+                out.extend([Command::SelectSlot(slot), Command::Open]);
                 self.client.opened(now, slot, &mut self.orders);
             }
         }
@@ -283,7 +283,7 @@ impl Application for Streaming {
         self.settle(now, out);
     }
 
-    fn progressed(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
+    fn on_progress(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
         if end == End::Client {
             self.client.arrived(now, self.slot, bytes, &mut self.orders);
             self.settle(now, out);
@@ -339,7 +339,7 @@ mod tests {
     fn play(app: &mut Streaming) -> Vec<Command> {
         let mut out = Vec::new();
         app.wake(at(0), &mut out);
-        assert_eq!(out[..2], [Command::Turn(0), Command::Open]);
+        assert_eq!(out[..2], [Command::SelectSlot(0), Command::Open]);
         for (segment, asked) in [(0, 0), (1, 1_070)] {
             assert_eq!(out.iter().find_map(bytes_of), Some((End::Client, 500)));
             out.clear();
@@ -359,8 +359,8 @@ mod tests {
                 .sum();
             assert!(segment > 0 || sent == size);
             out.clear();
-            app.progressed(at(asked + 100), End::Client, sent / 2, &mut out);
-            app.progressed(at(asked + 1_070), End::Client, sent - sent / 2, &mut out);
+            app.on_progress(at(asked + 100), End::Client, sent / 2, &mut out);
+            app.on_progress(at(asked + 1_070), End::Client, sent - sent / 2, &mut out);
         }
         out
     }
@@ -415,7 +415,7 @@ mod tests {
         app.wake(at(0), &mut out);
         app.received(at(20), End::Server, 500, &mut out);
         app.wake(at(30), &mut out);
-        app.progressed(at(60), End::Client, app.lines[0].response, &mut out);
+        app.on_progress(at(60), End::Client, app.lines[0].response, &mut out);
         out.clear();
         app.received(at(80), End::Server, 500, &mut out);
         app.wake(at(90), &mut out);
@@ -423,7 +423,7 @@ mod tests {
         let mut left = app.lines[0].response;
         for step in 1_u64.. {
             let bytes = left.min(1_250);
-            app.progressed(at(100 + 10 * step), End::Client, bytes, &mut out);
+            app.on_progress(at(100 + 10 * step), End::Client, bytes, &mut out);
             left -= bytes;
             if left == 0 || out.contains(&Command::Abandon(End::Client)) {
                 break;
@@ -440,10 +440,10 @@ mod tests {
             .filter(|command| !matches!(command, Command::Record(..) | Command::WakeAt(_)))
             .collect();
         let expected = [
-            Command::Turn(0),
+            Command::SelectSlot(0),
             Command::Abandon(End::Client),
             Command::Open,
-            Command::Turn(0),
+            Command::SelectSlot(0),
             Command::Send(End::Client, 500),
         ];
         assert_eq!(orders, expected.iter().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! Window-paced client: takes a video on one connection, and holds the server back by its receive window.
 
-use config::{Wrong, count, positive, table};
-use units::random::Stream;
+use config::{FieldError, count, positive, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
@@ -31,7 +31,7 @@ table! {
 }
 
 impl Settings for WindowPaced {
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), FieldError> {
         positive("request", self.request)?;
         positive("video", self.video)?;
         positive("burst", self.burst)?;
@@ -49,7 +49,7 @@ impl Settings for WindowPaced {
         self.period.to_base() / f64::from(self.reads + 1)
     }
 
-    fn application(&self, draws: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
         Box::new(Reader {
             jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn a_burst_is_followed_by_small_reads() {
-        let mut reader = WindowPaced::default().application(Stream::new(1, Purpose::Workload, 0));
+        let mut reader =
+            WindowPaced::default().application(RngStream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
         reader.wake(at(0), &mut out);
         assert_eq!(out[1], Command::Read(End::Client, 0));

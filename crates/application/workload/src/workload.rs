@@ -1,9 +1,9 @@
 //! Workload: the configuration that chooses a flow's application.
 
-use config::{Distribution, Wrong, or_word, word_or_table, wrong};
+use config::{Distribution, FieldError, invalid_value, or_word, word_or_table};
 use schemars::JsonSchema;
 use serde::Serialize;
-use units::random::Stream;
+use units::random::RngStream;
 use units::{Duration, Measure};
 
 use crate::application::Application;
@@ -20,7 +20,7 @@ pub(crate) const SECOND: Distribution<Duration> = Distribution::Exponential {
 /// Settings of an application.
 pub(crate) trait Settings {
     /// Checks that all fields are in their ranges.
-    fn check(&self) -> Result<(), Wrong>;
+    fn check(&self) -> Result<(), FieldError>;
 
     /// Returns whether the application draws random numbers.
     fn is_random(&self) -> bool;
@@ -35,7 +35,7 @@ pub(crate) trait Settings {
     }
 
     /// Returns the application of a flow, which takes its random numbers from `draws`.
-    fn application(&self, draws: Stream) -> Box<dyn Application>;
+    fn application(&self, draws: RngStream) -> Box<dyn Application>;
 }
 
 /// Declares the kinds of applications, each with its name in files and its settings.
@@ -100,8 +100,8 @@ impl Workload {
     /// Checks that all fields are in their ranges.
     ///
     /// # Errors
-    /// [`Wrong`] names the first that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    /// [`FieldError`] names the first that is not.
+    pub fn check(&self) -> Result<(), FieldError> {
         self.settings().check()
     }
 
@@ -116,11 +116,11 @@ impl Workload {
     /// Reads the file that the settings name, if there is one. `read` returns the path that errors name and the text.
     ///
     /// # Errors
-    /// [`Wrong`] names the fault of the file, or a setting that does not go with it.
+    /// [`FieldError`] names the fault of the file, or a setting that does not go with it.
     pub fn load(
         &mut self,
-        read: impl FnOnce(&str) -> Result<(String, String), Wrong>,
-    ) -> Result<(), Wrong> {
+        read: impl FnOnce(&str) -> Result<(String, String), FieldError>,
+    ) -> Result<(), FieldError> {
         match self {
             Self::Video(video) => video.load(read),
             _ => Ok(()),
@@ -153,15 +153,19 @@ impl Workload {
     }
 
     /// Returns the application.
-    pub(crate) fn application(&self, draws: Stream) -> Box<dyn Application> {
+    pub(crate) fn application(&self, draws: RngStream) -> Box<dyn Application> {
         self.settings().application(draws)
     }
 }
 
 /// Checks that a number of repetitions, where one is given, is not zero.
-pub(crate) fn at_least_one(field: &str, count: Option<u32>, allowed: &str) -> Result<(), Wrong> {
+pub(crate) fn at_least_one(
+    field: &str,
+    count: Option<u32>,
+    allowed: &str,
+) -> Result<(), FieldError> {
     match count {
-        Some(0) => wrong(field, 0, allowed),
+        Some(0) => invalid_value(field, 0, allowed),
         _ => Ok(()),
     }
 }

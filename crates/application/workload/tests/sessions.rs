@@ -185,7 +185,10 @@ fn messages_that_wait_are_written_one_by_one() {
 fn bytes_that_were_withdrawn_are_not_missed() {
     let (mut engine, told) = TestEngine::new(vec![
         vec![Command::Open, Command::Send(End::Server, 9_000)],
-        vec![Command::Withdraw(End::Server), Command::Close(End::Server)],
+        vec![
+            Command::CancelUnsent(End::Server),
+            Command::Close(End::Server),
+        ],
     ]);
     engine.wake();
     engine.sessions.connected(0);

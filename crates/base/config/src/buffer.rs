@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
-use crate::check::{Wrong, wrong};
+use crate::validate::{FieldError, invalid_value};
 use crate::{Quantity, as_text};
 
 /// The size of a buffer.
@@ -33,7 +33,7 @@ impl Buffer {
     ///
     /// # Errors
     /// If not even one packet fits.
-    pub fn check(self, mtu: Bytes) -> Result<(), Wrong> {
+    pub fn check(self, mtu: Bytes) -> Result<(), FieldError> {
         let fits = match self {
             Self::Bdp(products) => products > 0.0,
             Self::Packets(packets) => packets > 0,
@@ -43,7 +43,7 @@ impl Buffer {
             return Ok(());
         }
         let allowed = format!("a packet of the MTU, {}, at least", mtu.write());
-        wrong("", self.write(), allowed)
+        invalid_value("", self.write(), allowed)
     }
 }
 

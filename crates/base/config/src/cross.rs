@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
-use crate::check::{At, Wrong, positive, refuse, within, wrong};
+use crate::validate::{FieldContext, FieldError, invalid_value, positive, refuse, within};
 use crate::{Distribution, table};
 
 /// An IPv4 header and that of UDP, without payload.
@@ -32,18 +32,18 @@ impl Cross {
     ///
     /// # Errors
     /// The first field that is out of range.
-    pub fn check(&self, mtu: Bytes) -> Result<(), Wrong> {
+    pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
         positive("rate", self.rate)?;
         if let Some(packet) = self.packet {
             within("packet", packet, SMALLEST_PACKET, mtu)?;
         }
         if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
-            return wrong("stop", stop, format!("times after start, {}", self.start));
+            return invalid_value("stop", stop, format!("times after start, {}", self.start));
         }
         match (&self.on, &self.off) {
             (Some(on), Some(off)) => {
-                on.check(false).at("on")?;
-                off.check(true).at("off")
+                on.check(false).in_table("on")?;
+                off.check(true).in_table("off")
             }
             (None, None) => Ok(()),
             (Some(_), None) => refuse("on", "is given without off; allowed: both or none"),

@@ -9,32 +9,32 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::document::Problem;
-use crate::{Node, Origin, Value, Wrong, suggestion};
+use crate::document::LocatedError;
+use crate::{FieldError, Location, Node, Value, suggestion};
 
 /// An error of serde on its way up the tree.
 #[derive(Debug)]
 pub struct ReadError {
     /// Path to the field, from the innermost outwards.
     fields: Vec<String>,
-    origin: Option<Origin>,
+    origin: Option<Location>,
     message: String,
 }
 
 impl ReadError {
-    fn within(mut self, field: &str, origin: Origin) -> Self {
+    fn within(mut self, field: &str, origin: Location) -> Self {
         self.fields.push(field.to_owned());
         self.origin.get_or_insert(origin);
         self
     }
 }
 
-impl From<ReadError> for Problem {
+impl From<ReadError> for LocatedError {
     fn from(error: ReadError) -> Self {
         let outside_in: Vec<String> = error.fields.into_iter().rev().collect();
         Self {
-            origin: error.origin.unwrap_or(Origin::Whole),
-            wrong: Wrong {
+            origin: error.origin.unwrap_or(Location::Whole),
+            wrong: FieldError {
                 field: outside_in.join("."),
                 message: error.message,
             },

@@ -7,11 +7,11 @@ use schemars::{JsonSchema, Schema};
 use serde::de::{Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use units::random::Stream;
+use units::random::RngStream;
 
 use crate::Measure;
-use crate::check::{Wrong, number, positive, wrong};
-use crate::kind::take_kind;
+use crate::tagged_enum::take_kind;
+use crate::validate::{FieldError, invalid_value, number, positive};
 
 /// Declares the kinds, with their names and parameters.
 macro_rules! kinds {
@@ -123,13 +123,13 @@ kinds! {
 
 impl<Q: Measure> Distribution<Q> {
     /// Draws a value, which is never below zero.
-    pub fn draw(&self, stream: &mut Stream) -> Q {
+    pub fn draw(&self, stream: &mut RngStream) -> Q {
         let base = match *self {
             Self::Constant { value } => return value,
             // Draws whole units, so that both ends are as likely as the values in between.
             Self::Uniform { min, max } => {
                 let (low, high) = (min.to_base(), max.to_base());
-                low + stream.below((high - low) as u64 + 1) as f64
+                low + stream.uniform_u64((high - low) as u64 + 1) as f64
             }
             Self::Exponential { mean } => stream.exponential(mean.to_base()),
             Self::Lognormal { median, sigma } => median.to_base() * stream.lognormal(0.0, sigma),
@@ -169,7 +169,7 @@ impl<Q: Measure> Distribution<Q> {
     ///
     /// # Errors
     /// The first parameter that is out of range.
-    pub fn check(&self, zero_allowed: bool) -> Result<(), Wrong>
+    pub fn check(&self, zero_allowed: bool) -> Result<(), FieldError>
     where
         Q: Default + PartialOrd,
     {
@@ -184,7 +184,7 @@ impl<Q: Measure> Distribution<Q> {
             Self::Constant { .. } if zero_allowed => Ok(()),
             Self::Constant { value } => positive("", value),
             Self::Uniform { min, max } if max < min => {
-                wrong("max", max.write(), format!("min, {}, or more", min.write()))
+                invalid_value("max", max.write(), format!("min, {}, or more", min.write()))
             }
             Self::Uniform { max, .. } => positive("max", max),
             Self::Exponential { mean } | Self::Normal { mean, .. } => positive("mean", mean),

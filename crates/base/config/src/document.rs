@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::{Node, Origin, Wrong};
+use crate::{FieldError, Location, Node};
 
 /// Error of a configuration, on one line: place, field, and what is allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -20,9 +20,9 @@ pub struct ConfigError {
 
 /// A value that is refused, and where it was written.
 #[derive(Debug)]
-pub(crate) struct Problem {
-    pub(crate) origin: Origin,
-    pub(crate) wrong: Wrong,
+pub(crate) struct LocatedError {
+    pub(crate) origin: Location,
+    pub(crate) wrong: FieldError,
 }
 
 /// A configuration as a tree of values, with the name of its file and its overrides.
@@ -30,7 +30,7 @@ pub(crate) struct Problem {
 pub struct Document {
     /// Name of the file in errors.
     file: String,
-    /// Overrides, counted by [`Origin::Override`].
+    /// Overrides, counted by [`Location::Override`].
     overrides: Vec<String>,
     /// The values.
     tree: Node,
@@ -42,7 +42,7 @@ impl Document {
     /// # Errors
     /// If the text is not TOML.
     pub fn from_toml(text: &str, file: &str) -> Result<Self, ConfigError> {
-        let empty = Self::new(Node::empty(Origin::Whole), file);
+        let empty = Self::new(Node::empty(Location::Whole), file);
         match Node::from_toml(text) {
             Ok(tree) => Ok(Self { tree, ..empty }),
             Err(problem) => Err(empty.error_at(problem.origin, problem.wrong)),
@@ -65,9 +65,9 @@ impl Document {
     pub fn change(
         &mut self,
         assignment: &str,
-        change: impl FnOnce(&mut Node, Origin) -> Result<(), Wrong>,
+        change: impl FnOnce(&mut Node, Location) -> Result<(), FieldError>,
     ) -> Result<(), ConfigError> {
-        let origin = Origin::Override(self.overrides.len());
+        let origin = Location::Override(self.overrides.len());
         self.overrides.push(assignment.to_owned());
         change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))
     }
@@ -78,21 +78,21 @@ impl Document {
     /// The first field that is unknown, missing or of the wrong type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         T::deserialize(&self.tree).map_err(|error| {
-            let Problem { origin, wrong } = error.into();
+            let LocatedError { origin, wrong } = error.into();
             self.error_at(origin, wrong)
         })
     }
 
     /// Returns the error for a value that is refused, with its line.
-    pub fn error(&self, wrong: Wrong) -> ConfigError {
+    pub fn error(&self, wrong: FieldError) -> ConfigError {
         self.error_at(self.tree.origin_of(&wrong.field), wrong)
     }
 
-    fn error_at(&self, origin: Origin, Wrong { field, message }: Wrong) -> ConfigError {
+    fn error_at(&self, origin: Location, FieldError { field, message }: FieldError) -> ConfigError {
         let place = match origin {
-            Origin::Whole => self.file.clone(),
-            Origin::Line(line) => format!("{}:{line}", self.file),
-            Origin::Override(number) => format!("override {}", self.overrides[number]),
+            Location::Whole => self.file.clone(),
+            Location::Line(line) => format!("{}:{line}", self.file),
+            Location::Override(number) => format!("override {}", self.overrides[number]),
         };
         ConfigError {
             place,
@@ -111,10 +111,10 @@ pub struct Source(Option<Arc<Document>>);
 impl Source {
     /// Returns the error for a value that is refused. If the configuration was not read from a document, `otherwise`
     /// stands for the file.
-    pub fn error(&self, wrong: Wrong, otherwise: &str) -> ConfigError {
+    pub fn error(&self, wrong: FieldError, otherwise: &str) -> ConfigError {
         match &self.0 {
             Some(document) => document.error(wrong),
-            None => Document::new(Node::empty(Origin::Whole), otherwise).error(wrong),
+            None => Document::new(Node::empty(Location::Whole), otherwise).error(wrong),
         }
     }
 }

@@ -1,42 +1,42 @@
 //! Configuration in files: the parts that every crate with a configuration needs.
 //!
 //! A crate declares its configuration with [`table!`], with quantities of `units` as texts with a unit, and a
-//! `check` that refuses values out of range as [`Wrong`]. A [`Document`] reads such structs from TOML or JSON, and
+//! `check` that refuses values out of range as [`FieldError`]. A [`Document`] reads such structs from TOML or JSON, and
 //! turns what is wrong into a [`ConfigError`] with file and line. [`to_toml`] prints them with their comments.
 
 mod buffer;
-mod check;
 mod cross;
 mod deserialize;
 mod digest;
 mod distribution;
 mod document;
-mod kind;
-mod named;
-mod nearest;
 mod nesting;
-mod or_off;
-mod print;
+mod optional_table;
+mod spec;
+mod suggest;
 mod table;
+mod tagged_enum;
+mod to_toml;
 mod tree;
+mod validate;
 
 pub use buffer::Buffer;
-pub use check::{
-    At, Wrong, changed, count, each, number, one_of, only_for, positive, refuse, unique, within,
-    wrong,
-};
 pub use cross::Cross;
 pub use digest::{SEAL_LABEL, Seal, blank, check_seal, check_sealed, digest, seal, sealed};
 pub use distribution::Distribution;
 pub use document::{ConfigError, Document, Source};
-pub use kind::{or_word, take_kind};
-pub use named::named;
-pub use nearest::{nearest, suggestion};
 pub use nesting::check_nesting;
-pub use or_off::OrOff;
-pub use print::to_toml;
-pub use tree::{Node, Origin, Value};
+pub use optional_table::OptionalTable;
+pub use spec::parse_spec;
+pub use suggest::{nearest, suggestion};
+pub use tagged_enum::{or_word, take_kind};
+pub use to_toml::to_toml;
+pub use tree::{Location, Node, Value};
 pub use units::{Measure, Quantity, as_text, word_or_time};
+pub use validate::{
+    FieldContext, FieldError, changed, count, each, invalid_value, number, one_of, only_for,
+    positive, refuse, unique, within,
+};
 
 /// Crates that the macros expand to.
 #[doc(hidden)]

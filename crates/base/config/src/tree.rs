@@ -2,13 +2,13 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::Wrong;
-use crate::document::Problem;
+use crate::FieldError;
+use crate::document::LocatedError;
 use crate::nesting::check_nesting;
 
 /// Place where a value was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Origin {
+pub enum Location {
     /// No particular place.
     Whole,
     /// On this line of the file, counted from one.
@@ -21,7 +21,7 @@ pub enum Origin {
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Place where it was written.
-    pub origin: Origin,
+    pub origin: Location,
     /// The value.
     pub value: Value,
 }
@@ -45,7 +45,7 @@ pub enum Value {
 
 impl Node {
     /// Returns an empty table.
-    pub fn empty(origin: Origin) -> Self {
+    pub fn empty(origin: Location) -> Self {
         Self {
             origin,
             value: Value::Table(Vec::new()),
@@ -53,32 +53,32 @@ impl Node {
     }
 
     /// Parses a TOML document.
-    pub(crate) fn from_toml(text: &str) -> Result<Self, Problem> {
+    pub(crate) fn from_toml(text: &str) -> Result<Self, LocatedError> {
         let lines = Lines::of(text);
-        check_nesting(text).map_err(|(at, message)| Problem {
+        check_nesting(text).map_err(|(at, message)| LocatedError {
             origin: lines.origin(at),
-            wrong: Wrong {
+            wrong: FieldError {
                 field: String::new(),
                 message,
             },
         })?;
-        let document = DeTable::parse(text).map_err(|error| Problem {
+        let document = DeTable::parse(text).map_err(|error| LocatedError {
             origin: error
                 .span()
-                .map_or(Origin::Whole, |span| lines.origin(span.start)),
-            wrong: Wrong {
+                .map_or(Location::Whole, |span| lines.origin(span.start)),
+            wrong: FieldError {
                 field: String::new(),
                 message: error.message().replace('\n', "; "),
             },
         })?;
         Ok(Self {
-            origin: Origin::Whole,
+            origin: Location::Whole,
             value: table(document.get_ref(), &|at| lines.origin(at)),
         })
     }
 
     /// Parses one TOML value; any other text becomes a text.
-    pub fn from_toml_value(text: &str, origin: Origin) -> Self {
+    pub fn from_toml_value(text: &str, origin: Location) -> Self {
         let parsed = check_nesting(text)
             .ok()
             .and_then(|()| DeValue::parse(text).ok())
@@ -90,7 +90,7 @@ impl Node {
     }
 
     /// Converts a JSON value; nulls are left out.
-    pub fn from_json(json: &serde_json::Value, origin: Origin) -> Self {
+    pub fn from_json(json: &serde_json::Value, origin: Location) -> Self {
         use serde_json::Value as Json;
         let value = match json {
             Json::Null => Value::Table(Vec::new()),
@@ -115,7 +115,7 @@ impl Node {
     }
 
     /// Returns this value, and everything in it, as if written at `origin`.
-    pub fn moved_to(mut self, origin: Origin) -> Self {
+    pub fn moved_to(mut self, origin: Location) -> Self {
         self.origin = origin;
         self.value = match self.value {
             Value::List(items) => {
@@ -142,7 +142,7 @@ impl Node {
     }
 
     /// Returns the place of `field`, or else of the nearest value around it.
-    pub fn origin_of(&self, field: &str) -> Origin {
+    pub fn origin_of(&self, field: &str) -> Location {
         let mut node = self;
         for key in field.split('.') {
             match node.child(key) {
@@ -154,7 +154,7 @@ impl Node {
     }
 }
 
-fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Origin) -> Value {
+fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
     let mut fields = Vec::with_capacity(table.len());
     for (key, found) in table {
         let origin_of_key = origin(key.span().start);
@@ -172,7 +172,7 @@ fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Origin) -> Value {
     Value::Table(fields)
 }
 
-fn value(found: &DeValue<'_>, origin: &dyn Fn(usize) -> Origin) -> Value {
+fn value(found: &DeValue<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
     match found {
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::String(s) => Value::Text(s.to_string()),
@@ -202,7 +202,7 @@ impl Lines {
         Self(core::iter::once(0).chain(after_breaks).collect())
     }
 
-    fn origin(&self, at: usize) -> Origin {
-        Origin::Line(self.0.partition_point(|start| *start <= at))
+    fn origin(&self, at: usize) -> Location {
+        Location::Line(self.0.partition_point(|start| *start <= at))
     }
 }

@@ -56,14 +56,14 @@ pub enum Purpose {
 /// Stream of draws for one purpose of one entity in one run.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Stream {
+pub struct RngStream {
     key: [u32; 2],
     purpose: u32,
     entity: u32,
     next: u64,
 }
 
-impl Stream {
+impl RngStream {
     /// Returns the stream of `purpose` for the entity numbered `entity`, in the run with `seed`.
     pub fn new(seed: u64, purpose: Purpose, entity: u32) -> Self {
         Self {
@@ -109,13 +109,13 @@ impl Stream {
     }
 
     /// Draws a uniform integer below `bound` (zero if `bound` is zero).
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub fn uniform_u64(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Draws a uniform duration shorter than `bound` (zero if `bound` is zero).
     pub fn duration_below(&mut self, bound: Duration) -> Duration {
-        Duration::from_nanos(self.below(bound.as_nanos()))
+        Duration::from_nanos(self.uniform_u64(bound.as_nanos()))
     }
 
     /// Draws from an exponential distribution with the given mean.
@@ -218,8 +218,8 @@ mod tests {
         );
     }
 
-    fn moments(mut draw: impl FnMut(&mut Stream) -> f64) -> (f64, f64) {
-        let mut stream = Stream::new(1, Purpose::Workload, 0);
+    fn moments(mut draw: impl FnMut(&mut RngStream) -> f64) -> (f64, f64) {
+        let mut stream = RngStream::new(1, Purpose::Workload, 0);
         let n = 40_000;
         let values: Vec<f64> = (0..n).map(|_| draw(&mut stream)).collect();
         let mean = values.iter().sum::<f64>() / f64::from(n);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn distributions_have_their_moments() {
-        assert_moments(moments(Stream::uniform), 0.5, (1.0_f64 / 12.0).sqrt());
+        assert_moments(moments(RngStream::uniform), 0.5, (1.0_f64 / 12.0).sqrt());
         assert_moments(moments(|s| s.exponential(3.0)), 3.0, 3.0);
         assert_moments(moments(|s| s.normal(-2.0, 4.0)), -2.0, 4.0);
         assert_moments(moments(|s| s.gamma(2.5, 2.0)), 5.0, 2.0 * 2.5_f64.sqrt());
@@ -267,17 +267,17 @@ mod tests {
 
     #[test]
     fn streams_do_not_slip_against_each_other() {
-        let mut a = Stream::new(7, Purpose::Loss, 3);
-        let b = Stream::new(7, Purpose::Loss, 4);
+        let mut a = RngStream::new(7, Purpose::Loss, 3);
+        let b = RngStream::new(7, Purpose::Loss, 4);
         let before = b.at(5);
         let _ = (a.bits(), a.bits());
         assert_eq!(b.at(5), before);
         assert_ne!(a.at(5), before);
-        assert_eq!(a.bits(), Stream::new(7, Purpose::Loss, 3).at(2));
+        assert_eq!(a.bits(), RngStream::new(7, Purpose::Loss, 3).at(2));
     }
 
     #[test]
     fn an_integer_below_nothing_is_zero() {
-        assert_eq!(Stream::new(0, Purpose::Loss, 0).below(0), 0);
+        assert_eq!(RngStream::new(0, Purpose::Loss, 0).uniform_u64(0), 0);
     }
 }

@@ -1,10 +1,10 @@
 //! Analysis: one pass over a capture, in pieces, from bytes to tables.
 
-use crate::input::layers::{Packet, Skipped, dissect};
-use crate::input::records::{Broken, LATEST_NS, Records};
-use crate::input::source::Bytes;
+use crate::connections::Tracker;
+use crate::input::decode::{Packet, Skipped, dissect};
+use crate::input::decompress::Bytes;
+use crate::input::pcap_reader::{CaptureError, LATEST_NS, Records};
 use crate::tables::Tables;
-use crate::tracker::Tracker;
 
 /// Counts of a capture as a whole, with what had to be repaired.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Summary {
     /// Packets whose record or IP header had an impossible length.
     pub wrong_lengths: u64,
     /// Packets with a time before that of the packet before.
-    pub backwards: u64,
+    pub time_reversals: u64,
     /// Connections whose ports had belonged to another one.
     pub reused: u64,
     /// Connections that were ended early because there were too many at a time.
@@ -36,7 +36,7 @@ pub struct Summary {
     /// Time of the first and of the last packet since the Unix epoch, ns.
     pub times_ns: Option<(u64, u64)>,
     /// Fault at which reading ended.
-    pub broken: Option<Broken>,
+    pub broken: Option<CaptureError>,
 }
 
 /// Packets of several queues of a network card are written up to this time after each other, ns; where time goes back
@@ -51,7 +51,7 @@ pub struct Analysis {
     summary: Summary,
     segments: bool,
     /// Offset added to times since the clock was set back.
-    ahead_ns: u64,
+    clock_offset_ns: u64,
 }
 
 impl Analysis {
@@ -68,7 +68,7 @@ impl Analysis {
             tables: Tables::default(),
             summary,
             segments,
-            ahead_ns: 0,
+            clock_offset_ns: 0,
         }
     }
 
@@ -102,7 +102,7 @@ impl Analysis {
     pub fn summary(&self) -> Summary {
         Summary {
             reused: self.tracker.reused,
-            crowded_out: self.tracker.crowded_out,
+            crowded_out: self.tracker.evicted,
             ..self.summary.clone()
         }
     }
@@ -111,11 +111,11 @@ impl Analysis {
         let summary = &mut self.summary;
         summary.packets += 1;
         let (first, last) = summary.times_ns.unwrap_or((at_ns, at_ns));
-        let at_ns = (at_ns + self.ahead_ns).min(LATEST_NS);
+        let at_ns = (at_ns + self.clock_offset_ns).min(LATEST_NS);
         let at_ns = if at_ns < last {
-            summary.backwards += 1;
+            summary.time_reversals += 1;
             if last - at_ns > REORDERING_NS {
-                self.ahead_ns += last - at_ns;
+                self.clock_offset_ns += last - at_ns;
             }
             last
         } else {

@@ -6,9 +6,9 @@
 
 mod analysis;
 mod connection;
+mod connections;
 pub mod input;
 pub mod tables;
-mod tracker;
 
 pub use analysis::{Analysis, Summary};
 pub use connection::LOSS_KINDS;

@@ -5,7 +5,7 @@
 
 results::tables! {
     /// One row per connection.
-    connections: Connections of ConnectionRow, Always {
+    connections: Connections of ConnectionRow, Required {
         connection: u32 = "number of the connection in its capture, from 0 in the order of their first packets",
         client: String = "address and port of the side that opened it; of the side with the higher port where that was not captured",
         server: String = "address and port of the other side",
@@ -91,7 +91,7 @@ results::tables! {
     }
 
     /// One row per packet of TCP, on demand.
-    segments: Segments of SegmentRow, IfFilled {
+    segments: Segments of SegmentRow, Optional {
         connection: u32 = "number of the connection",
         t_s: f64 = "time, s",
         up: u32 = "1 from the client, 0 from the server",
@@ -111,7 +111,7 @@ results::tables! {
     }
 
     /// One row per segment that was lost, retransmitted without need, or overtaken.
-    losses: Losses of LossRow, Always {
+    losses: Losses of LossRow, Required {
         connection: u32 = "number of the connection",
         up: u32 = "1 from the client, 0 from the server",
         t_s: f64 = "when the segment had passed before; when the gap showed where it was lost before the capture, s",
@@ -128,7 +128,7 @@ results::tables! {
     }
 
     /// One row per RST segment.
-    resets: Resets of ResetRow, Always {
+    resets: Resets of ResetRow, Required {
         connection: u32 = "number of the connection",
         t_s: f64 = "time, s",
         up: u32 = "1 from the client, 0 from the server",
@@ -137,7 +137,7 @@ results::tables! {
     }
 
     /// One row per direction and 100 ms in which something passed.
-    intervals: Intervals of IntervalRow, Always {
+    intervals: Intervals of IntervalRow, Required {
         connection: u32 = "number of the connection",
         up: u32 = "1 from the client, 0 from the server",
         t_s: f64 = "start of the interval, s",

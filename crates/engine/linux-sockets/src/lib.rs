@@ -4,15 +4,15 @@
 //! `unsafe` code is in [`options`].
 
 mod counters;
-mod hold;
 mod netlink;
 pub mod options;
+mod pacing_cap;
+mod sysctl;
 mod tcp_info;
-mod tunables;
 
 pub use counters::Counters;
-pub use hold::Hold;
 pub use netlink::Netlink;
 pub use netlink_packet_route::route::RouteMetric;
+pub use pacing_cap::PacingCap;
+pub use sysctl::{set_module_parameter, sysctl_file};
 pub use tcp_info::sender_view;
-pub use tunables::{set_module_parameter, sysctl_file};

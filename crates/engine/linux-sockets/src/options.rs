@@ -9,12 +9,12 @@ use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Longest answer that is read, which TCP_INFO and TCP_CC_INFO stay below.
-const LONGEST: usize = 512;
+const MAX_ANSWER: usize = 512;
 
 /// Returns the bytes of a TCP option; their number depends on the kernel.
 pub(crate) fn tcp_option(socket: &impl AsFd, option: i32) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0_u8; LONGEST];
-    let mut length = LONGEST as libc::socklen_t;
+    let mut bytes = vec![0_u8; MAX_ANSWER];
+    let mut length = MAX_ANSWER as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to the buffer, and the number to `length`.
     let result = unsafe {
         libc::getsockopt(
@@ -97,8 +97,8 @@ pub fn set_congestion(socket: &impl AsFd, name: &str) -> io::Result<()> {
 /// Those of recv(2).
 pub fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
     /// The longest read that Linux does.
-    const LONGEST: u64 = 0x7fff_f000;
-    let length = count.min(LONGEST) as usize;
+    const MAX_READ: u64 = 0x7fff_f000;
+    let length = count.min(MAX_READ) as usize;
     // SAFETY: with MSG_TRUNC the kernel drops what it would have written (tcp(7)): the pointer is not
     // used.
     let taken = unsafe {

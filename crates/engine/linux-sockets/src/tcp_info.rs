@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use cca::{CaState, SenderView};
+use cca::{CaState, SenderInfo};
 use units::{Duration, Rate};
 
 use crate::options::tcp_option;
@@ -47,7 +47,7 @@ impl Answer {
 ///
 /// # Errors
 /// Those of getsockopt(2).
-pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderView> {
+pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
     let info = Answer(tcp_option(socket, libc::TCP_INFO)?);
     let (unacked, sacked) = (info.word(24), info.word(28));
     let (lost, retrans) = (info.word(32), info.word(36));
@@ -64,7 +64,7 @@ pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderView> {
     };
     let time = |us: [u8; 8]| Duration::from_micros(u64::from_ne_bytes(us));
     let (srtt, min_rtt) = (info.word(68), info.word(148));
-    Ok(SenderView {
+    Ok(SenderInfo {
         mss: info.word(16),
         ca_state: CaState::of_linux(info.byte(1)),
         cwnd,

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 
-use cca::{CaState, SenderView};
-use linux_sockets::{Counters, Hold, options, sender_view};
+use cca::{CaState, SenderInfo};
+use linux_sockets::{Counters, PacingCap, options, sender_view};
 use nix::sys::socket::{getsockopt, sockopt::TcpCongestion};
 use units::{Duration, Instant, Rate};
 
@@ -15,7 +15,7 @@ fn pair() -> (TcpStream, TcpStream) {
     (sender, listener.accept().expect("the other end").0)
 }
 
-fn view(sender: &TcpStream) -> SenderView {
+fn view(sender: &TcpStream) -> SenderInfo {
     sender_view(sender, "reno").expect("TCP_INFO")
 }
 
@@ -34,7 +34,7 @@ fn a_new_connection_shows_its_handshake() {
     assert_eq!((view.ca_state, view.cwnd), (CaState::Open, 10));
     assert_eq!((view.packets_out, view.inflight), (0, 0));
     assert!(view.mss > 500, "{view:?}");
-    assert!(view.slow_start && view.awaits_application());
+    assert!(view.slow_start && view.is_app_limited());
     let (srtt, min_rtt) = (view.srtt.expect("an RTT"), view.min_rtt.expect("an RTT"));
     assert!(min_rtt <= srtt && srtt < Duration::from_secs(1), "{view:?}");
     assert!(view.rto >= Duration::from_millis(100), "{view:?}");
@@ -100,12 +100,12 @@ fn a_cap_of_the_pacing_rate_is_kept_and_lifted() {
 fn a_hold_caps_the_rate_of_a_real_connection() {
     let (mut sender, receiver) = pair();
     transfer((&mut sender, &receiver), 100_000);
-    let before = SenderView {
+    let before = SenderInfo {
         srtt: Some(Duration::from_millis(2)),
         min_rtt: Some(Duration::from_millis(1)),
         ..view(&sender)
     };
-    let hold = Hold::new(Instant::ZERO, &before).expect("RTTs are known");
+    let hold = PacingCap::new(Instant::ZERO, &before).expect("RTTs are known");
     hold.apply(&sender).expect("a cap");
     assert!(hold.window() <= before.cwnd);
     transfer((&mut sender, &receiver), 100_000);

@@ -1,6 +1,6 @@
 //! Endpoints: both ends of all connections, and their timers.
 
-use cca::SenderView;
+use cca::SenderInfo;
 use measurement::ObservedPath;
 use net::{HostId, Packet};
 use results::OtherTimeouts;
@@ -17,7 +17,7 @@ pub(crate) struct ConnectionEnds {
     /// The end whose application has given the connection up.
     pub(crate) abandoned: Option<End>,
     /// Bytes that an end may still read; `None` for one that reads what arrives.
-    pub(crate) quota: [Option<u64>; 2],
+    pub(crate) read_budget: [Option<u64>; 2],
 }
 
 impl ConnectionEnds {
@@ -80,7 +80,12 @@ impl Endpoints {
 
     /// Returns the reset that answers a segment for an end that is closed because its application or its TCP has given
     /// the connection up.
-    pub(crate) fn refusal(&self, connection: u32, end: End, segment: &Segment) -> Option<Segment> {
+    pub(crate) fn reset_reply(
+        &self,
+        connection: u32,
+        end: End,
+        segment: &Segment,
+    ) -> Option<Segment> {
         let ends = &self.connections[connection as usize];
         let tcp = match end {
             End::Server => &ends.server,
@@ -94,21 +99,21 @@ impl Endpoints {
     /// Lets an end read `bytes` more; it reads by request from now on.
     pub(crate) fn take(&mut self, now: Instant, connection: u32, end: End, bytes: u64) {
         let ends = &mut self.connections[connection as usize];
-        let quota = &mut ends.quota[end.index()];
+        let quota = &mut ends.read_budget[end.index()];
         *quota = Some(quota.unwrap_or_default().saturating_add(bytes));
         ends.end(end).read(now, 0);
-        self.read_quota(now, connection, end);
+        self.read_within_budget(now, connection, end);
     }
 
     /// Reads what an end that reads by request may read.
     #[inline]
-    pub(crate) fn read_quota(&mut self, now: Instant, connection: u32, end: End) {
+    pub(crate) fn read_within_budget(&mut self, now: Instant, connection: u32, end: End) {
         let ends = &mut self.connections[connection as usize];
-        let Some(quota) = ends.quota[end.index()].filter(|quota| *quota > 0) else {
+        let Some(quota) = ends.read_budget[end.index()].filter(|quota| *quota > 0) else {
             return;
         };
         let read = ends.end(end).read(now, quota);
-        ends.quota[end.index()] = Some(quota - read);
+        ends.read_budget[end.index()] = Some(quota - read);
     }
 
     /// Returns the number of connections.
@@ -118,7 +123,7 @@ impl Endpoints {
 
     /// Returns the sender's state of the server's end of a connection.
     #[inline]
-    pub(crate) fn view(&self, connection: u32) -> SenderView {
+    pub(crate) fn view(&self, connection: u32) -> SenderInfo {
         self.connections[connection as usize].server.view()
     }
 

@@ -1,9 +1,9 @@
 //! Settings of TCP, converted from a scenario.
 
-use cca::{BuiltCca, Cca, Congestion, SettingError, Settings, Window, registry, reno};
+use cca::{BuiltCca, CcaInfo, CongestionState, SettingError, Settings, Window, registry, reno};
 use scenario::CcaChoice;
-use tcp::{Connection, NetworkCard, TcpConfig};
-use units::random::{Purpose, Stream};
+use tcp::{Connection, NetDevice, TcpConfig};
+use units::random::{Purpose, RngStream};
 
 /// Checks that the CCA of `choice` can be built.
 ///
@@ -24,7 +24,7 @@ pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, SettingError> {
     entry(choice).build(&choice.settings())
 }
 
-fn entry(choice: &CcaChoice) -> &'static Cca {
+fn entry(choice: &CcaChoice) -> &'static CcaInfo {
     let Some(found) = registry::find(choice.name) else {
         unreachable!("a choice comes from the catalogue, and nothing ever leaves it");
     };
@@ -47,25 +47,25 @@ pub(crate) fn ends(
     let receiving = if sending.cca.needs_ecn() {
         cca(choice)?
     } else {
-        reno::ABOUT.build(&Settings::new())?
+        reno::INFO.build(&Settings::new())?
     };
     let end = |built: BuiltCca, side: u32, config: TcpConfig| {
         let entity = 2 * connection + side;
-        let draws = Stream::new(seed, Purpose::CongestionControl, entity);
+        let draws = RngStream::new(seed, Purpose::CongestionControl, entity);
         let window = Window::new(config.mss, config.settings.initial_window, draws);
-        let congestion = Congestion::new(window, built);
-        let numbers = Stream::new(seed, Purpose::InitialSequence, entity);
+        let congestion = CongestionState::new(window, built);
+        let numbers = RngStream::new(seed, Purpose::InitialSequence, entity);
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);
         Connection::new(config, congestion, iss, offset)
     };
     let receiver = TcpConfig {
-        card: NetworkCard::Immediate,
+        net_device: NetDevice::Immediate,
         ..config.clone()
     };
     let far_ack_kind = config.far_ack_kind;
     let mut server = end(sending, 0, config);
     if let Some(kind) = far_ack_kind {
-        server.understand_far_acks(kind);
+        server.accept_far_acks(kind);
     }
     Ok((server, end(receiving, 1, receiver)))
 }

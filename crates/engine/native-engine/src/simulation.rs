@@ -2,13 +2,13 @@
 
 mod selecting;
 
-use measurement::{Engine, Introduction, ObservationError, ObservedPath, Options};
+use measurement::{Engine, NewConnection, ObservationError, ObservedPath, Options};
 use net::{Delivery, HostId};
 use network_builder::{Plan, SERVER, Traces};
 use results::{Samples, Tables};
 use scenario::{CcaChoice, Flow, Scenario};
 use selection::{Selectors, decision_row};
-use tcp::{NetworkCard, State, TcpConfig};
+use tcp::{NetDevice, State, TcpConfig};
 use units::Instant;
 use workload::{Action, End, Sessions, Switches};
 
@@ -50,7 +50,7 @@ impl Simulation {
         if !scenario.kernel.is_empty() {
             return Err(SimError::Kernel);
         }
-        let spread = scenario.spread();
+        let spread = scenario.expand_flows();
         let plan = Plan::new(&spread, traces, seed).map_err(ObservationError::from)?;
         let engine = Engine {
             name: "native",
@@ -80,7 +80,7 @@ impl Simulation {
             },
             config: TcpConfig {
                 far_ack_kind: scenario.far_ack_kind(),
-                loss_notices: scenario.loss_notices(),
+                eln: scenario.loss_notices(),
                 ..TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu())
             },
             seed,
@@ -152,7 +152,7 @@ impl Simulation {
         let endpoints = &self.endpoints;
         let recorder = self.path.recorder();
         for connection in 0..endpoints.count() {
-            recorder.tell_timeouts(connection, endpoints.other_timeouts(connection));
+            recorder.record_timeouts(connection, endpoints.other_timeouts(connection));
         }
         Ok(self
             .path
@@ -169,7 +169,7 @@ impl Simulation {
             let connection = delivery.packet.flow;
             let end = self.endpoints.end_at(connection, delivery.host);
             let segment = &delivery.packet.segment;
-            if let Some(reset) = self.endpoints.refusal(connection, end, segment) {
+            if let Some(reset) = self.endpoints.reset_reply(connection, end, segment) {
                 let place = (connection, end);
                 self.endpoints.send(self.now, place, reset, &mut self.path);
                 continue;
@@ -206,9 +206,9 @@ impl Simulation {
         // With a timer nothing arrives; only a change of the state is news to the session.
         if segment || self.endpoints.end(connection, end).state() != State::Established {
             self.read(connection, end);
-            self.endpoints.read_quota(self.now, connection, end);
+            self.endpoints.read_within_budget(self.now, connection, end);
         }
-        if !self.endpoints.end(connection, end).writer_waits() {
+        if !self.endpoints.end(connection, end).nospace() {
             self.write(connection, end);
         }
         if end == End::Server {
@@ -299,7 +299,7 @@ impl Simulation {
                 value,
             } => {
                 let recorder = self.path.recorder();
-                recorder.figure(self.now, connection, name, value);
+                recorder.record_app_metric(self.now, connection, name, value);
             }
             Action::Take {
                 connection,
@@ -339,10 +339,10 @@ impl Simulation {
         let choice = choice.as_ref().unwrap_or(asked);
         let mut config = self.config.clone();
         // For other hosts the first link of the path stands for the card.
-        config.card = if hosts.0 == SERVER {
-            NetworkCard::SERVER
+        config.net_device = if hosts.0 == SERVER {
+            NetDevice::SERVER
         } else {
-            NetworkCard::Immediate
+            NetDevice::Immediate
         };
         config.nagle = !flow.sends_at_once(config.settings.nodelay);
         if let Some(wanted) = selected.as_ref().and_then(|chosen| chosen.initial_window) {
@@ -362,7 +362,7 @@ impl Simulation {
         let hosts = *hosts;
         self.path.open(
             self.now,
-            Introduction {
+            NewConnection {
                 name: flow.name.clone(),
                 ue: flow.to.clone(),
                 cca: asked.to_string(),
@@ -375,14 +375,14 @@ impl Simulation {
         if let Some(decision) = selected {
             self.path
                 .recorder()
-                .decided(decision_row(connection, &decision));
+                .record_decision(decision_row(connection, &decision));
         }
         self.endpoints.add(ConnectionEnds {
             server,
             client,
             hosts,
             abandoned: None,
-            quota: [None; 2],
+            read_budget: [None; 2],
         });
         self.flush(connection, by);
     }

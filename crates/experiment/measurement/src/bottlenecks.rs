@@ -11,7 +11,7 @@ struct Bottleneck {
     /// Capacity of the present slot, of the radio of the last one, bit/s.
     capacity_bps: u64,
     /// Bytes of all packets that it carried in the slot, at the IP layer.
-    carried: u64,
+    forwarded_bytes: u64,
 }
 
 /// The bottlenecks of a path. Each UE has two, next to each other: the one towards it and the one from it.
@@ -31,7 +31,7 @@ impl Bottlenecks {
         let bottleneck = |link| Bottleneck {
             link,
             capacity_bps: 0,
-            carried: 0,
+            forwarded_bytes: 0,
         };
         let links: Vec<_> = links.map(bottleneck).collect();
         let most = links.iter().map(|each| each.link.0 as usize).max();
@@ -67,14 +67,14 @@ impl Bottlenecks {
     pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
         let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for bottleneck in &mut self.links {
-            let from = if network.foresees(bottleneck.link) {
+            let from = if network.is_predictable(bottleneck.link) {
                 now
             } else {
                 before
             };
             let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
             bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
-            bottleneck.carried = 0;
+            bottleneck.forwarded_bytes = 0;
         }
     }
 
@@ -90,10 +90,10 @@ impl Bottlenecks {
 
     /// Counts bytes that `link` carries; returns its number, or `None` if it is no bottleneck.
     #[inline]
-    pub(crate) fn carry(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
+    pub(crate) fn count_forwarded(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
         let found = self.by_link.get(link.0 as usize)?;
         let index = (*found)?;
-        self.links[index].carried += u64::from(bytes);
+        self.links[index].forwarded_bytes += u64::from(bytes);
         Some(index)
     }
 
@@ -109,7 +109,7 @@ impl Bottlenecks {
     ) -> u64 {
         let bottleneck = self.links[index];
         let all = network.capacity_bytes(bottleneck.link, from, now).get();
-        all.saturating_sub(bottleneck.carried - own)
+        all.saturating_sub(bottleneck.forwarded_bytes - own)
     }
 
     /// Returns the capacity of a bottleneck in the present slot, bit/s.

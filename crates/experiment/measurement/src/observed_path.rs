@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use cca::SenderView;
+use cca::SenderInfo;
 use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet};
 use network_builder::{Plan, PlanError};
 use packet::addressing;
 use results::{RunRow, Samples, Tables};
-use scenario::{Promise, Scenario};
+use scenario::{AckSemantics, Scenario};
 use selection::Hints;
 use units::{Duration, Instant};
 
-use crate::tap::{FlowPorts, PcapTap};
-use crate::{Introduction, Recorder, promise};
+use crate::pcap_tap::{FlowPorts, PcapTap};
+use crate::{NewConnection, Recorder, ack_semantics};
 
 /// Bytes of each packet that a capture keeps: headers with all options.
 const SNAPLEN: u32 = 128;
@@ -65,9 +65,9 @@ pub struct Engine {
 type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
 
 /// Returns the node called `name` if a capture can be written there.
-fn tapped(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, ObservationError> {
+fn capture_node(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, ObservationError> {
     let boxes = plan.middleboxes.iter().map(|each| each.node.as_str());
-    let spread = scenario.spread();
+    let spread = scenario.expand_flows();
     let ends = spread
         .flows
         .iter()
@@ -92,7 +92,7 @@ pub struct ObservedPath {
     next_slot: Instant,
     run: RunRow,
     /// Semantics of acknowledgements that is verified; `None` if nobody verifies it.
-    promise: Option<Promise>,
+    promise: Option<AckSemantics>,
 }
 
 impl ObservedPath {
@@ -120,7 +120,7 @@ impl ObservedPath {
                 .place(&middlebox.node, (middlebox.build)())
                 .map_err(refused)?;
         }
-        let tapped = tapped(
+        let tapped = capture_node(
             scenario,
             plan,
             options.pcap_at.as_deref().unwrap_or("server"),
@@ -136,11 +136,11 @@ impl ObservedPath {
             .map_err(refused)?;
         let mut recorder = Recorder::new(scenario.slot, &plan.access, recorded);
         if tap.is_some() {
-            recorder.keep_fates();
+            recorder.record_outcomes();
         }
         let radio = topology.radio.as_ref().map(|ran| &ran.radio);
         if radio.is_some_and(|radio| radio.control_log == Some(true)) {
-            recorder.keep_uplink();
+            recorder.record_uplink();
         }
         recorder.begin_slot(Instant::ZERO, &network);
         Ok(Self {
@@ -215,7 +215,7 @@ impl ObservedPath {
     }
 
     /// Notes that the next connection by number is requested.
-    pub fn open(&mut self, now: Instant, new: Introduction) {
+    pub fn open(&mut self, now: Instant, new: NewConnection) {
         if let Some(tap) = &mut self.watch.1.0 {
             let connection = self.watch.0.connections();
             let (sender, receiver) = new.hosts;
@@ -233,7 +233,7 @@ impl ObservedPath {
     }
 
     /// Records the state of a sender.
-    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderView) {
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderInfo) {
         self.watch.0.sample(now, connection, view, &self.network);
     }
 
@@ -243,7 +243,7 @@ impl ObservedPath {
     }
 
     /// Ends the slot that ends now; `view` shows the sender of each connection.
-    pub fn end_slot(&mut self, view: impl Fn(u32) -> Option<SenderView>) {
+    pub fn end_slot(&mut self, view: impl Fn(u32) -> Option<SenderInfo>) {
         let now = self.next_slot;
         self.watch.0.end_slot(now, &self.network, view);
         self.watch.0.begin_slot(now, &self.network);
@@ -267,7 +267,7 @@ impl ObservedPath {
     pub fn finish(
         self,
         now: Instant,
-        view: impl Fn(u32) -> Option<SenderView>,
+        view: impl Fn(u32) -> Option<SenderInfo>,
     ) -> Result<Tables, ObservationError> {
         let (recorder, (tap, checker)) = self.watch;
         if let Some(tap) = tap {
@@ -280,7 +280,7 @@ impl ObservedPath {
         }
         let mut tables = recorder.finish(now, view);
         if let Some(promise) = self.promise {
-            promise::verify(promise, &tables.flows)
+            ack_semantics::verify(promise, &tables.flows)
                 .map_err(|broken| ObservationError::Invariant(broken.to_string()))?;
         }
         tables.runs.push(self.run);
@@ -306,6 +306,6 @@ impl ObservedPath {
     /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
     /// the present slot, bit/s.
     pub fn truth(&self, uplink: bool) -> (u64, u64) {
-        self.watch.0.truth(uplink, &self.network)
+        self.watch.0.bottleneck_state(uplink, &self.network)
     }
 }

@@ -10,13 +10,13 @@ use crate::{Recorder, radio};
 
 impl Recorder {
     /// Counts data that a middlebox keeps from a receiver that has given its connection up.
-    fn spare(&mut self, packet: &Packet) {
+    fn count_suppressed(&mut self, packet: &Packet) {
         if packet.kind != Kind::Tcp {
             return;
         }
         let watched = &mut self.watched[packet.flow as usize];
         if watched.record.waste.abandoned && packet.destination == watched.hosts.1 {
-            watched.record.waste.spared += u64::from(packet.segment.len);
+            watched.record.waste.suppressed += u64::from(packet.segment.len);
         }
     }
 
@@ -107,19 +107,19 @@ impl Observer for Recorder {
                 number,
                 delivered,
                 window: segment.window,
-                bare: segment.len == 0 && !connects && segment.far_ack.is_none(),
+                is_pure_ack: segment.len == 0 && !connects && segment.far_ack.is_none(),
             };
             meter.ack_arrived(at, ack, sacks);
         }
     }
 
     fn absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
-        self.spare(packet);
+        self.count_suppressed(packet);
     }
 
     fn dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
         if reason == DropReason::Reset {
-            self.spare(packet);
+            self.count_suppressed(packet);
         }
         if let Some(fates) = &mut self.fates {
             fates.dropped(at, packet, reason);
@@ -128,7 +128,7 @@ impl Observer for Recorder {
 
     #[inline]
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
-        if let Some(index) = self.bottlenecks.carry(link, packet.size) {
+        if let Some(index) = self.bottlenecks.count_forwarded(link, packet.size) {
             self.carried(index, packet, start);
         }
     }

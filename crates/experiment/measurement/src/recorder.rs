@@ -1,31 +1,31 @@
 //! Recorder: the tables of a run, filled while it goes on.
 
-use cca::{CaState, SenderView, Takeover};
+use cca::{CaState, SenderInfo, SwitchMode};
 use net::{HostId, Network};
 use network_builder::Access;
 use results::{
     BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, OtherTimeouts,
     SampleRow, Slots, Tables,
 };
-use tcp::Unwrapper;
+use tcp::SeqUnwrapper;
 use units::{Duration, Instant, Rate};
 
 use crate::bottlenecks::Bottlenecks;
 use crate::far_acks::FarAcks;
-use crate::fates::Fates;
+use crate::segment_outcomes::SegmentOutcomes;
 
 /// Headers of a full packet with timestamps, bytes.
 const HEADERS: u64 = 52;
 
 /// One connection on the path.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct TrackedConnection {
     /// Sending and receiving host.
     pub(crate) hosts: (HostId, HostId),
     /// Number of the bottleneck that limits it.
     pub(crate) bottleneck: usize,
     /// Sequence numbers of its data.
-    pub(crate) stream: Unwrapper,
+    pub(crate) stream: SeqUnwrapper,
     pub(crate) record: Connection,
     /// Bytes that its bottleneck carried in the slot, at the IP layer.
     pub(crate) carried: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Watched {
 
 /// A new connection as the recorder needs to know it.
 #[derive(Debug)]
-pub struct Introduction {
+pub struct NewConnection {
     /// Name of the flow in the scenario.
     pub name: String,
     /// Node that receives.
@@ -59,14 +59,14 @@ pub struct Introduction {
 #[derive(Debug)]
 pub struct Recorder {
     slot: Duration,
-    pub(crate) watched: Vec<Watched>,
+    pub(crate) watched: Vec<TrackedConnection>,
     pub(crate) bottlenecks: Bottlenecks,
     /// Whether TTIs of the radio are kept.
     pub(crate) log_radio: bool,
     /// Whether delays of the uplink are kept.
     pub(crate) log_control: bool,
     /// Fates of data segments, if they are kept.
-    pub(crate) fates: Option<Fates>,
+    pub(crate) fates: Option<SegmentOutcomes>,
     /// The tables; those of flows and slots are filled at the end.
     pub(crate) tables: Tables,
 }
@@ -87,12 +87,12 @@ impl Recorder {
     }
 
     /// Keeps the fate of each data segment from now on.
-    pub(crate) fn keep_fates(&mut self) {
-        self.fates = Some(Fates::default());
+    pub(crate) fn record_outcomes(&mut self) {
+        self.fates = Some(SegmentOutcomes::default());
     }
 
     /// Keeps the delay of each packet of the uplink from now on.
-    pub(crate) fn keep_uplink(&mut self) {
+    pub(crate) fn record_uplink(&mut self) {
         self.log_control = true;
     }
 
@@ -116,7 +116,7 @@ impl Recorder {
 
     /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
     /// the present slot, bit/s.
-    pub(crate) fn truth(&self, uplink: bool, network: &Network) -> (u64, u64) {
+    pub(crate) fn bottleneck_state(&self, uplink: bool, network: &Network) -> (u64, u64) {
         let index = usize::from(uplink);
         (
             self.bottlenecks.queue(index, network).bytes,
@@ -125,7 +125,7 @@ impl Recorder {
     }
 
     /// Notes that a connection is requested.
-    pub fn open(&mut self, now: Instant, new: Introduction) {
+    pub fn open(&mut self, now: Instant, new: NewConnection) {
         let flow = self.connections();
         self.event(now, flow, "open", new.cca.clone());
         let identity = Identity {
@@ -136,10 +136,10 @@ impl Recorder {
             mss: new.mss,
             requested: now,
         };
-        self.watched.push(Watched {
+        self.watched.push(TrackedConnection {
             hosts: new.hosts,
             bottleneck: self.bottlenecks.of(new.hosts),
-            stream: Unwrapper::default(),
+            stream: SeqUnwrapper::default(),
             record: Connection::new(identity, self.slot),
             carried: 0,
             state: CaState::Open,
@@ -170,26 +170,33 @@ impl Recorder {
     }
 
     /// Notes that the congestion control `to` has taken over a connection, whose window was `cwnd` segments then.
-    pub fn switched(&mut self, now: Instant, connection: u32, to: &str, how: Takeover, cwnd: u32) {
+    pub fn switched(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        to: &str,
+        how: SwitchMode,
+        cwnd: u32,
+    ) {
         let detail = match how {
-            Takeover::Kernel => format!("{to} kernel"),
-            Takeover::Context => format!("{to} context cwnd {cwnd}"),
+            SwitchMode::Kernel => format!("{to} kernel"),
+            SwitchMode::Context => format!("{to} context cwnd {cwnd}"),
         };
         self.event(now, connection, "switch", detail);
     }
 
     /// Notes the time-outs of a connection beside those of the sender of its data.
-    pub fn tell_timeouts(&mut self, connection: u32, other: OtherTimeouts) {
+    pub fn record_timeouts(&mut self, connection: u32, other: OtherTimeouts) {
         self.watched[connection as usize].record.other_timeouts = Some(other);
     }
 
     /// Keeps a figure of an application as an event: its name is the kind, its value the detail.
-    pub fn figure(&mut self, now: Instant, connection: u32, name: &str, value: f64) {
+    pub fn record_app_metric(&mut self, now: Instant, connection: u32, name: &str, value: f64) {
         self.event(now, connection, name, value.to_string());
     }
 
     /// Keeps a decision of a selector.
-    pub fn decided(&mut self, decision: DecisionRow) {
+    pub fn record_decision(&mut self, decision: DecisionRow) {
         self.tables.decisions.push(decision);
     }
 
@@ -200,7 +207,7 @@ impl Recorder {
 
     /// Notes changes of a sender that has worked on a segment or a timer.
     #[inline]
-    pub fn sender_changed(&mut self, now: Instant, connection: u32, view: &SenderView) {
+    pub fn sender_changed(&mut self, now: Instant, connection: u32, view: &SenderInfo) {
         let watched = &mut self.watched[connection as usize];
         if view.slow_start_exit.is_some() {
             watched.record.meter.slow_start_left();
@@ -237,7 +244,7 @@ impl Recorder {
     }
 
     /// Keeps a sample of the state of a sender.
-    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderView, network: &Network) {
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderInfo, network: &Network) {
         let bottleneck = self.watched[connection as usize].bottleneck;
         self.tables.samples.push(SampleRow {
             flow: connection,
@@ -264,7 +271,7 @@ impl Recorder {
         &mut self,
         now: Instant,
         network: &Network,
-        view: impl Fn(u32) -> Option<SenderView>,
+        view: impl Fn(u32) -> Option<SenderInfo>,
     ) {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for (connection, watched) in (0..).zip(&mut self.watched) {
@@ -301,12 +308,12 @@ impl Recorder {
     }
 
     /// Ends the run at `end`: returns its tables, of which that of runs is empty.
-    pub fn finish(self, end: Instant, view: impl Fn(u32) -> Option<SenderView>) -> Tables {
+    pub fn finish(self, end: Instant, view: impl Fn(u32) -> Option<SenderInfo>) -> Tables {
         let mut tables = self.tables;
         for (connection, watched) in (0..).zip(self.watched) {
             watched.record.finish(end, view(connection), &mut tables);
         }
-        for row in self.fates.into_iter().flat_map(Fates::finish) {
+        for row in self.fates.into_iter().flat_map(SegmentOutcomes::finish) {
             tables.fates.push(row);
         }
         tables

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use config::{ConfigError, Wrong};
+use config::{ConfigError, FieldError};
 use scenario::Scenario;
 
 /// Texts by file, and the folder to which relative file names refer.
@@ -50,10 +50,10 @@ impl Files {
     }
 
     /// Returns the text of a file, which is read unless it is known.
-    pub(crate) fn text(&mut self, file: &Path) -> Result<&str, Wrong> {
+    pub(crate) fn text(&mut self, file: &Path) -> Result<&str, FieldError> {
         if !self.texts.contains_key(file) {
             let text = link_trace::file_text(file)
-                .map_err(|error| Wrong::new("", format!("{}: {error}", file.display())))?;
+                .map_err(|error| FieldError::new("", format!("{}: {error}", file.display())))?;
             self.texts.insert(file.to_owned(), text);
         }
         Ok(&self.texts[file])

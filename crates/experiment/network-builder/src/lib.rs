@@ -11,7 +11,7 @@ mod traces;
 
 pub use files::Files;
 pub use plan::{Access, Middlebox, Plan, PlanError};
-pub use traces::{ReadTrace, Traces};
+pub use traces::{LoadedTrace, Traces};
 
 /// Host of the server, which is the first node of every path.
 pub const SERVER: net::HostId = net::HostId(0);

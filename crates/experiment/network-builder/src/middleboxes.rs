@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cca::BuiltCca;
 use middlebox::{
-    AckRegulator, CcaText, Eln, Environment, Freeze, Kind, Middlebox as Settings, Outlet, Promise,
-    ResetTracker, Snoop, SplitHost,
+    AckRegulator, AckSemantics, CcaText, EgressQueue, Eln, Freeze, Kind, Middlebox as Settings,
+    ResetTracker, RunDefaults, Snoop, SplitHost,
 };
 use net::{HostId, Limit, Queue};
 use scenario::Scenario;
@@ -39,7 +39,7 @@ pub(crate) fn middleboxes(
     let boxes = scenario.path.middleboxes.iter().map(|settings| {
         let own = settings.cca.as_deref().map(checked);
         let of_flows = Arc::clone(&of_flows);
-        let environment = Environment {
+        let environment = RunDefaults {
             tcp: TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu()),
             seed,
             cca: Arc::new(move |one, other| build(own.as_ref(), &of_flows, (one, other))),
@@ -66,7 +66,7 @@ pub(crate) fn middleboxes(
 }
 
 /// Returns the hosts behind the wireless link, with the limits of the queues towards them.
-fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<Outlet> {
+fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<EgressQueue> {
     let access = plan.access.iter();
     let outlets = access.map(|access| {
         let (limit, tail_drop) = match &scenario.radio {
@@ -80,7 +80,7 @@ fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<Outlet> {
             }
         };
         let host = access.ue;
-        Outlet {
+        EgressQueue {
             host,
             limit,
             tail_drop,
@@ -90,9 +90,9 @@ fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<Outlet> {
 }
 
 /// Returns what the server may conclude from acknowledgements: AS-TCP falls back to ES-TCP for servers without its option.
-fn promise(scenario: &Scenario, settings: &Settings) -> Promise {
+fn promise(scenario: &Scenario, settings: &Settings) -> AckSemantics {
     if settings.kind == Kind::As && scenario.far_ack_kind().is_none() {
-        return Promise::Session;
+        return AckSemantics::PerConnection;
     }
     settings.kind.promise()
 }

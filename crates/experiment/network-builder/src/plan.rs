@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use ::radio::ran::Direction;
-use middlebox::Promise;
+use middlebox::AckSemantics;
 use net::{
     Blackout, HostId, Jitter, Limit, LinkCapacity, LinkConfig, LinkId, Loss, Policer, Queue,
     QueueConfig, Topology,
 };
 use scenario::radio::Radio;
 use scenario::{Buffer, Capacity, Cross, ExtraLink, Scenario};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Rate};
 
 use crate::Traces;
@@ -65,7 +65,7 @@ pub struct Middlebox {
     /// Name of the node.
     pub node: String,
     /// Semantics of acknowledgements that it keeps.
-    pub promise: Promise,
+    pub promise: AckSemantics,
     /// Builds the middlebox of a run.
     pub build: Arc<dyn Fn() -> Box<dyn net::Node> + Send + Sync>,
 }
@@ -97,7 +97,7 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] says what makes no path.
     pub fn new(scenario: &Scenario, traces: &Traces, seed: u64) -> Result<Self, PlanError> {
-        let draw = |purpose, bound| Stream::new(seed, purpose, 0).duration_below(bound);
+        let draw = |purpose, bound| RngStream::new(seed, purpose, 0).duration_below(bound);
         let trace_offset = if scenario.variation.trace_offset {
             draw(Purpose::TraceOffset, traces.longest_period())
         } else {
@@ -137,9 +137,9 @@ impl Plan {
     }
 
     /// Returns the semantics of acknowledgements that all middleboxes keep.
-    pub fn promise(&self) -> Promise {
+    pub fn promise(&self) -> AckSemantics {
         let promises = self.middleboxes.iter().map(|each| each.promise);
-        promises.min().unwrap_or(Promise::Bytes)
+        promises.min().unwrap_or(AckSemantics::EndToEnd)
     }
 
     /// Returns the node called `name`, at which the flow `flow` begins or ends.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use config::{At, ConfigError, Wrong, each};
-use link_trace::{Direction, Reading, Trace};
+use config::{ConfigError, FieldContext, FieldError, each};
+use link_trace::{Direction, ReadOptions, Trace};
 use scenario::{Capacity, Scenario, TraceFile};
 use units::Duration;
 
@@ -13,21 +13,21 @@ use crate::Files;
 use crate::radio::RadioFiles;
 
 /// A file, the given properties of it, and the direction of its link.
-type Key = (PathBuf, Reading, Direction);
+type Key = (PathBuf, ReadOptions, Direction);
 
 /// A trace that was read from a file.
 #[derive(Clone, Debug)]
-pub struct ReadTrace {
+pub struct LoadedTrace {
     /// The trace.
     pub trace: Arc<Trace>,
     /// Line for a person that tells how the file was read.
-    pub told: String,
+    pub summary: String,
 }
 
 /// Traces by file and direction.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
-    read: BTreeMap<Key, ReadTrace>,
+    read: BTreeMap<Key, LoadedTrace>,
     radio: Arc<RadioFiles>,
     files: Files,
 }
@@ -52,9 +52,11 @@ impl Traces {
         };
         let path = &scenario.path;
         let wrong = |wrong| scenario.source.error(wrong, &scenario.name);
-        let down = traces.add(&path.down, Direction::Downlink).at("path.down");
+        let down = traces
+            .add(&path.down, Direction::Downlink)
+            .in_table("path.down");
         down.map_err(wrong)?;
-        let up = traces.add(&path.up, Direction::Uplink).at("path.up");
+        let up = traces.add(&path.up, Direction::Uplink).in_table("path.up");
         up.map_err(wrong)?;
         let hops = path.wired.iter().map(|hop| &hop.rate);
         let links = scenario.links.iter().map(|link| &link.rate);
@@ -63,12 +65,12 @@ impl Traces {
             ("links", links.collect()),
         ] {
             let read = each(list, capacities, |rate| {
-                traces.add(rate, Direction::Downlink).at("rate")
+                traces.add(rate, Direction::Downlink).in_table("rate")
             });
             read.map_err(wrong)?;
         }
         if let Some(radio) = &scenario.radio {
-            let files = RadioFiles::load(radio, &mut traces.files).at("radio");
+            let files = RadioFiles::load(radio, &mut traces.files).in_table("radio");
             traces.radio = Arc::new(files.map_err(wrong)?);
         }
         Ok(traces)
@@ -93,7 +95,7 @@ impl Traces {
     }
 
     /// Returns each trace with its file and the direction of its link.
-    pub fn all(&self) -> impl Iterator<Item = (&Path, Direction, &ReadTrace)> {
+    pub fn all(&self) -> impl Iterator<Item = (&Path, Direction, &LoadedTrace)> {
         self.read
             .iter()
             .map(|((file, _, direction), read)| (file.as_path(), *direction, read))
@@ -120,7 +122,7 @@ impl Traces {
         )
     }
 
-    fn add(&mut self, capacity: &Capacity, direction: Direction) -> Result<(), Wrong> {
+    fn add(&mut self, capacity: &Capacity, direction: Direction) -> Result<(), FieldError> {
         let Capacity::Trace(file) = capacity else {
             return Ok(());
         };
@@ -128,13 +130,19 @@ impl Traces {
         if self.read.contains_key(&key) {
             return Ok(());
         }
-        let text = self.files.text(&key.0).at("trace")?;
+        let text = self.files.text(&key.0).in_table("trace")?;
         let origin = key.0.display().to_string();
         let recording = link_trace::read(text, &origin, &file.reading(), direction);
-        let recording = recording.map_err(|error| Wrong::new("trace", error))?;
+        let recording = recording.map_err(|error| FieldError::new("trace", error))?;
         let told = recording.to_string();
         let trace = Arc::new(recording.trace);
-        self.read.insert(key, ReadTrace { trace, told });
+        self.read.insert(
+            key,
+            LoadedTrace {
+                trace,
+                summary: told,
+            },
+        );
         Ok(())
     }
 }

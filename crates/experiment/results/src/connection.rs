@@ -1,6 +1,6 @@
 //! Connection: the rows of one connection in the tables of slots and flows.
 
-use cca::SenderView;
+use cca::SenderInfo;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Slots, Tables, Weights};
@@ -37,9 +37,9 @@ pub struct BottleneckSlot {
 
 /// Counter of a sender at the end of the last slot; `None` where the engine does not tell it.
 #[derive(Debug)]
-struct BySlot(Option<u64>);
+struct SlotCounter(Option<u64>);
 
-impl BySlot {
+impl SlotCounter {
     /// Ends a slot: returns what the counter gained in it; NaN if it is not known at both ends.
     fn end_slot(&mut self, now: Option<u64>) -> f64 {
         let before = core::mem::replace(&mut self.0, now);
@@ -50,7 +50,7 @@ impl BySlot {
 
 /// A slot that waits for its PM, which needs the lowest RTT of the whole connection.
 #[derive(Debug)]
-struct Waiting {
+struct PendingSlot {
     counts: SlotCounts,
     capacity: u64,
     oldest_age: Option<Duration>,
@@ -92,7 +92,7 @@ pub struct OtherTimeouts {
 
 /// Account of what a receiver throws away after it has given a connection up.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Waste {
+pub struct AfterReset {
     /// Whether the receiver has given the connection up.
     pub abandoned: bool,
     /// RST segments of the receiver.
@@ -100,7 +100,7 @@ pub struct Waste {
     /// Payload that has reached it since, bytes.
     pub discarded: u64,
     /// Payload that a middlebox has kept from it since, bytes.
-    pub spared: u64,
+    pub suppressed: u64,
 }
 
 /// Measures of one connection, which become its rows.
@@ -111,13 +111,13 @@ pub struct Connection {
     /// Measures at the taps.
     pub meter: Meter,
     completed: Option<Instant>,
-    timeouts: BySlot,
-    loss_probes: BySlot,
-    waiting: Vec<Waiting>,
+    timeouts: SlotCounter,
+    loss_probes: SlotCounter,
+    waiting: Vec<PendingSlot>,
     /// Time-outs that the sender does not show; `None` if the engine does not tell.
     pub other_timeouts: Option<OtherTimeouts>,
     /// What the receiver has thrown away.
-    pub waste: Waste,
+    pub waste: AfterReset,
 }
 
 impl Connection {
@@ -128,11 +128,11 @@ impl Connection {
             slot,
             meter: Meter::default(),
             completed: None,
-            timeouts: BySlot(Some(0)),
-            loss_probes: BySlot(Some(0)),
+            timeouts: SlotCounter(Some(0)),
+            loss_probes: SlotCounter(Some(0)),
             waiting: Vec::new(),
             other_timeouts: None,
-            waste: Waste::default(),
+            waste: AfterReset::default(),
         }
     }
 
@@ -156,7 +156,7 @@ impl Connection {
         &mut self,
         now: Instant,
         bottleneck: &BottleneckSlot,
-        view: Option<SenderView>,
+        view: Option<SenderInfo>,
     ) {
         let view = view.unwrap_or_default();
         let timeouts = self.timeouts.end_slot(view.timeouts);
@@ -192,7 +192,7 @@ impl Connection {
             rtt_increment_mean_ms: counts.increments.mean_ms(),
             rtt_increment_max_ms: counts.increments.largest_ms(),
         };
-        self.waiting.push(Waiting {
+        self.waiting.push(PendingSlot {
             counts,
             capacity: bottleneck.capacity,
             oldest_age: self.meter.oldest_age(now),
@@ -212,7 +212,7 @@ impl Connection {
 
     /// Ends the run at `end`: adds the rows of the connection to `tables`. `view` shows the sender, if it has shown
     /// itself.
-    pub fn finish(mut self, end: Instant, view: Option<SenderView>, tables: &mut Tables) {
+    pub fn finish(mut self, end: Instant, view: Option<SenderInfo>, tables: &mut Tables) {
         let (mut balanced, mut delay) = (Mean::default(), Mean::default());
         for waiting in core::mem::take(&mut self.waiting) {
             let row = self.with_performance(&waiting);
@@ -227,8 +227,8 @@ impl Connection {
     }
 
     /// Returns the row of a slot with PM and its parts.
-    fn with_performance(&self, waiting: &Waiting) -> SlotRow {
-        let &Waiting {
+    fn with_performance(&self, waiting: &PendingSlot) -> SlotRow {
+        let &PendingSlot {
             counts,
             capacity,
             oldest_age,
@@ -257,7 +257,7 @@ impl Connection {
     }
 
     /// Returns the row of the connection; `pm` holds the means of PM, balanced and delay.
-    fn summary(mut self, end: Instant, view: &SenderView, pm: [f64; 2]) -> FlowRow {
+    fn summary(mut self, end: Instant, view: &SenderInfo, pm: [f64; 2]) -> FlowRow {
         let Identity {
             flow,
             name,
@@ -314,7 +314,7 @@ impl Connection {
             send_buffer_limited_s: seconds(view.send_buffer_limited),
             resets: self.waste.resets,
             discarded_bytes: self.waste.discarded,
-            spared_bytes: self.waste.spared,
+            spared_bytes: self.waste.suppressed,
             far_timeouts: count(self.other_timeouts.map(|other| other.far)),
             handshake_timeouts: count(self.other_timeouts.map(|other| other.handshake)),
         }
@@ -352,7 +352,7 @@ mod tests {
         Connection::new(identity, SLOT)
     }
 
-    fn end_slot(connection: &mut Connection, ms: u64, view: Option<SenderView>) {
+    fn end_slot(connection: &mut Connection, ms: u64, view: Option<SenderInfo>) {
         let bottleneck = BottleneckSlot {
             from: at(ms - 100),
             capacity: 1_000,
@@ -368,15 +368,15 @@ mod tests {
             number: seq + 100,
             delivered: Some(seq + 100),
             window: 1,
-            bare: true,
+            is_pure_ack: true,
         };
         connection.meter.ack_arrived(at(ms + rtt), ack, None);
     }
 
-    fn view(timeouts: Option<u64>) -> Option<SenderView> {
-        Some(SenderView {
+    fn view(timeouts: Option<u64>) -> Option<SenderInfo> {
+        Some(SenderInfo {
             timeouts,
-            ..SenderView::default()
+            ..SenderInfo::default()
         })
     }
 

@@ -5,20 +5,20 @@
 
 mod connection;
 mod delays;
-mod early;
-mod increments;
+mod early_acks;
 mod meter;
 mod metrics;
+mod rtt_increments;
 mod table;
 mod tables;
 
-pub use connection::{BottleneckSlot, Connection, Identity, OtherTimeouts, Waste};
+pub use connection::{AfterReset, BottleneckSlot, Connection, Identity, OtherTimeouts};
 pub use delays::Delays;
-pub use early::Early;
-pub use increments::Increments;
+pub use early_acks::EarlyAcks;
 pub use meter::{Ack, Meter, SlotCounts};
 pub use metrics::{Performance, SlotInput, Weights, jain};
-pub use table::{Column, ColumnInfo, Kept, TableInfo, Value};
+pub use rtt_increments::Increments;
+pub use table::{Column, ColumnInfo, Presence, TableInfo, Value};
 pub use tables::{
     ControlRow, ControlTtis, DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events,
     FateRow, Fates, FlowRow, Flows, LegRow, Legs, RunRow, Runs, SampleRow, Samples, SlotRow, Slots,

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-use crate::{Delays, Early, Increments};
+use crate::{Delays, EarlyAcks, Increments};
 
 /// Data segment that passed the server's tap and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
-struct Passed {
+struct SentSegment {
     end: u64,
     at: Instant,
     repeated: bool,
@@ -26,7 +26,7 @@ pub struct Ack {
     /// Window field of the header.
     pub window: u16,
     /// Whether the segment has neither payload nor SYN or FIN, nor a far acknowledgement.
-    pub bare: bool,
+    pub is_pure_ack: bool,
 }
 
 /// Measures of one slot.
@@ -53,7 +53,7 @@ pub struct SlotCounts {
 /// Meter of one connection. Sequence numbers are 64-bit.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
-    passed: VecDeque<Passed>,
+    passed: VecDeque<SentSegment>,
     highest: u64,
     /// Greatest acknowledgement number; before the first ACK, the first byte sent.
     acknowledged: Option<u64>,
@@ -82,7 +82,7 @@ pub struct Meter {
     /// Payload delivered, bytes.
     pub delivered: u64,
     /// Payload that was acknowledged before it was delivered.
-    pub early: Early,
+    pub early: EarlyAcks,
     /// Time of the latest delivery.
     pub last_delivery: Option<Instant>,
     slot: SlotCounts,
@@ -100,7 +100,7 @@ impl Meter {
         self.early.sent(seq, end);
         if end > self.highest {
             self.highest = end;
-            self.passed.push_back(Passed {
+            self.passed.push_back(SentSegment {
                 end,
                 at: now,
                 repeated: false,
@@ -173,7 +173,7 @@ impl Meter {
             .replace(ack.window)
             .is_none_or(|w| w == ack.window);
         let greatest = self.acknowledged.unwrap_or(ack.number);
-        if ack.bare && same_window && ack.number == greatest && !self.passed.is_empty() {
+        if ack.is_pure_ack && same_window && ack.number == greatest && !self.passed.is_empty() {
             self.duplicate_acks += 1;
             self.slot.duplicate_acks += 1;
         }
@@ -233,7 +233,7 @@ mod tests {
             number,
             delivered: Some(number),
             window: 100,
-            bare: true,
+            is_pure_ack: true,
         }
     }
 
@@ -304,7 +304,7 @@ mod tests {
         };
         meter.ack_arrived(at(52), update, None);
         let payload = Ack {
-            bare: false,
+            is_pure_ack: false,
             ..update
         };
         meter.ack_arrived(at(53), payload, None);

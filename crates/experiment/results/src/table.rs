@@ -55,11 +55,11 @@ pub struct ColumnInfo {
 
 /// Results that hold a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum Presence {
     /// In all results.
-    Always,
+    Required,
     /// In results for which something wrote rows.
-    IfFilled,
+    Optional,
 }
 
 /// Name, meaning and columns of a table.
@@ -70,7 +70,7 @@ pub struct TableInfo {
     /// Meaning of a row.
     pub meaning: &'static str,
     /// Results that hold the table.
-    pub kept: Kept,
+    pub kept: Presence,
     /// The columns, in their order.
     pub columns: &'static [ColumnInfo],
 }
@@ -118,7 +118,7 @@ macro_rules! tables {
                 $($crate::TableInfo {
                     name: stringify!($name),
                     meaning: concat!($($doc),+).trim_ascii(),
-                    kept: $crate::Kept::$kept,
+                    kept: $crate::Presence::$kept,
                     columns: $table::COLUMNS,
                 },)+
             ];

@@ -6,7 +6,7 @@ use crate::tables;
 
 tables! {
     /// One row per run.
-    runs: Runs of RunRow, Always {
+    runs: Runs of RunRow, Required {
         seed: u64 = "seed of the run",
         scenario: String = "name of the scenario",
         scenario_hash: String = "hash of the scenario with all its defaults",
@@ -21,7 +21,7 @@ tables! {
     }
 
     /// One row per connection.
-    flows: Flows of FlowRow, Always {
+    flows: Flows of FlowRow, Required {
         flow: u32 = "number of the connection",
         name: String = "name of the flow in the scenario",
         ue: String = "node that receives",
@@ -67,7 +67,7 @@ tables! {
     }
 
     /// One row per connection and time slot in which it was alive.
-    slots: Slots of SlotRow, Always {
+    slots: Slots of SlotRow, Required {
         flow: u32 = "number of the connection",
         t_s: f64 = "start of the slot, s",
         delivered_bytes: u64 = "payload delivered in order to the application, bytes",
@@ -95,7 +95,7 @@ tables! {
     }
 
     /// One row per sample of a connection's state: per ACK or per interval.
-    samples: Samples of SampleRow, Always {
+    samples: Samples of SampleRow, Required {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
         cwnd: u32 = "congestion window, segments",
@@ -110,7 +110,7 @@ tables! {
     }
 
     /// One row per time slot, connection and leg of a middlebox that splits it.
-    legs: Legs of LegRow, IfFilled {
+    legs: Legs of LegRow, Optional {
         flow: u32 = "number of the connection",
         t_s: f64 = "start of the slot, s",
         node: String = "node of the middlebox",
@@ -124,7 +124,7 @@ tables! {
     }
 
     /// One row per event of a connection.
-    events: Events of EventRow, Always {
+    events: Events of EventRow, Required {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
         kind: String = "what",
@@ -132,7 +132,7 @@ tables! {
     }
 
     /// One row per transport block of each UE that a flow ends at, and one per downlink TTI without any.
-    radio: Ttis of TtiRow, IfFilled {
+    radio: Ttis of TtiRow, Optional {
         t_ns: u64 = "start of the TTI, ns",
         ue: u32 = "number of the UE in the scenario, the phone or its first one being 0",
         cell: u32 = "number of the serving cell in the scenario, from 0",
@@ -152,7 +152,7 @@ tables! {
     }
 
     /// One row per TTI and cell, where the scenario asks for it (radio.control_log).
-    control: ControlTtis of ControlRow, IfFilled {
+    control: ControlTtis of ControlRow, Optional {
         t_ns: u64 = "start of the TTI, ns",
         cell: u32 = "number of the cell in the scenario, from 0",
         elements: u32 = "control channel elements of the PDCCH",
@@ -164,7 +164,7 @@ tables! {
     }
 
     /// One row per packet that a base station has received, where the scenario asks for it (radio.control_log).
-    uplink: Uplinks of UplinkRow, IfFilled {
+    uplink: Uplinks of UplinkRow, Optional {
         flow: u32 = "number of the connection",
         ue: u32 = "number of the UE in the scenario, the phone or its first one being 0",
         t_ns: u64 = "when the last byte was with the base station, ns",
@@ -173,7 +173,7 @@ tables! {
     }
 
     /// One row per data segment of a run with a capture, in the order of sending.
-    fates: Fates of FateRow, IfFilled {
+    fates: Fates of FateRow, Optional {
         flow: u32 = "number of the connection",
         seq: u64 = "number of its first byte; where the numbers of a connection begin has no meaning",
         len: u32 = "payload, bytes",
@@ -184,7 +184,7 @@ tables! {
     }
 
     /// One row per decision of a selector.
-    decisions: Decisions of DecisionRow, IfFilled {
+    decisions: Decisions of DecisionRow, Optional {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
         cause: String = "establishment, change, return where a change made it worse, or agent where one outside asked for it",
@@ -195,7 +195,7 @@ tables! {
     }
 
     /// One row per slot and connection with a selector: what its estimators see at the end of the slot.
-    estimates: Estimates of EstimateRow, IfFilled {
+    estimates: Estimates of EstimateRow, Optional {
         flow: u32 = "number of the connection",
         t_s: f64 = "start of the slot, s",
         using_cca: String = "congestion control in use at the end of the slot",

@@ -1,8 +1,8 @@
 //! Scenario: the parts that a run is configured from, and how its files are read, checked, overridden, printed
 //! and hashed.
 
+mod expand;
 mod model;
-mod plans;
 mod randomness;
 mod read;
 mod schema;

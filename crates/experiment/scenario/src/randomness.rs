@@ -1,6 +1,6 @@
 //! Randomness: the settings by which the runs of a scenario differ.
 
-use crate::model::radio::{Radio, Sight, Ue};
+use crate::model::radio::{LosModel, Radio, Ue};
 use crate::model::{Capacity, Cross, Jitter, Queue, Scenario};
 
 impl Scenario {
@@ -33,7 +33,7 @@ impl Scenario {
             .chain(ues().map(|ue| &ue.cross))
             .chain([&path.cross]);
         let radio = |is_random: fn(&Radio) -> bool| self.radio.as_ref().is_some_and(is_random);
-        let placed = ues().any(Ue::has_place);
+        let placed = ues().any(Ue::has_position);
         let mut queues = hops()
             .map(|hop| &hop.queue)
             .chain(self.links.iter().map(|link| &link.queue))
@@ -64,7 +64,7 @@ impl Scenario {
             ),
             (
                 "line of sight",
-                placed && radio(|radio| radio.propagation.sight == Sight::Probable),
+                placed && radio(|radio| radio.propagation.sight == LosModel::Probable),
             ),
             ("block errors", self.radio.is_some()),
             ("start jitter", !self.variation.start_jitter.is_zero()),

@@ -3,32 +3,32 @@
 mod kernel;
 mod links;
 mod middleboxes;
-mod rows;
+mod output_size;
 mod traffic;
 mod work;
 
-pub(crate) use config::{Wrong, positive, refuse, wrong};
+pub(crate) use config::{FieldError, invalid_value, positive, refuse};
 
 use crate::model::{Samples, Scenario};
-use config::{At, Quantity};
+use config::{FieldContext, Quantity};
 
 impl Scenario {
     /// Checks middleboxes that a line-up has placed.
     ///
     /// # Errors
     /// A middlebox has no node of its own between the hosts.
-    pub fn check_middleboxes(&self) -> Result<(), Wrong> {
+    pub fn check_middleboxes(&self) -> Result<(), FieldError> {
         middleboxes::check(self)
     }
 }
 
 /// Checks what the types of the fields do not.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let Scenario { duration, slot, .. } = scenario;
     positive("duration", *duration)?;
     positive("slot", *slot)?;
     if duration.as_nanos() % slot.as_nanos() != 0 {
-        return wrong(
+        return invalid_value(
             "slot",
             slot.write(),
             format!("divisors of the duration, {duration}"),
@@ -39,7 +39,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     }
     if scenario.variation.start_jitter >= *duration {
         let allowed = format!("times below the duration, {duration}");
-        return wrong(
+        return invalid_value(
             "variation.start_jitter",
             scenario.variation.start_jitter.write(),
             allowed,
@@ -51,9 +51,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Wrong> {
     }
     links::check(scenario)?;
     middleboxes::check(scenario)?;
-    scenario.tcp.check(scenario.path.path_mtu()).at("tcp")?;
+    scenario
+        .tcp
+        .check(scenario.path.path_mtu())
+        .in_table("tcp")?;
     kernel::check(scenario)?;
     traffic::check_flows(scenario)?;
-    rows::check(scenario)?;
+    output_size::check(scenario)?;
     work::check(scenario)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use config::{At, Quantity, Wrong, positive, refuse, wrong};
+use config::{FieldContext, FieldError, Quantity, invalid_value, positive, refuse};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use strum::{EnumString, VariantNames};
 use units::{Duration, Rate};
 
-use crate::{Direction, Generate, Reading};
+use crate::{Direction, Generate, ReadOptions};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
@@ -80,8 +80,8 @@ impl TraceFile {
     }
 
     /// Returns the properties of the file that the configuration gives.
-    pub fn reading(&self) -> Reading {
-        Reading {
+    pub fn reading(&self) -> ReadOptions {
+        ReadOptions {
             format: self.format,
             column: self.column.clone(),
             unit: self.unit.clone(),
@@ -134,15 +134,15 @@ impl Capacity {
     ///
     /// # Errors
     /// The first field that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Constant { rate } => positive("rate", *rate),
-            Self::Steps { steps } => check_steps(steps).at("steps"),
+            Self::Steps { steps } => check_steps(steps).in_table("steps"),
             Self::Trace(file) if file.trace.is_empty() => {
-                wrong("trace", "\"\"", "the name of a file")
+                invalid_value("trace", "\"\"", "the name of a file")
             }
             Self::Trace(_) => Ok(()),
-            Self::Generated { generate } => generate.check().at("generate"),
+            Self::Generated { generate } => generate.check().in_table("generate"),
         }
     }
 
@@ -269,22 +269,22 @@ impl<'de> Deserialize<'de> for Capacity {
     }
 }
 
-fn check_steps(steps: &[Step]) -> Result<(), Wrong> {
+fn check_steps(steps: &[Step]) -> Result<(), FieldError> {
     match steps.first() {
         None => return refuse("", "the list is empty; allowed: one step or more"),
         Some(first) if !first.at.is_zero() => {
-            return wrong("0.at", first.at, "0s for the first step");
+            return invalid_value("0.at", first.at, "0s for the first step");
         }
         Some(_) => {}
     }
     for (index, pair) in steps.windows(2).enumerate() {
         if pair[1].at <= pair[0].at {
             let allowed = format!("times after the step before, {}", pair[0].at);
-            return wrong(format!("{}.at", index + 1), pair[1].at, allowed);
+            return invalid_value(format!("{}.at", index + 1), pair[1].at, allowed);
         }
     }
     if steps.iter().all(|step| step.rate == Rate::ZERO) {
-        return wrong("0.rate", "0bit/s throughout", "some rate above zero");
+        return invalid_value("0.rate", "0bit/s throughout", "some rate above zero");
     }
     Ok(())
 }

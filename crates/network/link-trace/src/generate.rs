@@ -9,8 +9,8 @@
 //! (a two-state Markov process in continuous time, started in its stationary state). The rate in
 //! service is raised by what outages take, so that the mean of the whole is the wanted one.
 
-use config::{Wrong, number, positive, table, within};
-use units::random::{Purpose, Stream};
+use config::{FieldError, number, positive, table, within};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Rate};
 
 use crate::{Steps, StepsError, Trace};
@@ -42,7 +42,7 @@ table! {
 pub enum GenerateError {
     /// A parameter is out of its range.
     #[error("{0}")]
-    Value(Wrong),
+    Value(FieldError),
     /// The link is in outage for the whole time.
     #[error(
         "the generated link is in outage for the whole {0}: shorten outages or choose another seed"
@@ -58,8 +58,8 @@ impl Generate {
     /// If a parameter is out of its range.
     pub fn generate(&self, seed: u64, entity: u32) -> Result<Trace, GenerateError> {
         self.check().map_err(GenerateError::Value)?;
-        let outages = self.outages(&mut Stream::new(seed, Purpose::GeneratedOutage, entity));
-        let mut draws = Stream::new(seed, Purpose::GeneratedCapacity, entity);
+        let outages = self.outages(&mut RngStream::new(seed, Purpose::GeneratedOutage, entity));
+        let mut draws = RngStream::new(seed, Purpose::GeneratedCapacity, entity);
         let sigma = libm::sqrt(libm::log1p(self.variability * self.variability));
         let rho = if self.correlation.is_zero() {
             0.0
@@ -101,7 +101,7 @@ impl Generate {
     ///
     /// # Errors
     /// The first one that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         positive("mean", self.mean)?;
         number("variability", self.variability, 0.0, 5.0)?;
         within("period", self.period, GRID, Duration::from_secs(24 * 3600))?;
@@ -121,7 +121,7 @@ impl Generate {
     }
 
     /// Starts and ends of the outages, in order.
-    fn outages(&self, draws: &mut Stream) -> Vec<(Duration, Duration)> {
+    fn outages(&self, draws: &mut RngStream) -> Vec<(Duration, Duration)> {
         let mut outages = Vec::new();
         if self.outage_duration.is_zero() || self.outage_interval.is_zero() {
             return outages;

@@ -19,7 +19,7 @@ pub use file::{file_text, text_of};
 pub use generate::{Generate, GenerateError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
 pub use outage::Outage;
-pub use parse::{Direction, ParseError, Reading, Recording, phone_log_seconds, read};
+pub use parse::{Direction, ParseError, ReadOptions, Recording, phone_log_seconds, read};
 pub use statistics::{MAX_BINS, PERCENTILES, Statistics, TooManyBins};
 pub use steps::{Steps, StepsError};
 pub use write::{MAX_LINES, WriteError, write_csv, write_mahimahi};

@@ -25,7 +25,7 @@ impl Trace {
     pub fn next_outage(&self, from: Instant, least: Duration, offset: Duration) -> Option<Outage> {
         let found = match self {
             Self::Opportunities(opportunities) => opportunities.next_gap(from + offset, least),
-            Self::Steps(steps) => steps.next_silence(from + offset, least),
+            Self::Steps(steps) => steps.next_gap(from + offset, least),
         }?;
         let of_run = |at: Instant| match at {
             Instant::NEVER => at,
@@ -58,7 +58,7 @@ impl Opportunities {
 
 impl Steps {
     /// Returns the first time of `least` with a rate of zero after `from`.
-    fn next_silence(&self, from: Instant, least: Duration) -> Option<Outage> {
+    fn next_gap(&self, from: Instant, least: Duration) -> Option<Outage> {
         let endless = self.period() == Duration::MAX;
         let laps = if endless {
             0
@@ -112,18 +112,19 @@ mod tests {
         Some(Outage { start, end })
     }
 
-    const LEAST: Duration = Duration::from_millis(50);
+    const MIN_OUTAGE: Duration = Duration::from_millis(50);
 
     #[test]
     fn a_gap_between_opportunities_counts_from_its_length_on() {
         let trace = Trace::from(Opportunities::new(vec![10, 20, 120, 130]).unwrap());
-        let next = |from, offset| trace.next_outage(ms(from), LEAST, Duration::from_millis(offset));
+        let next =
+            |from, offset| trace.next_outage(ms(from), MIN_OUTAGE, Duration::from_millis(offset));
         assert_eq!(next(0, 0), outage(20, 120));
         assert_eq!(next(30, 0), outage(30, 120), "the rest of it");
         assert_eq!(next(100, 0), outage(150, 250), "in the next period");
         assert_eq!(next(0, 15), outage(5, 105));
         let dense = Trace::from(Opportunities::new(vec![10, 20, 30]).unwrap());
-        assert_eq!(dense.next_outage(ms(0), LEAST, Duration::ZERO), None);
+        assert_eq!(dense.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO), None);
     }
 
     #[test]
@@ -139,13 +140,13 @@ mod tests {
             &[(0, 0), (30, 8), (100, 0), (110, 8), (170, 0)],
             Duration::from_millis(200),
         );
-        let next = |from| laps.next_outage(ms(from), LEAST, Duration::ZERO);
+        let next = |from| laps.next_outage(ms(from), MIN_OUTAGE, Duration::ZERO);
         assert_eq!(next(0), outage(170, 230), "the first ones are too short");
         assert_eq!(next(200), outage(370, 430), "the rest is too short");
         let last = steps(&[(0, 8), (100, 0)], Duration::MAX);
-        let found = last.next_outage(ms(0), LEAST, Duration::ZERO).unwrap();
+        let found = last.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO).unwrap();
         assert_eq!((found.start, found.end), (ms(100), Instant::NEVER));
         let never = steps(&[(0, 8)], Duration::MAX);
-        assert_eq!(never.next_outage(ms(0), LEAST, Duration::ZERO), None);
+        assert_eq!(never.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO), None);
     }
 }

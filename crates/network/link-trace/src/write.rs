@@ -155,11 +155,11 @@ fn decimal(whole: u64, fraction: u64, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Direction, Opportunities, ParseError, Reading, Steps, read};
+    use crate::{Direction, Opportunities, ParseError, ReadOptions, Steps, read};
     use proptest::prelude::*;
 
     fn parse(text: &str) -> Result<Trace, ParseError> {
-        let found = read(text, "f", &Reading::default(), Direction::Downlink);
+        let found = read(text, "f", &ReadOptions::default(), Direction::Downlink);
         found.map(|recording| recording.trace)
     }
 

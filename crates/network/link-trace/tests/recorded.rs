@@ -2,12 +2,12 @@
 
 mod recordings;
 
-use link_trace::{Direction, Reading, Trace};
+use link_trace::{Direction, ReadOptions, Trace};
 use recordings::recordings;
 use units::Duration;
 
 fn read(name: &str, text: &str) -> Trace {
-    let found = link_trace::read(text, name, &Reading::default(), Direction::Downlink);
+    let found = link_trace::read(text, name, &ReadOptions::default(), Direction::Downlink);
     found.unwrap().trace
 }
 

@@ -9,11 +9,11 @@
 use std::collections::VecDeque;
 
 use net::{Actions, HostId, Kind, Node, Packet};
-use tcp::{Flags, Segment, Unwrapper};
+use tcp::{Flags, Segment, SeqUnwrapper};
 use units::{Duration, Instant};
 
-use crate::due::DueTimes;
-use crate::outlet::Outlet;
+use crate::egress::EgressQueue;
+use crate::timers::ConnectionTimers;
 
 /// Time between looks at the queue while ACKs wait: a TTI.
 const LOOK: Duration = Duration::from_millis(1);
@@ -22,18 +22,18 @@ const FIRST_RTT: Duration = Duration::from_millis(200);
 
 /// Middlebox that regulates the ACKs of mobile hosts.
 pub struct AckRegulator {
-    outlets: Vec<Outlet>,
+    outlets: Vec<EgressQueue>,
     /// By the number of the connection.
-    flows: Vec<Regulated>,
-    due: DueTimes,
+    flows: Vec<RegulatedConnection>,
+    due: ConnectionTimers,
 }
 
 /// ACKs and data of one connection.
 #[derive(Default)]
-struct Regulated {
+struct RegulatedConnection {
     /// Host at which the ACKs begin.
     mobile: HostId,
-    data: Unwrapper,
+    data: SeqUnwrapper,
     /// End of the data that has come, and the largest packet of it: payload and size.
     arrived: u64,
     payload: u32,
@@ -48,10 +48,10 @@ struct Regulated {
     asked_at: Option<Instant>,
     rtt: Option<Duration>,
     /// Number whose release ends the window in which a packet was dropped.
-    spared_until: u64,
+    no_drop_until: u64,
 }
 
-impl Regulated {
+impl RegulatedConnection {
     /// Handles data of the sender. Returns whether it is to be dropped.
     fn on_data(&mut self, packet: &Packet, queue: Option<u64>) -> bool {
         let start = self.data.segment(packet.segment.seq);
@@ -72,9 +72,9 @@ impl Regulated {
         let released = self.released.unwrap_or(start);
         let last = self.waiting.back().map_or(released, |&(number, _)| number);
         let wait = (last - released) / u64::from(self.payload.max(1));
-        let drops = queue.is_some_and(|queue| wait > queue) && released >= self.spared_until;
+        let drops = queue.is_some_and(|queue| wait > queue) && released >= self.no_drop_until;
         if drops {
-            self.spared_until = end;
+            self.no_drop_until = end;
         }
         drops
     }
@@ -143,18 +143,18 @@ impl Regulated {
 
 impl AckRegulator {
     /// Creates the middlebox; `outlets` are the hosts behind the wireless link.
-    pub fn new(outlets: Vec<Outlet>) -> Self {
+    pub fn new(outlets: Vec<EgressQueue>) -> Self {
         Self {
             outlets,
             flows: Vec::new(),
-            due: DueTimes::new(),
+            due: ConnectionTimers::new(),
         }
     }
 
     /// Releases the ACKs of a connection for whose data there is room, and plans the next look.
     fn release(&mut self, number: u32, actions: &mut Actions<'_>) {
         let flow = &mut self.flows[number as usize];
-        if let Some(outlet) = Outlet::towards(&self.outlets, flow.mobile) {
+        if let Some(outlet) = EgressQueue::towards(&self.outlets, flow.mobile) {
             let room = outlet.room(flow.size, actions);
             while let Some(packet) = flow.release(actions.now(), room) {
                 actions.forward(packet);
@@ -171,15 +171,16 @@ impl AckRegulator {
 
 impl Node for AckRegulator {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        let to = Outlet::towards(&self.outlets, packet.destination);
-        let from = Outlet::towards(&self.outlets, packet.source);
+        let to = EgressQueue::towards(&self.outlets, packet.destination);
+        let from = EgressQueue::towards(&self.outlets, packet.source);
         if packet.kind != Kind::Tcp || to.is_some() == from.is_some() {
             actions.forward(packet.id);
             return;
         }
         let index = packet.flow as usize;
         if self.flows.len() <= index {
-            self.flows.resize_with(index + 1, Regulated::default);
+            self.flows
+                .resize_with(index + 1, RegulatedConnection::default);
         }
         let flow = &mut self.flows[index];
         flow.measure(actions.now(), from.is_some());

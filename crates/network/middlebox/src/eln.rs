@@ -7,13 +7,13 @@
 //! congestion.
 
 use net::{Actions, HostId, Kind, Node, Packet};
-use tcp::{Flags, Segment, Unwrapper};
+use tcp::{Flags, Segment, SeqUnwrapper};
 
-use crate::outlet::Outlet;
+use crate::egress::EgressQueue;
 
 /// Middlebox that marks the ACKs which report losses of the radio.
 pub struct Eln {
-    outlets: Vec<Outlet>,
+    outlets: Vec<EgressQueue>,
     /// By the number of the connection.
     flows: Vec<Passed>,
 }
@@ -21,7 +21,7 @@ pub struct Eln {
 /// Data of one connection that has left towards the mobile host.
 #[derive(Default)]
 struct Passed {
-    numbers: Unwrapper,
+    numbers: SeqUnwrapper,
     /// Ranges, in order and not adjacent.
     ranges: Vec<(u64, u64)>,
     /// Latest acknowledgement.
@@ -98,7 +98,7 @@ impl Passed {
 
 impl Eln {
     /// Creates the middlebox; `outlets` are the hosts behind the wireless link.
-    pub fn new(outlets: Vec<Outlet>) -> Self {
+    pub fn new(outlets: Vec<EgressQueue>) -> Self {
         Self {
             outlets,
             flows: Vec::new(),
@@ -113,8 +113,8 @@ impl Eln {
         &mut self.flows[index]
     }
 
-    fn outlet(&self, host: HostId) -> Option<Outlet> {
-        Outlet::towards(&self.outlets, host)
+    fn outlet(&self, host: HostId) -> Option<EgressQueue> {
+        EgressQueue::towards(&self.outlets, host)
     }
 }
 
@@ -138,7 +138,7 @@ impl Node for Eln {
                 let payload = actions.payload(packet.id);
                 actions.absorb(packet.id);
                 let marked = Segment {
-                    radio_loss: true,
+                    eln: true,
                     ..*segment
                 };
                 let segment = marked;

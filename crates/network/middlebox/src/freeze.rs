@@ -5,8 +5,8 @@
 //! three times when it is connected again. Here the base station does so in the name of the mobile host, which stays
 //! unmodified. It changes the window of ACKs only, never their number.
 
-use net::{Actions, HostId, Kind, LinkChange, Node, Packet, Watch};
-use tcp::{Flags, SackBlocks, Segment, Unwrapper};
+use net::{Actions, HostId, Kind, LinkChange, LinkSubscription, Node, Packet};
+use tcp::{Flags, SackBlocks, Segment, SeqUnwrapper};
 
 use crate::Middlebox;
 
@@ -15,7 +15,7 @@ const ACKS_AFTER: usize = 3;
 
 /// Middlebox that freezes the senders to a mobile host whose link is interrupted.
 pub struct Freeze {
-    watch: Option<Watch>,
+    watch: Option<LinkSubscription>,
     /// Hosts behind the wireless link, and whether their link is interrupted, or will be soon.
     mobiles: Vec<(HostId, bool)>,
     /// By the number of the connection.
@@ -35,7 +35,7 @@ enum Entry {
 /// Latest ACK of a mobile host on one connection, as it would be without data.
 struct Latest {
     ack: Packet,
-    numbers: Unwrapper,
+    numbers: SeqUnwrapper,
     acknowledged: u64,
 }
 
@@ -43,7 +43,7 @@ impl Latest {
     fn new(packet: &Packet) -> Self {
         Self {
             ack: *packet,
-            numbers: Unwrapper::default(),
+            numbers: SeqUnwrapper::default(),
             acknowledged: 0,
         }
     }
@@ -154,7 +154,7 @@ impl Node for Freeze {
         actions.create(Packet { segment, ..*packet }, payload);
     }
 
-    fn watch(&self) -> Option<Watch> {
+    fn link_subscription(&self) -> Option<LinkSubscription> {
         self.watch
     }
 

@@ -6,24 +6,24 @@
 //! delay ACKs. The settings of middleboxes in scenarios are [`Middlebox`].
 
 mod ack_regulator;
-mod choice;
-mod due;
+mod cca_text;
+mod egress;
 mod eln;
 mod freeze;
-mod outlet;
 mod policies;
 mod reset_tracker;
 mod settings;
 mod snoop;
 mod split;
 mod text;
+mod timers;
 
 pub use ack_regulator::AckRegulator;
-pub use choice::CcaText;
+pub use cca_text::CcaText;
+pub use egress::EgressQueue;
 pub use eln::Eln;
 pub use freeze::Freeze;
-pub use outlet::Outlet;
 pub use reset_tracker::ResetTracker;
-pub use settings::{Kind, Middlebox, Promise};
+pub use settings::{AckSemantics, Kind, Middlebox};
 pub use snoop::Snoop;
-pub use split::{Environment, SplitHost};
+pub use split::{RunDefaults, SplitHost};

@@ -14,7 +14,7 @@ use crate::Middlebox;
 /// Middlebox that discards data of connections which phones have reset.
 pub struct ResetTracker {
     /// Time after a RST in which data is discarded.
-    hold: Duration,
+    discard_time: Duration,
     /// Hosts behind the wireless link.
     mobiles: Vec<HostId>,
     /// The time until which data of a connection is discarded.
@@ -25,7 +25,7 @@ impl ResetTracker {
     /// Creates the middlebox; `mobiles` are the hosts behind the wireless link.
     pub fn new(settings: &Middlebox, mobiles: Vec<HostId>) -> Self {
         Self {
-            hold: settings.hold(),
+            discard_time: settings.hold(),
             mobiles,
             reset: HashMap::new(),
         }
@@ -35,7 +35,8 @@ impl ResetTracker {
     fn note(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let flags = packet.segment.flags;
         if flags.contains(Flags::RST) {
-            self.reset.insert(packet.flow, actions.now() + self.hold);
+            self.reset
+                .insert(packet.flow, actions.now() + self.discard_time);
             actions.purge(packet.flow, packet.source);
         } else if flags.contains(Flags::SYN) {
             self.reset.remove(&packet.flow);
@@ -75,11 +76,11 @@ impl Node for ResetTracker {
         actions.forward(packet.id);
     }
 
-    fn reads_heads(&self) -> bool {
+    fn wants_headers(&self) -> bool {
         true
     }
 
-    fn on_head(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+    fn on_header(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         if packet.kind == Kind::Tcp && self.mobiles.contains(&packet.source) {
             self.note(packet, actions);
         }
@@ -113,7 +114,7 @@ mod tests {
         }
         let mut network = Network::new(&topology, 1).expect("a network");
         let tracker = ResetTracker {
-            hold: Duration::from_secs(5),
+            discard_time: Duration::from_secs(5),
             mobiles: vec![PHONE],
             reset: HashMap::new(),
         };

@@ -2,8 +2,8 @@
 
 use core::fmt::Display;
 
-use config::{Wrong, count, only_for, positive, refuse, table, within};
-use net::Watch;
+use config::{FieldError, count, only_for, positive, refuse, table, within};
+use net::LinkSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -55,13 +55,13 @@ pub enum Kind {
 
 /// Semantics of acknowledgements that a middlebox leaves to the sender.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Promise {
+pub enum AckSemantics {
     /// None: data may be acknowledged that never reaches the receiver.
-    Nothing,
+    NoGuarantee,
     /// Not everything that was sent is acknowledged before everything has reached the receiver.
-    Session,
+    PerConnection,
     /// No byte is acknowledged before it has reached the receiver.
-    Bytes,
+    EndToEnd,
 }
 
 impl Kind {
@@ -74,10 +74,10 @@ impl Kind {
     }
 
     /// Returns what the sender may conclude from acknowledgements.
-    pub const fn promise(self) -> Promise {
+    pub const fn promise(self) -> AckSemantics {
         match self {
-            Self::Split | Self::Pam => Promise::Nothing,
-            Self::Es => Promise::Session,
+            Self::Split | Self::Pam => AckSemantics::NoGuarantee,
+            Self::Es => AckSemantics::PerConnection,
             Self::As
             | Self::Mtcp
             | Self::MtcpPlus
@@ -85,7 +85,7 @@ impl Kind {
             | Self::Eln
             | Self::Freeze
             | Self::AckRegulator
-            | Self::ResetTracker => Promise::Bytes,
+            | Self::ResetTracker => AckSemantics::EndToEnd,
         }
     }
 
@@ -180,7 +180,7 @@ impl Middlebox {
     ///
     /// # Errors
     /// The first that is or does not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         if self.at.is_empty() {
             return refuse("at", "\"\" is not a node; allowed: the name of a node");
         }
@@ -205,7 +205,7 @@ impl Middlebox {
     }
 
     /// Checks the fields that only some kinds have.
-    fn check_fields_of_kinds(&self) -> Result<(), Wrong> {
+    fn check_fields_of_kinds(&self) -> Result<(), FieldError> {
         if let Some(hold) = self.of("hold", self.hold, &[Kind::ResetTracker])? {
             positive("hold", hold)?;
         }
@@ -243,7 +243,7 @@ impl Middlebox {
         field: &str,
         value: Option<T>,
         kinds: &[Kind],
-    ) -> Result<Option<T>, Wrong> {
+    ) -> Result<Option<T>, FieldError> {
         if let Some(value) = value {
             let names: Vec<_> = kinds
                 .iter()
@@ -290,14 +290,14 @@ impl Middlebox {
     }
 
     /// Returns the interruptions that the middlebox wants to hear of.
-    pub(crate) fn watch(&self) -> Option<Watch> {
+    pub(crate) fn watch(&self) -> Option<LinkSubscription> {
         let warning = match self.kind {
             Kind::As => Duration::ZERO,
             Kind::MtcpPlus | Kind::Freeze => self.warning.unwrap_or(Self::WARNING),
             _ => return None,
         };
         let least = self.interruption.unwrap_or(Self::INTERRUPTION);
-        Some(Watch { warning, least })
+        Some(LinkSubscription { warning, least })
     }
 
     /// Returns the time after which ES-TCP freezes the sender.

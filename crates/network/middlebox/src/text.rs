@@ -11,7 +11,7 @@ impl FromStr for Middlebox {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (kind, settings) = config::named(text)?;
+        let (kind, settings) = config::parse_spec(text)?;
         let mut fields = Map::new();
         fields.insert("kind".to_owned(), Value::from(kind));
         for (name, value) in settings {

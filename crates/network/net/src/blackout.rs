@@ -1,6 +1,6 @@
 //! Blackout: a time in which a link loses all that it transmits. No queue keeps it.
 
-use config::{At, Wrong, positive, table, wrong};
+use config::{FieldContext, FieldError, invalid_value, positive, table};
 use units::{Duration, Instant};
 
 table! {
@@ -18,12 +18,12 @@ impl Blackout {
     ///
     /// # Errors
     /// The first that has no length, or begins before the end of the one before.
-    pub fn check(all: &[Self]) -> Result<(), Wrong> {
+    pub fn check(all: &[Self]) -> Result<(), FieldError> {
         let mut end = Duration::ZERO;
         for (index, each) in all.iter().enumerate() {
-            positive("duration", each.duration).at(index)?;
+            positive("duration", each.duration).in_table(index)?;
             if each.at < end {
-                return wrong(
+                return invalid_value(
                     format!("{index}.at"),
                     each.at.to_string(),
                     format!("{end}, the end of the one before, or later"),

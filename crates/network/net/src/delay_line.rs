@@ -5,29 +5,29 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use units::Instant;
 
-use crate::store::Handle;
+use crate::packet_pool::PacketHandle;
 
 /// A packet on the wire. Ordered by arrival, then by transmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct InTransit {
     pub(crate) arrival: Instant,
     pub(crate) ordinal: u64,
-    pub(crate) handle: Handle,
+    pub(crate) handle: PacketHandle,
     /// It will not arrive.
     pub(crate) lost: bool,
 }
 
 pub(crate) enum DelayLine {
-    InOrder(VecDeque<InTransit>),
-    Overtaking(BinaryHeap<Reverse<InTransit>>),
+    Fifo(VecDeque<InTransit>),
+    Reordering(BinaryHeap<Reverse<InTransit>>),
 }
 
 impl DelayLine {
     pub(crate) fn new(reorder: bool) -> Self {
         if reorder {
-            Self::Overtaking(BinaryHeap::new())
+            Self::Reordering(BinaryHeap::new())
         } else {
-            Self::InOrder(VecDeque::new())
+            Self::Fifo(VecDeque::new())
         }
     }
 
@@ -35,13 +35,13 @@ impl DelayLine {
     #[inline]
     pub(crate) fn push(&mut self, mut packet: InTransit) {
         match self {
-            Self::InOrder(line) => {
+            Self::Fifo(line) => {
                 if let Some(last) = line.back() {
                     packet.arrival = packet.arrival.max(last.arrival);
                 }
                 line.push_back(packet);
             }
-            Self::Overtaking(heap) => heap.push(Reverse(packet)),
+            Self::Reordering(heap) => heap.push(Reverse(packet)),
         }
     }
 
@@ -49,8 +49,8 @@ impl DelayLine {
     #[inline]
     pub(crate) fn next_at(&self) -> Instant {
         let next = match self {
-            Self::InOrder(line) => line.front(),
-            Self::Overtaking(heap) => heap.peek().map(|Reverse(packet)| packet),
+            Self::Fifo(line) => line.front(),
+            Self::Reordering(heap) => heap.peek().map(|Reverse(packet)| packet),
         };
         next.map_or(Instant::NEVER, |packet| packet.arrival)
     }
@@ -62,8 +62,8 @@ impl DelayLine {
             return None;
         }
         match self {
-            Self::InOrder(line) => line.pop_front(),
-            Self::Overtaking(heap) => heap.pop().map(|Reverse(packet)| packet),
+            Self::Fifo(line) => line.pop_front(),
+            Self::Reordering(heap) => heap.pop().map(|Reverse(packet)| packet),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Jitter: delay that varies from packet to packet.
 
-use config::{Wrong, table, wrong};
+use config::{FieldError, invalid_value, table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use crate::LinkId;
 
@@ -39,9 +39,9 @@ impl Jitter {
     ///
     /// # Errors
     /// If it does not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         if self.distribution == JitterDistribution::Exponential && !self.sd.is_zero() {
-            return wrong(
+            return invalid_value(
                 "sd",
                 self.sd,
                 "0s for \"exponential\", where it is the mean",
@@ -70,14 +70,14 @@ impl Jitter {
 }
 
 /// Draws the delay of one packet after the other, with the same number of draws for each.
-pub(crate) struct Shaker {
+pub(crate) struct JitterModel {
     jitter: Option<Jitter>,
-    draws: Stream,
+    draws: RngStream,
 }
 
-impl Shaker {
+impl JitterModel {
     pub(crate) fn new(jitter: Option<Jitter>, seed: u64, link: LinkId) -> Self {
-        let draws = Stream::new(seed, Purpose::Jitter, link.0);
+        let draws = RngStream::new(seed, Purpose::Jitter, link.0);
         Self { jitter, draws }
     }
 
@@ -90,7 +90,7 @@ impl Shaker {
         }
     }
 
-    fn draw(jitter: &Jitter, draws: &mut Stream) -> Duration {
+    fn draw(jitter: &Jitter, draws: &mut RngStream) -> Duration {
         let (mean, sd) = (jitter.mean.as_secs_f64(), jitter.sd.as_secs_f64());
         match jitter.distribution {
             JitterDistribution::Uniform => {
@@ -114,7 +114,7 @@ mod tests {
             sd: Duration::from_micros(sd_us),
             reorder: true,
         });
-        let mut shaker = Shaker::new(jitter, 1, LinkId(0));
+        let mut shaker = JitterModel::new(jitter, 1, LinkId(0));
         let n = 50_000;
         (0..n).map(|_| shaker.delay().as_secs_f64()).sum::<f64>() / f64::from(n) * 1e3
     }
@@ -132,7 +132,7 @@ mod tests {
                 reorder: false,
             };
             let floor = jitter.least();
-            let mut shaker = Shaker::new(Some(jitter), 1, LinkId(0));
+            let mut shaker = JitterModel::new(Some(jitter), 1, LinkId(0));
             let all: Vec<_> = (0..50_000).map(|_| shaker.delay()).collect();
             let ms = |delay: Option<&Duration>| delay.expect("many").as_secs_f64() * 1e3;
             assert!((ms(all.iter().min()) - least).abs() < 0.01);

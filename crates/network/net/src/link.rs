@@ -4,12 +4,12 @@ use units::{Bytes, Duration, Instant};
 
 use crate::blackout::Blackouts;
 use crate::delay_line::{DelayLine, InTransit};
-use crate::jitter::Shaker;
-use crate::loss::Lottery;
+use crate::jitter::JitterModel;
+use crate::loss::ErrorModel;
+use crate::packet_pool::PacketHandle;
 use crate::policer::Bucket;
-use crate::queue::{LinkQueue, Scene};
-use crate::service::{Opportunist, Transmitter};
-use crate::store::Handle;
+use crate::queue::{LinkQueue, QueueContext};
+use crate::transmitter::{OpportunityTransmitter, Transmitter};
 use crate::{Backlog, DropReason, HostId, Kind, LinkCapacity, LinkConfig, LinkId, Observer};
 
 pub(crate) struct Link {
@@ -21,21 +21,21 @@ pub(crate) struct Link {
     service: Service,
     /// Time at which the queue is to be served; [`Instant::NEVER`] while it is empty.
     wake: Instant,
-    wire: Wire,
+    wire: Channel,
     pub(crate) capacity: LinkCapacity,
 }
 
 enum Service {
     Rate(Transmitter),
-    Opportunities(Opportunist),
+    Opportunities(OpportunityTransmitter),
 }
 
 /// The part of a link behind the transmitter: loss, delay and jitter.
-struct Wire {
+struct Channel {
     delay: Duration,
-    lottery: Lottery,
+    lottery: ErrorModel,
     blackouts: Blackouts,
-    shaker: Shaker,
+    shaker: JitterModel,
     line: DelayLine,
     /// Packets transmitted so far.
     ordinal: u64,
@@ -44,7 +44,7 @@ struct Wire {
 impl Link {
     pub(crate) fn new(config: &LinkConfig, id: LinkId, seed: u64) -> Self {
         let capacity = &config.capacity;
-        let service = match Opportunist::new(capacity) {
+        let service = match OpportunityTransmitter::new(capacity) {
             Some(opportunist) => Service::Opportunities(opportunist),
             None => Service::Rate(Transmitter::new(capacity.clone())),
         };
@@ -56,11 +56,11 @@ impl Link {
             queue: LinkQueue::new(&config.queue, config.mtu, seed, id),
             service,
             wake: Instant::NEVER,
-            wire: Wire {
+            wire: Channel {
                 delay: config.delay,
-                lottery: Lottery::new(config.loss.clone(), seed, id),
+                lottery: ErrorModel::new(config.loss.clone(), seed, id),
                 blackouts: Blackouts::new(&config.blackouts),
-                shaker: Shaker::new(config.jitter.clone(), seed, id),
+                shaker: JitterModel::new(config.jitter.clone(), seed, id),
                 line: DelayLine::new(config.jitter.as_ref().is_some_and(|jitter| jitter.reorder)),
                 ordinal: 0,
             },
@@ -89,7 +89,11 @@ impl Link {
 
     /// Takes in a packet. The queue is served first if that is due, so that the outcome does not depend on the order of
     /// events in the same moment.
-    pub(crate) fn enter<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+    pub(crate) fn enter<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) {
         self.serve(scene);
         let size = scene.store.packet(handle).size;
         if size > self.mtu {
@@ -105,7 +109,7 @@ impl Link {
             // The queue is empty: disciplines let a packet pass that nobody waits behind.
             Service::Rate(transmitter) if transmitter.free_at <= now => {
                 let finish = transmitter.transmit(now, size);
-                self.wire.launch(handle, finish, scene);
+                self.wire.propagate(handle, finish, scene);
             }
             Service::Rate(transmitter) => {
                 self.queue.offer(handle, scene);
@@ -129,30 +133,30 @@ impl Link {
 
     /// Transmits packets out of the queue, if it is time. Mostly it is not.
     #[inline]
-    pub(crate) fn serve<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
+    pub(crate) fn serve<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
         if self.wake <= scene.now {
             self.serve_queue(scene);
         }
     }
 
-    fn serve_queue<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
+    fn serve_queue<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
         let now = scene.now;
         match &mut self.service {
             Service::Rate(transmitter) => {
                 if let Some(handle) = self.queue.take(scene) {
                     let finish = transmitter.transmit(now, scene.store.packet(handle).size);
-                    self.wire.launch(handle, finish, scene);
+                    self.wire.propagate(handle, finish, scene);
                 }
                 self.wake = transmitter.free_at;
             }
             Service::Opportunities(opportunist) => {
                 while opportunist.is_open(now) {
                     let Some(handle) = self.queue.take(scene) else {
-                        opportunist.waste();
+                        opportunist.discard_rest();
                         break;
                     };
                     let finish = opportunist.transmit(now, scene.store.packet(handle).size);
-                    self.wire.launch(handle, finish, scene);
+                    self.wire.propagate(handle, finish, scene);
                     if finish > now {
                         break;
                     }
@@ -171,9 +175,14 @@ impl Link {
     }
 }
 
-impl Wire {
+impl Channel {
     /// Starts the way of a packet whose transmission begins now and ends at `finish`.
-    fn launch<O: Observer>(&mut self, handle: Handle, finish: Instant, scene: &mut Scene<'_, O>) {
+    fn propagate<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        finish: Instant,
+        scene: &mut QueueContext<'_, O>,
+    ) {
         let packet = scene.store.packet(handle);
         scene
             .observer
@@ -182,7 +191,7 @@ impl Wire {
             scene.store.remove(handle);
             return;
         }
-        let lost = self.lottery.takes() | self.blackouts.take(finish);
+        let lost = self.lottery.is_lost() | self.blackouts.take(finish);
         let arrival = finish + self.delay + self.shaker.delay();
         self.line.push(InTransit {
             arrival,

@@ -1,11 +1,11 @@
 //! Loss: random loss of packets that a link has transmitted.
 
-use config::{Wrong, number, take_kind};
+use config::{FieldError, number, take_kind};
 use schemars::{JsonSchema, Schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use crate::LinkId;
 
@@ -27,7 +27,7 @@ impl Loss {
     ///
     /// # Errors
     /// The first one that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Random(probability) => number("", *probability, 0.0, 1.0),
             Self::GilbertElliott(model) => {
@@ -147,23 +147,23 @@ impl<'de> Deserialize<'de> for Loss {
 }
 
 /// Decides for one packet after the other, with the same number of draws for each.
-pub(crate) struct Lottery {
+pub(crate) struct ErrorModel {
     loss: Loss,
-    draws: Stream,
+    draws: RngStream,
     bad: bool,
 }
 
-impl Lottery {
+impl ErrorModel {
     pub(crate) fn new(loss: Loss, seed: u64, link: LinkId) -> Self {
         Self {
             loss,
-            draws: Stream::new(seed, Purpose::Loss, link.0),
+            draws: RngStream::new(seed, Purpose::Loss, link.0),
             bad: false,
         }
     }
 
     /// Returns whether the next packet is lost.
-    pub(crate) fn takes(&mut self) -> bool {
+    pub(crate) fn is_lost(&mut self) -> bool {
         match self.loss {
             Loss::Random(probability) => probability > 0.0 && self.draws.uniform() < probability,
             Loss::GilbertElliott(ref model) => {
@@ -189,8 +189,8 @@ mod tests {
     use super::*;
 
     fn losses(loss: Loss) -> Vec<bool> {
-        let mut lottery = Lottery::new(loss, 1, LinkId(0));
-        (0..400_000).map(|_| lottery.takes()).collect()
+        let mut lottery = ErrorModel::new(loss, 1, LinkId(0));
+        (0..400_000).map(|_| lottery.is_lost()).collect()
     }
 
     fn share(losses: &[bool]) -> f64 {

@@ -4,28 +4,28 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::Instant;
 
-use crate::network::Outlets;
-use crate::node::{Actions, Contents, LinkChange, Node, Passage};
-use crate::outages::OutageWatch;
-use crate::store::Handle;
+use crate::interruptions::OutageWatch;
+use crate::middlebox_api::{Actions, ConnectionState, Contents, LinkChange, Node};
+use crate::network::EgressQueues;
+use crate::packet_pool::PacketHandle;
 use crate::{CREATED_FROM, HostId, Packet};
 
 /// Packets that a middlebox keeps, by their identity.
-pub(crate) type Held = BTreeMap<u64, Handle>;
+pub(crate) type Held = BTreeMap<u64, PacketHandle>;
 
 /// An action that a middlebox has asked for.
-pub(crate) enum Order {
-    Forward(Handle),
-    Absorb(Handle),
+pub(crate) enum Action {
+    Forward(PacketHandle),
+    Absorb(PacketHandle),
     Create(Packet),
     /// Discards what waits for a host on a connection.
     Purge(u32, HostId),
 }
 
 /// The reason for calling a middlebox.
-pub(crate) enum Call {
+pub(crate) enum Event {
     /// A packet has come to its node.
-    Packet(Packet, Handle),
+    Packet(Packet, PacketHandle),
     /// The headers of a packet have come to the base station at its node.
     Head(Packet),
     /// The time that it asked for has come.
@@ -37,18 +37,18 @@ pub(crate) enum Call {
 /// All middleboxes, by node; empty for a network without any.
 #[derive(Default)]
 pub(crate) struct Middleboxes {
-    seats: Vec<Option<Seat>>,
+    seats: Vec<Option<MiddleboxSlot>>,
     created: u64,
     /// Room for orders that is used again.
-    orders: Vec<Order>,
+    orders: Vec<Action>,
     contents: Option<Box<dyn Contents>>,
 }
 
-struct Seat {
+struct MiddleboxSlot {
     node: Box<dyn Node>,
     held: Held,
     /// Packets of the host at this node that the middlebox has not seen yet.
-    inbox: VecDeque<(Instant, Handle)>,
+    inbox: VecDeque<(Instant, PacketHandle)>,
     call_at: Instant,
     /// Wires behind the middlebox whose outages it wants to hear of.
     outages: Vec<OutageWatch>,
@@ -64,7 +64,7 @@ impl Middleboxes {
         outages: Vec<OutageWatch>,
     ) {
         self.seats.resize_with(nodes, || None);
-        self.seats[at.0 as usize] = Some(Seat {
+        self.seats[at.0 as usize] = Some(MiddleboxSlot {
             node,
             held: Held::new(),
             inbox: VecDeque::new(),
@@ -85,14 +85,14 @@ impl Middleboxes {
     }
 
     /// Adds a packet of the host at `node`, which the middlebox there will see next.
-    pub(crate) fn hand_in(&mut self, now: Instant, node: HostId, handle: Handle) {
+    pub(crate) fn enqueue(&mut self, now: Instant, node: HostId, handle: PacketHandle) {
         if let Some(Some(seat)) = self.seats.get_mut(node.0 as usize) {
             seat.inbox.push_back((now, handle));
         }
     }
 
     /// Returns the next packet of the host at `node` that its middlebox has not seen, if there is one at `now`.
-    pub(crate) fn take_inbox(&mut self, now: Instant, node: HostId) -> Option<Handle> {
+    pub(crate) fn take_inbox(&mut self, now: Instant, node: HostId) -> Option<PacketHandle> {
         let seat = self.seats.get_mut(node.0 as usize)?.as_mut()?;
         let next = seat.inbox.pop_front_if(|(at, _)| *at <= now);
         next.map(|(_, handle)| handle)
@@ -111,7 +111,7 @@ impl Middleboxes {
     /// Returns whether the middlebox at `node` wants to hear of interruptions.
     pub(crate) fn watches(&self, node: HostId) -> bool {
         let seat = self.seats.get(node.0 as usize).and_then(Option::as_ref);
-        seat.is_some_and(|seat| seat.node.watch().is_some())
+        seat.is_some_and(|seat| seat.node.link_subscription().is_some())
     }
 
     /// Takes the next change of a wire behind `node` that is due at `now`, with the neighbour at its other end.
@@ -130,20 +130,20 @@ impl Middleboxes {
         &mut self,
         now: Instant,
         node: HostId,
-        call: Call,
-        outlets: Outlets<'_>,
-    ) -> Vec<Order> {
+        call: Event,
+        outlets: EgressQueues<'_>,
+    ) -> Vec<Action> {
         let mut orders = core::mem::take(&mut self.orders);
         let Some(Some(seat)) = self.seats.get_mut(node.0 as usize) else {
             return orders;
         };
         let mut next_id = CREATED_FROM + self.created;
         match &call {
-            Call::Packet(packet, handle) => {
+            Event::Packet(packet, handle) => {
                 seat.held.insert(packet.id, *handle);
             }
-            Call::Time => seat.call_at = Instant::NEVER,
-            Call::Head(_) | Call::Link(..) => {}
+            Event::Time => seat.call_at = Instant::NEVER,
+            Event::Head(_) | Event::Link(..) => {}
         }
         let mut actions = Actions {
             now,
@@ -156,27 +156,27 @@ impl Middleboxes {
             outlets,
         };
         match &call {
-            Call::Packet(packet, _) => seat.node.on_packet(packet, &mut actions),
-            Call::Head(packet) => seat.node.on_head(packet, &mut actions),
-            Call::Time => seat.node.on_call(&mut actions),
-            Call::Link(to, change) => seat.node.on_link(*to, *change, &mut actions),
+            Event::Packet(packet, _) => seat.node.on_packet(packet, &mut actions),
+            Event::Head(packet) => seat.node.on_header(packet, &mut actions),
+            Event::Time => seat.node.on_call(&mut actions),
+            Event::Link(to, change) => seat.node.on_link(*to, *change, &mut actions),
         }
         self.created = next_id - CREATED_FROM;
         orders
     }
 
     /// Shows each connection at each middlebox, with the node.
-    pub(crate) fn passages(&self, show: &mut dyn FnMut(HostId, &Passage)) {
+    pub(crate) fn passages(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
         for (number, seat) in (0..).zip(&self.seats) {
             if let Some(seat) = seat {
                 seat.node
-                    .passages(&mut |passage| show(HostId(number), passage));
+                    .for_each_connection(&mut |passage| show(HostId(number), passage));
             }
         }
     }
 
     /// Takes back the room for orders.
-    pub(crate) fn recycle(&mut self, orders: Vec<Order>) {
+    pub(crate) fn recycle(&mut self, orders: Vec<Action>) {
         self.orders = orders;
     }
 }

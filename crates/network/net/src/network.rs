@@ -3,18 +3,18 @@
 use radio::ran::{ConnectionEvent, Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
 
-use crate::cross::CrossSource;
+use crate::cross_traffic::CrossSource;
+use crate::interruptions::OutageWatch;
 use crate::link::Link;
-use crate::middleboxes::{Call, Middleboxes, Order};
-use crate::outages::OutageWatch;
-use crate::queue::Scene;
-use crate::radio_link::{Air, RadioLink};
+use crate::middleboxes::{Action, Event, Middleboxes};
+use crate::packet_pool::{PacketHandle, PacketPool};
+use crate::queue::QueueContext;
+use crate::radio_link::{RadioLink, RanLinks};
 use crate::routing::Routes;
-use crate::store::{Handle, Store};
 use crate::validate::validate;
 use crate::{
-    Backlog, CREATED_FROM, Contents, DropReason, HostId, Kind, LinkCapacity, LinkChange, LinkId,
-    Node, Observer, Packet, Passage, Topology, TopologyError,
+    Backlog, CREATED_FROM, ConnectionState, Contents, DropReason, HostId, Kind, LinkCapacity,
+    LinkChange, LinkId, Node, Observer, Packet, Topology, TopologyError,
 };
 
 /// A packet at its destination.
@@ -40,13 +40,13 @@ pub struct Network {
     nodes: Vec<String>,
     link_names: Vec<String>,
     routes: Routes,
-    links: Vec<Medium>,
+    links: Vec<LinkKind>,
     middleboxes: Middleboxes,
-    air: Option<Box<Air>>,
+    air: Option<Box<RanLinks>>,
     sources: Vec<CrossSource>,
-    store: Store,
+    store: PacketPool,
     /// Packets that have come out of the radio access network in this moment.
-    arrived: Vec<(LinkId, Handle)>,
+    arrived: Vec<(LinkId, PacketHandle)>,
     /// Changes of links of the radio in this moment, with the nodes at their ends, for middleboxes that watch them.
     changes: Vec<([HostId; 2], LinkChange)>,
     /// Links first, then sources of cross-traffic, then the radio access network, then nodes if there are middleboxes.
@@ -54,12 +54,12 @@ pub struct Network {
 }
 
 /// Implementation of a link.
-pub(crate) enum Medium {
+pub(crate) enum LinkKind {
     Wire(Box<Link>),
     Radio(RadioLink),
 }
 
-impl Medium {
+impl LinkKind {
     fn to(&self) -> HostId {
         match self {
             Self::Wire(link) => link.to,
@@ -87,9 +87,9 @@ impl Network {
             let id = LinkId(index as u32);
             links.push(match config.capacity {
                 LinkCapacity::Radio { user, direction } => {
-                    Medium::Radio(RadioLink::new(config, user, direction))
+                    LinkKind::Radio(RadioLink::new(config, user, direction))
                 }
-                _ => Medium::Wire(Box::new(Link::new(config, id, seed))),
+                _ => LinkKind::Wire(Box::new(Link::new(config, id, seed))),
             });
             for (of_link, cross) in (0..).zip(&config.cross) {
                 let number = sources.len() as u32;
@@ -107,10 +107,10 @@ impl Network {
                 .iter()
                 .enumerate()
                 .filter_map(|(index, link)| match link {
-                    Medium::Radio(link) => Some((index, link.user, link.direction)),
-                    Medium::Wire(_) => None,
+                    LinkKind::Radio(link) => Some((index, link.user, link.direction)),
+                    LinkKind::Wire(_) => None,
                 });
-            Box::new(Air::new(Ran::new(config, seed), radio))
+            Box::new(RanLinks::new(Ran::new(config, seed), radio))
         });
         let mut deadlines = Deadlines::new(links.len() + sources.len() + 1);
         if let Some(air) = &air {
@@ -131,7 +131,7 @@ impl Network {
             middleboxes: Middleboxes::default(),
             air,
             sources,
-            store: Store::default(),
+            store: PacketPool::default(),
             arrived: Vec::new(),
             changes: Vec::new(),
             deadlines,
@@ -147,13 +147,13 @@ impl Network {
             name: name.to_owned(),
             nodes: self.nodes.join(", "),
         })?;
-        if let Some(air) = self.air.as_mut().filter(|_| node.reads_heads()) {
+        if let Some(air) = self.air.as_mut().filter(|_| node.wants_headers()) {
             air.ran.tell_heads();
         }
         let mut outages = Vec::new();
-        if let Some(watch) = node.watch() {
+        if let Some(watch) = node.link_subscription() {
             let wires = self.links.iter().filter_map(|link| match link {
-                Medium::Wire(link) if link.from == at => Some(link),
+                LinkKind::Wire(link) if link.from == at => Some(link),
                 _ => None,
             });
             outages.extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, watch)));
@@ -177,7 +177,7 @@ impl Network {
     }
 
     /// Shows each connection at each middlebox, with the node.
-    pub fn passages(&self, show: &mut dyn FnMut(HostId, &Passage)) {
+    pub fn passages(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
         self.middleboxes.passages(show);
     }
 
@@ -204,7 +204,13 @@ impl Network {
     }
 
     #[inline]
-    fn begin(&mut self, now: Instant, node: HostId, handle: Handle, observer: &mut impl Observer) {
+    fn begin(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        handle: PacketHandle,
+        observer: &mut impl Observer,
+    ) {
         let packet = self.store.packet(handle);
         debug_assert!(
             node != packet.destination && packet.id < CREATED_FROM,
@@ -241,7 +247,7 @@ impl Network {
                 continue;
             }
             if entity == self.links.len() + self.sources.len() {
-                self.run_air(at, observer, deliveries);
+                self.run_tti(at, observer, deliveries);
                 continue;
             }
             if entity >= self.first_node() {
@@ -287,11 +293,11 @@ impl Network {
     /// only.
     pub fn capacity_bytes(&self, link: LinkId, from: Instant, to: Instant) -> Bytes {
         match (&self.links[link.0 as usize], &self.air) {
-            (Medium::Radio(link), Some(air)) => {
+            (LinkKind::Radio(link), Some(air)) => {
                 air.ran.capacity(link.user, link.direction, from, to)
             }
-            (Medium::Radio(_), None) => Bytes::new(0),
-            (Medium::Wire(link), _) => link.bytes_between(from, to),
+            (LinkKind::Radio(_), None) => Bytes::new(0),
+            (LinkKind::Wire(link), _) => link.bytes_between(from, to),
         }
     }
 
@@ -299,7 +305,7 @@ impl Network {
     pub fn radio_hints(&self, host: HostId, now: Instant) -> Option<RadioHints> {
         let air = self.air.as_ref()?;
         let user = self.links.iter().find_map(|link| match link {
-            Medium::Radio(link) if link.direction == Direction::Down && link.to == host => {
+            LinkKind::Radio(link) if link.direction == Direction::Down && link.to == host => {
                 Some(link.user)
             }
             _ => None,
@@ -308,8 +314,8 @@ impl Network {
     }
 
     /// Returns whether the capacity of `link` is known before it is used.
-    pub fn foresees(&self, link: LinkId) -> bool {
-        matches!(self.links[link.0 as usize], Medium::Wire(_))
+    pub fn is_predictable(&self, link: LinkId) -> bool {
+        matches!(self.links[link.0 as usize], LinkKind::Wire(_))
     }
 
     /// Returns the number of packets under way, those at middleboxes included.
@@ -340,8 +346,8 @@ impl Network {
         deliveries: &mut Vec<Delivery>,
     ) {
         let index = id.0 as usize;
-        if let Medium::Wire(link) = &mut self.links[index] {
-            link.serve(&mut Scene {
+        if let LinkKind::Wire(link) = &mut self.links[index] {
+            link.serve(&mut QueueContext {
                 now,
                 link: id,
                 store: &mut self.store,
@@ -349,7 +355,7 @@ impl Network {
             });
         }
         loop {
-            let Medium::Wire(link) = &mut self.links[index] else {
+            let LinkKind::Wire(link) = &mut self.links[index] else {
                 return;
             };
             let Some(packet) = link.pop_until(now) else {
@@ -357,7 +363,7 @@ impl Network {
                 return;
             };
             if packet.lost {
-                let mut scene = Scene {
+                let mut scene = QueueContext {
                     now,
                     link: id,
                     store: &mut self.store,
@@ -371,7 +377,7 @@ impl Network {
     }
 
     /// Runs the next TTI of the radio access network, which begins now.
-    fn run_air(
+    fn run_tti(
         &mut self,
         now: Instant,
         observer: &mut impl Observer,
@@ -380,12 +386,12 @@ impl Network {
         let Some(mut air) = self.air.take() else {
             return;
         };
-        air.ran.tick(&mut air.outcome);
+        air.ran.run_tti(&mut air.outcome);
         let mut changes = core::mem::take(&mut self.changes);
         let mut events = core::mem::take(&mut air.outcome.events);
         for (user, event) in events.drain(..) {
             observer.connection(now, user, &event);
-            if let Medium::Radio(link) = &self.links[air.link(user, Direction::Down)]
+            if let LinkKind::Radio(link) = &self.links[air.link(user, Direction::Down)]
                 && self.middleboxes.watches(link.from)
             {
                 let of_event = changes_of(&event).iter();
@@ -405,14 +411,14 @@ impl Network {
         for (user, fate) in fates.drain(..) {
             let index = air.link(user, fate.direction);
             let id = LinkId(index as u32);
-            let mut scene = Scene {
+            let mut scene = QueueContext {
                 now,
                 link: id,
                 store: &mut self.store,
                 observer,
             };
-            let handle = fate.name as Handle;
-            if let Medium::Radio(link) = &mut self.links[index]
+            let handle = fate.packet_id as PacketHandle;
+            if let LinkKind::Radio(link) = &mut self.links[index]
                 && link.leave(handle, fate.delivered, &mut scene)
             {
                 arrived.push((id, handle));
@@ -424,12 +430,12 @@ impl Network {
             .set(self.links.len() + self.sources.len(), next);
         self.air = Some(air);
         for ([node, to], change) in changes.drain(..) {
-            let call = Call::Link(to, change);
+            let call = Event::Link(to, change);
             self.call(now, node, call, observer, deliveries);
         }
         self.changes = changes;
         for (node, packet) in heads {
-            self.call(now, node, Call::Head(packet), observer, deliveries);
+            self.call(now, node, Event::Head(packet), observer, deliveries);
         }
         for (id, handle) in arrived.drain(..) {
             if self.store.packet(handle).kind == Kind::Cross {
@@ -442,12 +448,12 @@ impl Network {
     }
 
     /// Takes the packets whose headers have come to base stations with a middlebox.
-    fn heads_of(&self, air: &mut Air) -> Vec<(HostId, Packet)> {
+    fn heads_of(&self, air: &mut RanLinks) -> Vec<(HostId, Packet)> {
         let mut heads = core::mem::take(&mut air.outcome.heads);
         let mut told = Vec::new();
         for (user, name) in heads.drain(..) {
             let node = self.links[air.link(user, Direction::Up)].to();
-            let packet = *self.store.packet(name as Handle);
+            let packet = *self.store.packet(name as PacketHandle);
             if packet.kind == Kind::Tcp && self.middleboxes.are_at(node) {
                 told.push((node, packet));
             }
@@ -462,7 +468,7 @@ impl Network {
             return;
         };
         for (index, medium) in self.links.iter_mut().enumerate() {
-            let Medium::Radio(link) = medium else {
+            let LinkKind::Radio(link) = medium else {
                 continue;
             };
             if link.direction != Direction::Down || link.to != host {
@@ -470,18 +476,18 @@ impl Network {
             }
             let store = &self.store;
             let gone = |name: u64| {
-                let packet = store.packet(name as Handle);
+                let packet = store.packet(name as PacketHandle);
                 packet.flow == flow && packet.kind == Kind::Tcp
             };
             let discarded = air.ran.discard(now, link.user, &gone);
-            let mut scene = Scene {
+            let mut scene = QueueContext {
                 now,
                 link: LinkId(index as u32),
                 store: &mut self.store,
                 observer,
             };
             for name in discarded {
-                link.purge(name as Handle, &mut scene);
+                link.purge(name as PacketHandle, &mut scene);
             }
         }
     }
@@ -491,7 +497,7 @@ impl Network {
         &mut self,
         now: Instant,
         id: LinkId,
-        handle: Handle,
+        handle: PacketHandle,
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
@@ -509,7 +515,7 @@ impl Network {
         &mut self,
         now: Instant,
         node: HostId,
-        handle: Handle,
+        handle: PacketHandle,
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
@@ -531,8 +537,8 @@ impl Network {
 
     /// Lets a packet of the host at `node` wait for the middlebox there, which is called when the network is advanced.
     #[cold]
-    fn hand_in(&mut self, now: Instant, node: HostId, handle: Handle) {
-        self.middleboxes.hand_in(now, node, handle);
+    fn hand_in(&mut self, now: Instant, node: HostId, handle: PacketHandle) {
+        self.middleboxes.enqueue(now, node, handle);
         self.plan_call(node);
     }
 
@@ -549,7 +555,7 @@ impl Network {
             Some(handle) => self.show(now, node, handle, observer, deliveries),
             None => {
                 let change = self.middleboxes.take_change(now, node);
-                let call = change.map_or(Call::Time, |(to, change)| Call::Link(to, change));
+                let call = change.map_or(Event::Time, |(to, change)| Event::Link(to, change));
                 self.call(now, node, call, observer, deliveries);
             }
         }
@@ -561,13 +567,13 @@ impl Network {
         &mut self,
         now: Instant,
         node: HostId,
-        handle: Handle,
+        handle: PacketHandle,
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
         let packet = *self.store.packet(handle);
         observer.arrived(now, node, &packet);
-        let call = Call::Packet(packet, handle);
+        let call = Event::Packet(packet, handle);
         self.call(now, node, call, observer, deliveries);
     }
 
@@ -576,11 +582,11 @@ impl Network {
         &mut self,
         now: Instant,
         node: HostId,
-        call: Call,
+        call: Event,
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
-        let outlets = Outlets {
+        let outlets = EgressQueues {
             routes: &self.routes,
             links: &self.links,
             air: self.air.as_deref(),
@@ -588,16 +594,16 @@ impl Network {
         let mut orders = self.middleboxes.call(now, node, call, outlets);
         for order in orders.drain(..) {
             let handle = match order {
-                Order::Forward(handle) => handle,
-                Order::Create(packet) => {
+                Action::Forward(handle) => handle,
+                Action::Create(packet) => {
                     observer.created(now, node, &packet);
                     self.store.insert(packet)
                 }
-                Order::Purge(flow, host) => {
+                Action::Purge(flow, host) => {
                     self.purge(now, flow, host, observer);
                     continue;
                 }
-                Order::Absorb(handle) => {
+                Action::Absorb(handle) => {
                     let packet = self.store.remove(handle);
                     observer.absorbed(now, node, &packet);
                     continue;
@@ -609,8 +615,8 @@ impl Network {
         self.plan_call(node);
     }
 
-    fn outlets(&self) -> Outlets<'_> {
-        Outlets {
+    fn outlets(&self) -> EgressQueues<'_> {
+        EgressQueues {
             routes: &self.routes,
             links: &self.links,
             air: self.air.as_deref(),
@@ -629,33 +635,39 @@ impl Network {
     }
 
     /// Puts a packet on a link.
-    fn enter(&mut self, now: Instant, id: LinkId, handle: Handle, observer: &mut impl Observer) {
-        let mut scene = Scene {
+    fn enter(
+        &mut self,
+        now: Instant,
+        id: LinkId,
+        handle: PacketHandle,
+        observer: &mut impl Observer,
+    ) {
+        let mut scene = QueueContext {
             now,
             link: id,
             store: &mut self.store,
             observer,
         };
         match (&mut self.links[id.0 as usize], &mut self.air) {
-            (Medium::Wire(link), _) => {
+            (LinkKind::Wire(link), _) => {
                 link.enter(handle, &mut scene);
                 self.deadlines.set(id.0 as usize, link.next_at());
             }
-            (Medium::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut scene),
-            (Medium::Radio(_), None) => scene.discard(handle, DropReason::Radio),
+            (LinkKind::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut scene),
+            (LinkKind::Radio(_), None) => scene.discard(handle, DropReason::Radio),
         }
     }
 }
 
 /// Queues of the links, as a middlebox sees those that leave its node.
 #[derive(Clone, Copy)]
-pub(crate) struct Outlets<'a> {
+pub(crate) struct EgressQueues<'a> {
     routes: &'a Routes,
-    links: &'a [Medium],
-    air: Option<&'a Air>,
+    links: &'a [LinkKind],
+    air: Option<&'a RanLinks>,
 }
 
-impl Outlets<'_> {
+impl EgressQueues<'_> {
     /// Returns what waits at `node` for the link towards `host`, which is another node.
     pub(crate) fn queued(&self, node: HostId, host: HostId) -> Backlog {
         self.backlog(self.routes.next(node, host))
@@ -663,13 +675,13 @@ impl Outlets<'_> {
 
     fn backlog(&self, link: LinkId) -> Backlog {
         match (&self.links[link.0 as usize], self.air) {
-            (Medium::Radio(link), Some(air)) => {
+            (LinkKind::Radio(link), Some(air)) => {
                 let (packets, bytes) = air.ran.queued(link.user, link.direction);
                 let packets = packets as u64;
                 Backlog { bytes, packets }
             }
-            (Medium::Radio(link), None) => link.under_way,
-            (Medium::Wire(link), _) => link.backlog(),
+            (LinkKind::Radio(link), None) => link.under_way,
+            (LinkKind::Wire(link), _) => link.backlog(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use radio::ran::{Direction, Outcome, Ran, UserId};
 use units::Instant;
 
-use crate::queue::Scene;
-use crate::store::Handle;
+use crate::packet_pool::PacketHandle;
+use crate::queue::QueueContext;
 use crate::{Backlog, DropReason, HostId, LinkConfig, Observer};
 
 /// One direction of one user.
@@ -33,9 +33,9 @@ impl RadioLink {
     /// Takes in a packet.
     pub(crate) fn enter<O: Observer>(
         &mut self,
-        handle: Handle,
+        handle: PacketHandle,
         ran: &mut Ran,
-        scene: &mut Scene<'_, O>,
+        scene: &mut QueueContext<'_, O>,
     ) {
         let size = scene.store.packet(handle).size;
         if size > self.mtu {
@@ -59,7 +59,11 @@ impl RadioLink {
     }
 
     /// Drops a packet that the radio access network has discarded.
-    pub(crate) fn purge<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+    pub(crate) fn purge<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) {
         self.under_way.bytes -= u64::from(scene.store.packet(handle).size);
         self.under_way.packets -= 1;
         scene.discard(handle, DropReason::Reset);
@@ -68,9 +72,9 @@ impl RadioLink {
     /// Takes a packet out of the radio access network. Returns whether it has arrived.
     pub(crate) fn leave<O: Observer>(
         &mut self,
-        handle: Handle,
+        handle: PacketHandle,
         delivered: bool,
-        scene: &mut Scene<'_, O>,
+        scene: &mut QueueContext<'_, O>,
     ) -> bool {
         let packet = scene.store.packet(handle);
         self.under_way.bytes -= u64::from(packet.size);
@@ -86,14 +90,14 @@ impl RadioLink {
 }
 
 /// The radio access network with the links that lead into it.
-pub(crate) struct Air {
+pub(crate) struct RanLinks {
     pub(crate) ran: Ran,
     pub(crate) outcome: Outcome,
     /// Position of the link of each user, downlink and uplink.
     links: Vec<[usize; 2]>,
 }
 
-impl Air {
+impl RanLinks {
     /// Builds the network of `ran`, where `links` has the position, user and direction of each link of the radio.
     pub(crate) fn new(ran: Ran, links: impl Iterator<Item = (usize, UserId, Direction)>) -> Self {
         let users = ran.config().users.len();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use config::{At, Wrong, each, within, wrong};
+use config::{FieldContext, FieldError, each, invalid_value, within};
 use link_trace::StepsError;
 use units::{Bytes, Rate};
 
@@ -72,7 +72,7 @@ pub enum TopologyError {
         /// The link.
         link: String,
         /// The field, its value and what is allowed.
-        wrong: Wrong,
+        wrong: FieldError,
     },
 }
 
@@ -138,7 +138,7 @@ fn users(topology: &Topology) -> Result<(), TopologyError> {
             _ => {
                 return Err(TopologyError::Value {
                     link: link.name.clone(),
-                    wrong: Wrong {
+                    wrong: FieldError {
                         field: "capacity".to_owned(),
                         message: format!(
                             "{:?} must be a user of the radio access network, each way once",
@@ -176,21 +176,21 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
     let mtu = Bytes::new(u64::from(link.mtu));
     let value = || {
         within("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
-        link.loss.check().at("loss")?;
-        Blackout::check(&link.blackouts).at("blackouts")?;
+        link.loss.check().in_table("loss")?;
+        Blackout::check(&link.blackouts).in_table("blackouts")?;
         let policer = link.policer.as_ref();
         policer
             .map_or(Ok(()), |policer| policer.check(mtu))
-            .at("policer")?;
+            .in_table("policer")?;
         link.jitter
             .as_ref()
             .map_or(Ok(()), Jitter::check)
-            .at("jitter")?;
+            .in_table("jitter")?;
         let none = Limit::Bytes(Bytes::new(0));
         if link.queue.limit == Limit::Packets(0) || link.queue.limit == none {
-            wrong("queue.limit", 0, "more than zero")?;
+            invalid_value("queue.limit", 0, "more than zero")?;
         }
-        link.queue.discipline.check().at("queue")?;
+        link.queue.discipline.check().in_table("queue")?;
         each("cross", &link.cross, |cross| cross.check(mtu))
     };
     value().map_err(|wrong| TopologyError::Value {

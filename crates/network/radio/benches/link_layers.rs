@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use radio::mac::harq::{Chance, Harq, HarqConfig, Reception, Timing};
+use radio::mac::harq::{ErrorDraws, Harq, HarqConfig, Reception, Timing};
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, UNUSED};
 use radio::rlc::{Block, Sdu, am};
 use radio::settings::Rlc;
@@ -22,7 +22,7 @@ fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
         max_transmissions: 4,
         timing: Timing::Asynchronous,
     });
-    let chance = Chance::new(1, 1);
+    let chance = ErrorDraws::new(1, 1);
     let (mut delivered, mut confirmed) = (Vec::with_capacity(4_096), Vec::with_capacity(4_096));
     let mut report = Block::default();
     let (mut tti, mut id) = (0, 0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::Auto;
-use crate::memory::Memory;
+use crate::destination_cache::DestinationCache;
 use crate::policy::{BUILT_IN, Policy, PolicyError, builtin, builtin_text};
 
 /// Texts of policies and memories, by the names that words after `auto` give them.
@@ -61,11 +61,11 @@ impl Auto {
     ///
     /// # Errors
     /// The message names file, field, value and what is allowed.
-    pub(crate) fn memory_in(&self, files: &Files) -> Result<Memory, String> {
+    pub(crate) fn memory_in(&self, files: &Files) -> Result<DestinationCache, String> {
         let Some(file) = &self.memory else {
-            return Ok(Memory::default());
+            return Ok(DestinationCache::default());
         };
         let text = files.get(file).map_or("", String::as_str);
-        Memory::from_toml(text).map_err(|reason| format!("{file}: {reason}"))
+        DestinationCache::from_toml(text).map_err(|reason| format!("{file}: {reason}"))
     }
 }

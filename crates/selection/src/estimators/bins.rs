@@ -11,7 +11,7 @@ const BIN: Duration = Duration::from_millis(100);
 /// Number of bins over which rates are smoothed: a second.
 const SMOOTHED: usize = 10;
 /// Number of bins over which waiting times are averaged, since they jump by 8 ms with each block that is retransmitted.
-const LATELY: usize = 5;
+const RECENT_BINS: usize = 5;
 /// Mean waiting time of packets where hardly any queue stands, s, above the lowest RTT: half a transmission interval of
 /// 1 ms and, for one block in ten, 8 ms until its retransmission.
 const RADIO_WAIT: f64 = 0.5e-3 + 0.1 * 8e-3;
@@ -38,7 +38,7 @@ pub(crate) struct Bin {
     /// Share of the time during which a queue stood, so that the path was in full use.
     pub(crate) used: f64,
     /// Confidence in `used`, from 0 to 1.
-    pub(crate) standing: f64,
+    pub(crate) queue_confidence: f64,
     delivered: u64,
     retransmissions: u64,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Bins {
     slow_start: bool,
     app_limited: bool,
     /// Lowest smoothed RTT, s: the RTT without a queue, jitter included.
-    floor: f64,
+    baseline_rtt: f64,
     /// Mean RTT above the floor (s), segments in flight, and segments per second of the latest bins.
     lately: VecDeque<[f64; 3]>,
     /// Number of bins without a queue.
@@ -87,8 +87,8 @@ impl Bins {
             count: 0,
             slow_start: false,
             app_limited: false,
-            floor: f64::INFINITY,
-            lately: VecDeque::with_capacity(LATELY),
+            baseline_rtt: f64::INFINITY,
+            lately: VecDeque::with_capacity(RECENT_BINS),
             calm: 0,
             last: VecDeque::with_capacity(SMOOTHED + 1),
         }
@@ -99,8 +99,8 @@ impl Bins {
         let sender = sample.sender;
         let start = *self.start.get_or_insert(Start::of(sample));
         let srtt = sample.srtt.as_secs_f64();
-        self.floor = self
-            .floor
+        self.baseline_rtt = self
+            .baseline_rtt
             .min(srtt)
             .max(sample.min_rtt.as_secs_f64())
             .max(1e-6);
@@ -120,7 +120,7 @@ impl Bins {
             at: sample.at,
             rate: Rate::of(Bytes::new(delivered * u64::from(sender.mss)), length),
             used,
-            standing,
+            queue_confidence: standing,
             delivered,
             retransmissions,
         };
@@ -143,14 +143,14 @@ impl Bins {
     fn standing(&mut self, sample: &Sample<'_>, rate: f64) -> (f64, f64) {
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.sums.0 / count, self.sums.1 / count);
-        if self.lately.len() == LATELY {
+        if self.lately.len() == RECENT_BINS {
             self.lately.pop_front();
         }
-        let now = srtt - self.floor;
+        let now = srtt - self.baseline_rtt;
         self.lately.push_back([now, inflight, rate.max(1.0)]);
         let sum = |of: usize| self.lately.iter().map(|each| each[of]).sum::<f64>();
         let waiting = sum(0) / self.lately.len() as f64;
-        let jitter = (self.floor - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
+        let jitter = (self.baseline_rtt - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
         let radio = RADIO_WAIT * jitter.clamp(0.0, 1.0);
         let wait = radio.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
         if waiting <= wait {
@@ -158,11 +158,11 @@ impl Bins {
             return (0.0, 0.0);
         }
         let used = 1.0 - radio / waiting;
-        let burst = self.slow_start && waiting < SLOW_START_QUEUE * self.floor;
+        let burst = self.slow_start && waiting < SLOW_START_QUEUE * self.baseline_rtt;
         // By Little's law, the data in flight divided by the rate is the actual RTT. The smoothed RTT lags behind it
         // just after a reduction of the window.
-        let real = (inflight / rate.max(1.0)).min(sum(1) / sum(2)) - self.floor;
-        let late = now < waiting / 2.0 || real < waiting / 2.0 - LITTLE * self.floor;
+        let real = (inflight / rate.max(1.0)).min(sum(1) / sum(2)) - self.baseline_rtt;
+        let late = now < waiting / 2.0 || real < waiting / 2.0 - LITTLE * self.baseline_rtt;
         if self.app_limited || burst || late {
             return (used, 0.0);
         }
@@ -187,12 +187,12 @@ impl Bins {
     }
 
     /// Returns the number of bins without a queue so far.
-    pub(crate) fn calm(&self) -> f64 {
+    pub(crate) fn queueless_bins(&self) -> f64 {
         f64::from(self.calm)
     }
 
     /// Returns the RTT without a queue, jitter included, s; infinite before the first bin.
     pub(crate) fn floor(&self) -> f64 {
-        self.floor
+        self.baseline_rtt
     }
 }

@@ -19,7 +19,7 @@ const EPISODE: u64 = 3;
 /// Number of round trips among which a peak is ranked.
 const KEPT: usize = 128;
 /// Number of round trips before which a loss tells nothing.
-const FEWEST: usize = 4;
+const MIN_ROUNDS: usize = 4;
 /// Number of losses that count; older ones concern a path that may be gone.
 const LOSSES: usize = 16;
 /// Share of the RTT without a queue that packets wait at least where a buffer overflows.
@@ -39,7 +39,7 @@ const JITTER: f64 = 1.5;
 /// Relative difference up to which two peaks are alike.
 const ALIKE: f64 = 0.02;
 /// Fewest segments in a queue that shows.
-const FEWEST_QUEUED: f64 = 5.0;
+const MIN_QUEUED: f64 = 5.0;
 /// Standard deviation of ln(size) that no number of overflows removes, as the smoothed RTT lags behind the queue.
 const LAG: f64 = 0.15;
 
@@ -141,7 +141,7 @@ impl BufferEstimator {
 
     /// Takes a loss in the round trip that has just ended, perhaps after `slow_start`.
     fn lost(&mut self, now: &Queued, slow_start: bool) {
-        let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > FEWEST) else {
+        let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS) else {
             return;
         };
         // As long as this one counts half.
@@ -155,7 +155,7 @@ impl BufferEstimator {
         let rank = longer / all.max(1.0);
         let waiting = self.before.waiting.max(f64::MIN_POSITIVE);
         let long = waiting > QUEUE * now.floor + BEYOND_JITTER * now.jitter;
-        let queued = long && peak > FEWEST_QUEUED;
+        let queued = long && peak > MIN_QUEUED;
         let slow_start = if slow_start { SLOW_START } else { 0.0 };
         if self.losses.len() == LOSSES {
             self.losses.pop_front();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use units::Rate;
 
 use super::bins::Bin;
-use super::line::{Line, Point};
+use super::robust_regression::{Line, Point};
 use crate::estimate::Estimate;
 
 /// Number of bins in the present capacity: a second.
@@ -22,13 +22,13 @@ const KEPT: usize = SPANS[SPANS.len() - 1];
 const FORGOTTEN: f64 = 50.0;
 /// Least standard deviation of ln(rate) of a bin: at 20 Mbit/s a bin has 170 segments, and ACKs come in bursts of about
 /// ten.
-const LEAST_DEVIATION: f64 = 0.05;
+const MIN_DEVIATION: f64 = 0.05;
 /// Difference of ln(rate) by which a rate must exceed the known capacity to replace it: two deviations of a bin.
 const NEWS: f64 = 0.1;
 /// Weight of such a bin, since the capacity may be higher.
 const BEYOND: f64 = 0.5;
 /// Share of time with a queue below which a bin says nothing about the capacity.
-const LEAST_USED: f64 = 0.1;
+const MIN_USED: f64 = 0.1;
 /// Change of ln(capacity) per second below which the quality counts as steady: half of the change at 20 dB and 0.25
 /// dB/s (60 km/h), where by Shannon a dB is 0.23/ln(101) = 0.05.
 pub(super) const STANDING: f64 = 0.006;
@@ -121,20 +121,20 @@ impl CapacityEstimator {
         let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. It replaces the known capacity if it exceeds it.
         let beyond = self.known.is_some_and(|known| rate > known + NEWS);
-        let correction = -bin.used.max(LEAST_USED).ln();
-        let (y, weight) = if beyond && bin.standing < BEYOND {
+        let correction = -bin.used.max(MIN_USED).ln();
+        let (y, weight) = if beyond && bin.queue_confidence < BEYOND {
             (rate, BEYOND)
         } else {
-            (rate + correction, bin.standing)
+            (rate + correction, bin.queue_confidence)
         };
-        self.unseen = if bin.standing > 0.5 {
+        self.unseen = if bin.queue_confidence > 0.5 {
             0.0
         } else {
             self.unseen + 1.0
         };
-        if bin.standing > 0.5 {
+        if bin.queue_confidence > 0.5 {
             let known = self.known.unwrap_or(y);
-            self.known = Some(known + bin.standing / PRESENT as f64 * (y - known));
+            self.known = Some(known + bin.queue_confidence / PRESENT as f64 * (y - known));
         }
         let x = bin.at.as_secs_f64();
         self.bins.push_back(Seen {
@@ -144,7 +144,7 @@ impl CapacityEstimator {
                 weight,
                 correction,
             },
-            standing: bin.standing,
+            standing: bin.queue_confidence,
         });
         if self.bins.len() > KEPT {
             self.bins.pop_front();
@@ -194,7 +194,7 @@ impl CapacityEstimator {
             let points = self.bins.iter().skip(skipped).map(|bin| bin.point);
             let standing = self.bins.iter().skip(skipped).map(|bin| bin.standing);
             let known = standing.sum::<f64>() / span as f64;
-            let Some(line) = Line::through(points, LEAST_DEVIATION) else {
+            let Some(line) = Line::through(points, MIN_DEVIATION) else {
                 continue;
             };
             let trend = Trend::of(&line, known);

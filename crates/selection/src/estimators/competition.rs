@@ -19,7 +19,7 @@ const ROUNDS: u32 = 4;
 /// Share of the RTT without a queue that packets wait at least while a queue stands.
 const STANDING: f64 = 0.3;
 /// Least mean number of segments in flight. With fewer, windows that keep a queue of some segments follow the capacity.
-const LEAST_INFLIGHT: f64 = 6.0;
+const MIN_INFLIGHT: f64 = 6.0;
 /// Fall of ln(window) between blocks from which on it tells something: half of what CUBIC backs off.
 const CHANGED: f64 = 0.15;
 /// Least standard deviation of the difference of ln(rate) between blocks of a flow alone.
@@ -72,7 +72,7 @@ impl CompetitionEstimator {
         let block = self.block.get_or_insert(fresh);
         block.inflight += f64::from(sender.inflight);
         block.samples += 1.0;
-        block.disturbed |= outage || sender.slow_start || sender.awaits_application();
+        block.disturbed |= outage || sender.slow_start || sender.is_app_limited();
         let length = sample.at.saturating_since(block.begun);
         if length < BLOCK || round < block.round + ROUNDS {
             return;
@@ -83,7 +83,7 @@ impl CompetitionEstimator {
         let window = ended.inflight / ended.samples;
         let rate = sender.delivered.saturating_sub(ended.delivered) as f64 / seconds;
         // By Little's law, window over rate is the RTT of the block.
-        let stands = window > LEAST_INFLIGHT && window > rate * floor * (1.0 + STANDING);
+        let stands = window > MIN_INFLIGHT && window > rate * floor * (1.0 + STANDING);
         let told = stands && rate > 0.0 && !ended.disturbed;
         let seen = told.then(|| Seen {
             window: window.ln(),

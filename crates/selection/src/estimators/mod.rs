@@ -4,16 +4,16 @@ mod bins;
 mod buffer;
 mod capacity;
 mod competition;
-mod extremes;
 mod jitter;
-mod line;
+mod minmax;
 mod outage;
 mod queue;
 mod radio;
-mod rounds;
+mod robust_regression;
+mod round_trips;
 mod window;
 
-use cca::SenderView;
+use cca::SenderInfo;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::estimate::{Estimate, Latency, Movement, Phase, Speed};
@@ -22,11 +22,11 @@ use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
 use competition::{CompetitionEstimator, SHARED};
-use extremes::Extremes;
 use jitter::JitterEstimator;
+use minmax::Extremes;
 use outage::OutageDetector;
 use queue::QueueEstimator;
-use rounds::Rounds;
+use round_trips::Rounds;
 use window::WindowEstimator;
 
 /// Boundary of the latency classes: about the geometric mean of the 18 ms and 68 ms of atxutegi2018 §5, each plus 15 ms
@@ -37,13 +37,13 @@ const LATENCY_DEVIATION: f64 = 0.2;
 /// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
 const CALM: f64 = 2.0;
 /// Confidence from which on the capacity gives a transmission time, and buffer and competition are sure.
-const SURE: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 /// The transmission time of a segment counts from this part of the RTT on: a tenth, below which it is within the jitter.
-const LEAST_TRANSMISSION: u64 = 10;
+const MIN_TRANSMISSION: u64 = 10;
 
 /// Estimates of a connection, from the sender's side.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct View {
+pub struct PathEstimates {
     /// Time since the first sample.
     pub age: Duration,
     /// Lowest RTT; zero before the first sample.
@@ -104,7 +104,7 @@ pub struct View {
     pub requirement: Requirement,
 }
 
-impl View {
+impl PathEstimates {
     /// Returns smoothed RTT over lowest RTT, less 1.
     pub fn queue_ratio(&self) -> f64 {
         self.above_base(self.srtt)
@@ -121,7 +121,7 @@ impl View {
     /// Returns an RTT over the bound of `goodput@`; `None` for another requirement.
     pub(crate) fn over_bound(&self, rtt: Duration) -> Option<f64> {
         match self.requirement {
-            Requirement::Within(bound) => Some(rtt.as_secs_f64() / bound.as_secs_f64()),
+            Requirement::GoodputAtRtt(bound) => Some(rtt.as_secs_f64() / bound.as_secs_f64()),
             _ => None,
         }
     }
@@ -129,7 +129,7 @@ impl View {
     /// Returns a rate over that of `delay@`; `None` for another requirement.
     pub(crate) fn over_floor(&self, rate: Rate) -> Option<f64> {
         match self.requirement {
-            Requirement::Above(floor) => Some(rate.as_mbps() / floor.as_mbps()),
+            Requirement::DelayAtRate(floor) => Some(rate.as_mbps() / floor.as_mbps()),
             _ => None,
         }
     }
@@ -151,12 +151,12 @@ impl View {
 
     /// Returns the estimate of the competition once it is sure.
     pub(crate) fn sure_competition(&self) -> Option<Estimate<f64>> {
-        Some(self.competition).filter(|each| each.confidence >= SURE)
+        Some(self.competition).filter(|each| each.confidence >= MIN_CONFIDENCE)
     }
 
     /// Returns the estimate of the buffer once it is sure.
     pub(crate) fn sure_buffer(&self) -> Option<Estimate<f64>> {
-        Some(self.buffer).filter(|each| each.confidence >= SURE)
+        Some(self.buffer).filter(|each| each.confidence >= MIN_CONFIDENCE)
     }
 
     /// Returns whether other flows surely share the bottleneck.
@@ -178,7 +178,7 @@ impl View {
 
 /// Watch: the estimators of one connection.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct PathEstimators {
     begun: Option<Instant>,
     bins: Bins,
     capacity: CapacityEstimator,
@@ -193,16 +193,16 @@ pub struct Watch {
     outage: OutageDetector,
     /// Whether there was an outage in the present bin.
     interrupted: bool,
-    view: View,
+    view: PathEstimates,
 }
 
-impl Default for Watch {
+impl Default for PathEstimators {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Watch {
+impl PathEstimators {
     /// Creates the estimators of a connection that has sent nothing yet.
     pub fn new() -> Self {
         Self {
@@ -218,12 +218,12 @@ impl Watch {
             rounds: Rounds::default(),
             outage: OutageDetector::default(),
             interrupted: false,
-            view: View::default(),
+            view: PathEstimates::default(),
         }
     }
 
     /// Returns the present estimates.
-    pub fn view(&self) -> &View {
+    pub fn view(&self) -> &PathEstimates {
         &self.view
     }
 
@@ -234,7 +234,7 @@ impl Watch {
     }
 
     /// Sets the lowest RTT of earlier connections to the destination, which is used until there are samples.
-    pub(crate) fn recall(&mut self, min_rtt: Duration) {
+    pub(crate) fn seed_min_rtt(&mut self, min_rtt: Duration) {
         self.view.base_rtt = Estimate::new(min_rtt, 0.5);
         self.view.latency = latency(min_rtt);
     }
@@ -245,12 +245,12 @@ impl Watch {
     }
 
     /// Sets the measure that the application wants to maximise, whose bounds some features look at.
-    pub fn want(&mut self, requirement: Requirement) {
+    pub fn set_requirement(&mut self, requirement: Requirement) {
         self.view.requirement = requirement;
     }
 
     /// Takes the state of the sender at `now`, and the hints of the radio if it gives any.
-    pub fn observe(&mut self, now: Instant, sender: &SenderView, hints: Option<Hints>) {
+    pub fn observe(&mut self, now: Instant, sender: &SenderInfo, hints: Option<Hints>) {
         if let Some(hints) = hints {
             self.view.hints = hints;
         }
@@ -292,12 +292,12 @@ impl Watch {
     fn base(&self, sample: &Sample<'_>) -> Duration {
         let lowest = sample.min_rtt;
         let capacity = self.view.capacity;
-        if self.handshake != Some(lowest) || capacity.confidence < SURE {
+        if self.handshake != Some(lowest) || capacity.confidence < MIN_CONFIDENCE {
             return lowest;
         }
         let segment = Bytes::new(u64::from(sample.sender.mss));
         let transmission = capacity.value.time_to_send(segment);
-        if transmission * LEAST_TRANSMISSION < lowest {
+        if transmission * MIN_TRANSMISSION < lowest {
             return lowest;
         }
         lowest + transmission
@@ -315,7 +315,7 @@ impl Watch {
         view.rounds = self.rounds.count();
         view.outage = self.outage.lasts();
         view.slow_start = sample.sender.slow_start;
-        let calm = self.bins.calm();
+        let calm = self.bins.queueless_bins();
         view.base_rtt = Estimate::new(base, calm / (calm + CALM));
         view.latency = latency(base);
         view.rate = self.bins.rate();

@@ -1,6 +1,6 @@
 //! Outages: from a retransmission time-out until the recovery from it has ended.
 
-use cca::{CaState, SenderView};
+use cca::{CaState, SenderInfo};
 
 /// Number of round trips after the recovery until samples are those of the path again. The round in which the recovery
 /// ends is one of them.
@@ -16,7 +16,7 @@ pub(super) struct OutageDetector {
 
 impl OutageDetector {
     /// Takes the next sample, in round trip number `round`.
-    pub(super) fn observe(&mut self, sender: &SenderView, round: u32) {
+    pub(super) fn observe(&mut self, sender: &SenderInfo, round: u32) {
         let timeouts = sender.timeouts.unwrap_or_default();
         if sender.ca_state == CaState::Loss || timeouts > self.timeouts {
             self.over = Some(round.saturating_add(SETTLING));

@@ -31,7 +31,7 @@ pub(super) struct QueueEstimator {
     longest: f64,
     buffer: BufferEstimator,
     /// Longest queue at which segments were lost, and how often that was.
-    longest_lossy: f64,
+    max_queue_at_loss: f64,
     overflows: u32,
     overflowing_until: Instant,
     lost_at_random: f64,
@@ -48,7 +48,7 @@ impl QueueEstimator {
             recent: (0.0, Instant::ZERO),
             longest: 0.0,
             buffer: BufferEstimator::default(),
-            longest_lossy: 0.0,
+            max_queue_at_loss: 0.0,
             overflows: 0,
             overflowing_until: Instant::ZERO,
             lost_at_random: 0.0,
@@ -102,14 +102,14 @@ impl QueueEstimator {
 
     fn lost(&mut self, sample: &Sample<'_>, again: u64) {
         if sample.at < self.overflowing_until {
-            self.longest_lossy = self.longest_lossy.max(self.queue);
+            self.max_queue_at_loss = self.max_queue_at_loss.max(self.queue);
             return;
         }
         if self.recent.0 < SHORT * self.longest || self.excess < NO_QUEUE {
             self.lost_at_random += again as f64;
             return;
         }
-        self.longest_lossy = self.longest_lossy.max(self.recent.0);
+        self.max_queue_at_loss = self.max_queue_at_loss.max(self.recent.0);
         self.overflows += 1;
         let lasts: Duration = sample.srtt * EPISODE;
         self.overflowing_until = sample.at + lasts;
@@ -129,7 +129,7 @@ impl QueueEstimator {
     /// number of times. It is the buffer only where the buffer overflowed.
     pub(super) fn loss_queue(&self) -> Estimate<f64> {
         let overflows = f64::from(self.overflows);
-        Estimate::new(self.longest_lossy, overflows / (overflows + 1.0))
+        Estimate::new(self.max_queue_at_loss, overflows / (overflows + 1.0))
     }
 
     pub(super) fn random_loss(&self) -> Estimate<f64> {

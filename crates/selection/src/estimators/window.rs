@@ -1,6 +1,6 @@
 //! Receive window: estimates whether it limits the connection.
 
-use cca::SenderView;
+use cca::SenderInfo;
 
 use crate::estimate::Estimate;
 
@@ -17,7 +17,7 @@ pub(super) struct WindowEstimator {
 }
 
 impl WindowEstimator {
-    pub(super) fn observe(&mut self, sender: &SenderView) {
+    pub(super) fn observe(&mut self, sender: &SenderInfo) {
         let mss = u64::from(sender.mss);
         let flying = u64::from(sender.inflight) * mss;
         let full = |offered| flying + 2 * mss > offered;

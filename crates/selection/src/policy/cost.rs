@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Situation, Wrong, cca_named, named, not_empty};
-use crate::memory::Remembered;
+use super::{DecisionInput, Recommendation, Wrong, cca_named, named, not_empty};
+use crate::destination_cache::DestinationEntry;
 
-/// Choice by costs per destination, which [`Memory::remember`](crate::Memory::remember) computes and [`Remembered`]
+/// Choice by costs per destination, which [`DestinationCache::remember`](crate::DestinationCache::remember) computes and [`DestinationEntry`]
 /// holds. Until there were enough connections, the only choice is `on_loss` for a connection with many losses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,9 +51,9 @@ impl Cost {
 
     pub(super) fn advise(
         &self,
-        situation: &Situation<'_>,
+        situation: &DecisionInput<'_>,
         default: &'static str,
-    ) -> Option<Advice> {
+    ) -> Option<Recommendation> {
         let lossy = |share: f64| self.loss_share.is_some_and(|least| share > least);
         if let Some(present) = situation.present {
             let share = situation.view.retransmitted;
@@ -62,7 +62,7 @@ impl Cost {
             } else {
                 present
             };
-            return Some(Advice {
+            return Some(Recommendation {
                 to,
                 reason: format!("{:.1} % of segments sent again", share * 100.0),
                 confidence: 1.0,
@@ -70,7 +70,7 @@ impl Cost {
         }
         let known = situation.known?;
         if known.connections < self.min_connections {
-            return Some(Advice {
+            return Some(Recommendation {
                 to: default,
                 reason: format!("{} earlier connections are too few", known.connections),
                 confidence: 1.0,
@@ -80,7 +80,7 @@ impl Cost {
     }
 
     /// Returns the candidate with the lowest cost; a candidate that was never tried costs nothing.
-    fn cheapest(&self, known: &Remembered, draw: f64) -> Option<Advice> {
+    fn cheapest(&self, known: &DestinationEntry, draw: f64) -> Option<Recommendation> {
         let all: Vec<_> = self
             .candidates
             .iter()
@@ -89,7 +89,7 @@ impl Cost {
         if draw < self.explore {
             let share = draw / self.explore;
             let to = all[((share * all.len() as f64) as usize).min(all.len() - 1)];
-            return Some(Advice {
+            return Some(Recommendation {
                 to,
                 reason: "at random, to learn".to_owned(),
                 confidence: 1.0,
@@ -97,7 +97,7 @@ impl Cost {
         }
         let cost = |name: &str| known.ccas.get(name).map_or(0.0, |tried| tried.cost);
         let to = all.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-        Some(Advice {
+        Some(Recommendation {
             to,
             reason: format!("lowest cost so far, {:.3}", cost(to)),
             confidence: 1.0,

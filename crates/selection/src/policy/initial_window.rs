@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::check_kinds;
 use super::{Wrong, not_empty};
-use crate::memory::Remembered;
+use crate::destination_cache::DestinationEntry;
 use crate::requirement::Requirement;
 
 /// Window that every connection starts with (RFC 6928), segments.
@@ -59,7 +59,7 @@ impl InitialWindow {
         &self,
         requirement: Requirement,
         size: Option<u64>,
-        known: Option<&Remembered>,
+        known: Option<&DestinationEntry>,
     ) -> Option<u32> {
         let kind = requirement.kind();
         let small = match size {
@@ -76,7 +76,7 @@ impl InitialWindow {
 }
 
 /// Returns the largest window that suits a destination, segments.
-fn limit(known: &Remembered) -> f64 {
+fn limit(known: &DestinationEntry) -> f64 {
     if known.retransmitted > LOSSY {
         return f64::from(USUAL);
     }
@@ -90,7 +90,7 @@ fn limit(known: &Remembered) -> f64 {
 mod tests {
     use super::*;
 
-    fn window(known: &Remembered) -> Option<u32> {
+    fn window(known: &DestinationEntry) -> Option<u32> {
         let window = InitialWindow {
             segments: 24,
             largest_flow: 5.0,
@@ -101,22 +101,26 @@ mod tests {
 
     #[test]
     fn what_is_known_of_the_destination_limits_the_window() {
-        let path = |max_rate_mbps: f64, buffer_segments: f64| Remembered {
+        let path = |max_rate_mbps: f64, buffer_segments: f64| DestinationEntry {
             connections: 1,
             min_rtt_ms: 20.0,
             max_rate_mbps,
             buffer_segments,
-            ..Remembered::default()
+            ..DestinationEntry::default()
         };
         assert_eq!(window(&path(50.0, 0.0)), Some(24), "86 segments in flight");
         assert_eq!(window(&path(5.0, 0.0)), Some(17), "twice 8.6 segments");
         assert_eq!(window(&path(2.0, 0.0)), None, "less than the usual one");
         assert_eq!(window(&path(50.0, 12.0)), Some(12), "the buffer");
-        let lossy = Remembered {
+        let lossy = DestinationEntry {
             retransmitted: 0.03,
             ..path(50.0, 0.0)
         };
         assert_eq!(window(&lossy), None);
-        assert_eq!(window(&Remembered::default()), Some(24), "nothing is known");
+        assert_eq!(
+            window(&DestinationEntry::default()),
+            Some(24),
+            "nothing is known"
+        );
     }
 }

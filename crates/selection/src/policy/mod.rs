@@ -2,14 +2,14 @@
 
 mod builtin;
 mod cost;
-mod evidence;
 mod initial_window;
+mod knn;
+mod knn_distance;
+mod knn_examples;
 mod method;
-mod moments;
-mod ranks;
 mod rules;
 mod table;
-mod ties;
+mod tie_break;
 mod tree;
 mod tuning;
 
@@ -20,20 +20,20 @@ use serde::{Deserialize, Serialize};
 
 pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
-pub use evidence::{Evidence, PARTS};
 pub use initial_window::InitialWindow;
+pub use knn::{KnnParams, KnnPolicy};
+pub use knn_examples::{ExampleTable, PARTS};
 pub use method::{Fixed, Method};
-pub use moments::{Choice, Moments};
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
 pub use tree::{Leaf, Moment, Node, Split, Tree, Trees};
 pub use tuning::Tuning;
 
-use self::ties::break_tie;
+use self::tie_break::break_tie;
 use crate::DEFAULT_CCA;
-use crate::estimators::View;
+use crate::destination_cache::DestinationEntry;
+use crate::estimators::PathEstimates;
 use crate::features::Features;
-use crate::memory::Remembered;
 use crate::requirement::Requirement;
 
 /// Error of a policy that cannot be used.
@@ -101,9 +101,9 @@ fn default_cca() -> String {
 
 /// Situation: the state of a connection for which a policy is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Situation<'a> {
+pub struct DecisionInput<'a> {
     /// Estimates of the connection.
-    pub view: &'a View,
+    pub view: &'a PathEstimates,
     /// Features of the same estimates.
     pub features: &'a Features,
     /// Measure to maximise.
@@ -115,14 +115,14 @@ pub struct Situation<'a> {
     /// CCAs that the operator prefers among equals.
     pub prefer: &'a [&'static str],
     /// Results of earlier connections to the destination.
-    pub known: Option<&'a Remembered>,
+    pub known: Option<&'a DestinationEntry>,
     /// A number from 0 to 1 drawn for this decision.
     pub draw: f64,
 }
 
 /// Answer of a policy.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Advice {
+pub struct Recommendation {
     /// CCA that the policy chooses.
     pub to: &'static str,
     /// Reason in words.
@@ -239,7 +239,7 @@ impl Policy {
 
     /// Returns the CCA for a connection about which nothing is known.
     pub(crate) fn default_cca(&self) -> &'static str {
-        self.here(cca_named(&self.default).unwrap_or(DEFAULT_CCA))
+        self.resolve_cca(cca_named(&self.default).unwrap_or(DEFAULT_CCA))
     }
 
     /// Returns the policy as it runs on a Linux kernel.
@@ -249,7 +249,7 @@ impl Policy {
         self
     }
 
-    fn here(&self, cca: &'static str) -> &'static str {
+    fn resolve_cca(&self, cca: &'static str) -> &'static str {
         if self.kernel { self.on_linux(cca) } else { cca }
     }
 
@@ -299,7 +299,7 @@ impl Policy {
     }
 
     /// Returns whether the policy covers the requirement, or the named one that is nearest to it.
-    pub(crate) fn answers(&self, requirement: Requirement) -> bool {
+    pub(crate) fn supports(&self, requirement: Requirement) -> bool {
         match &self.method {
             // These methods choose the same CCA for every requirement.
             Method::Fixed(_) | Method::Cost(_) => true,
@@ -327,15 +327,15 @@ impl Policy {
     }
 
     /// Returns the advice of the policy; `None` if too little is known to decide.
-    pub fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+    pub fn recommend(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
         let mut advice = self.by_method(situation)?;
-        advice.to = self.here(advice.to);
+        advice.to = self.resolve_cca(advice.to);
         Some(advice)
     }
 
-    fn by_method(&self, situation: &Situation<'_>) -> Option<Advice> {
+    fn by_method(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
         match &self.method {
-            Method::Fixed(fixed) => Some(Advice {
+            Method::Fixed(fixed) => Some(Recommendation {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
                 reason: "fixed".to_owned(),
                 confidence: 1.0,
@@ -350,8 +350,8 @@ impl Policy {
     }
 
     /// Returns the advice for a new connection about which too little is known.
-    pub(crate) fn unknowing(&self) -> Advice {
-        Advice {
+    pub(crate) fn default_recommendation(&self) -> Recommendation {
+        Recommendation {
             to: self.default_cca(),
             reason: "nothing is known that the policy decides by".to_owned(),
             confidence: 1.0,

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Situation, Wrong, break_tie, cca_named, named, not_empty};
-use crate::features::{FEATURES, feature_called};
+use super::{DecisionInput, Recommendation, Wrong, break_tie, cca_named, named, not_empty};
+use crate::features::{FEATURES, feature_index};
 use crate::requirement::Requirement;
 
 /// Rules in the order in which they are tried.
@@ -33,7 +33,7 @@ pub struct Rule {
 
 impl Rule {
     /// Returns the lowest confidence of its features if all conditions hold.
-    fn holds(&self, situation: &Situation<'_>) -> Option<f64> {
+    fn holds(&self, situation: &DecisionInput<'_>) -> Option<f64> {
         self.when.iter().try_fold(1.0, |lowest: f64, condition| {
             Some(lowest.min(condition.holds(situation)?))
         })
@@ -72,8 +72,8 @@ impl Condition {
     }
 
     /// Returns the confidence of the feature if the condition holds. It does not hold if the feature is unknown.
-    fn holds(&self, situation: &Situation<'_>) -> Option<f64> {
-        let known = situation.features.0[feature_called(&self.feature)?]?;
+    fn holds(&self, situation: &DecisionInput<'_>) -> Option<f64> {
+        let known = situation.features.0[feature_index(&self.feature)?]?;
         let holds = self.at_least.is_none_or(|least| known.value >= least)
             && self.below.is_none_or(|most| known.value < most);
         holds.then_some(known.confidence)
@@ -82,7 +82,7 @@ impl Condition {
 
 /// Returns the number of the feature called `name`, or an error.
 pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
-    feature_called(name).ok_or_else(|| {
+    feature_index(name).ok_or_else(|| {
         let all: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
         let all = all.join(", ");
         (field, format!("{name:?} is not a feature; allowed: {all}"))
@@ -168,7 +168,7 @@ impl Rules {
     }
 
     /// Returns the advice of the first rule that holds.
-    pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+    pub(super) fn advise(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
         let requirement = self.called(situation.requirement.on(situation.view));
         let (rule, confidence) = self
             .rules
@@ -180,7 +180,7 @@ impl Rules {
             .iter()
             .filter_map(|n| cca_named(n).ok())
             .collect();
-        Some(Advice {
+        Some(Recommendation {
             to: break_tie(&tied, situation.prefer, situation.present)?,
             reason: rule.because.clone(),
             confidence,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Situation, Wrong, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, Wrong, break_tie, cca_named, named, not_empty};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
 /// Entry of a cell that stands for several equally good CCAs.
@@ -95,7 +95,7 @@ impl Table {
     }
 
     /// Returns the advice of the cell; `None` if the movement is unknown or the table has no such cell.
-    pub(super) fn advise(&self, situation: &Situation<'_>) -> Option<Advice> {
+    pub(super) fn advise(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
         let view = situation.view;
         if view.movement.confidence == 0.0 || view.latency.confidence == 0.0 {
             return None;
@@ -119,7 +119,7 @@ impl Table {
             cca_named(name).ok()?
         };
         let phase = cell.phase.map_or(String::new(), |of| format!(", {of}"));
-        Some(Advice {
+        Some(Recommendation {
             to,
             reason: format!("{movement} at {speed} km/h, latency {latency}{phase}: {name}"),
             confidence: view.movement.confidence.min(view.latency.confidence),

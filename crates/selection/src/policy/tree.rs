@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::moments::Moments;
+use super::knn::KnnPolicy;
 use super::rules::{check_feature, check_kind};
-use super::{Advice, Situation, Wrong, cca_named, named};
-use crate::features::{Feature, feature_called};
+use super::{DecisionInput, Recommendation, Wrong, cca_named, named};
+use crate::features::{Feature, feature_index};
 use crate::requirement::Requirement;
 
 /// Trees, one per requirement and moment, and the features that they were trained on.
@@ -21,7 +21,7 @@ pub struct Trees {
     pub trees: Vec<Tree>,
     /// Measured moments, which decide in flight for the requirements that they name; by default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moments: Option<Moments>,
+    pub moments: Option<KnnPolicy>,
 }
 
 /// Moment at which a tree is asked.
@@ -31,7 +31,8 @@ pub enum Moment {
     /// At the start of a connection, of which little is known.
     Start,
     /// While the connection runs.
-    Flight,
+    #[serde(rename = "flight")]
+    Running,
 }
 
 /// A tree for one requirement and moment; its first node is the root.
@@ -133,7 +134,7 @@ impl Trees {
         }
         let in_flight = |name: &str| {
             let mut trees = self.trees.iter();
-            trees.any(|tree| tree.moment == Moment::Flight && tree.requirement == name)
+            trees.any(|tree| tree.moment == Moment::Running && tree.requirement == name)
         };
         self.moments
             .as_ref()
@@ -147,7 +148,7 @@ impl Trees {
             Node::Split(_) => None,
         });
         let of_leaves = leaves.flat_map(|leaf| leaf.take.iter().map(String::as_str));
-        let of_moments = self.moments.iter().flat_map(Moments::choices);
+        let of_moments = self.moments.iter().flat_map(KnnPolicy::choices);
         of_leaves.chain(of_moments).collect()
     }
 
@@ -162,17 +163,17 @@ impl Trees {
     /// Returns whether there is a tree for running connections, or moments are known of some.
     pub(super) fn change_in_flight(&self) -> bool {
         let mut trees = self.trees.iter();
-        trees.any(|tree| tree.moment == Moment::Flight) || self.moments.is_some()
+        trees.any(|tree| tree.moment == Moment::Running) || self.moments.is_some()
     }
 
     /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`. On
     /// a Linux kernel moments choose among the CCAs that it has.
     pub(super) fn advise(
         &self,
-        situation: &Situation<'_>,
+        situation: &DecisionInput<'_>,
         default: &'static str,
         kernel: bool,
-    ) -> Option<Advice> {
+    ) -> Option<Recommendation> {
         if situation.established
             && let Some(moments) = &self.moments
             && let Some(advice) = moments.advise(situation, kernel)
@@ -183,7 +184,7 @@ impl Trees {
         let substitute = wanted.on(situation.view);
         let nearest = substitute.nearest_named().to_string();
         let moment = if situation.established {
-            Moment::Flight
+            Moment::Running
         } else {
             Moment::Start
         };
@@ -233,7 +234,7 @@ impl Trees {
             }
             None => format!(", nothing known of {present}"),
         };
-        Some(Advice {
+        Some(Recommendation {
             to: if stays {
                 present
             } else {
@@ -319,7 +320,7 @@ impl Tree {
     }
 
     /// Returns the way to the leaf of a situation.
-    fn descend(&self, situation: &Situation<'_>) -> Option<Descent<'_>> {
+    fn descend(&self, situation: &DecisionInput<'_>) -> Option<Descent<'_>> {
         let (mut number, mut path, mut confidence) = (0, String::new(), 1.0_f64);
         loop {
             match self.nodes.get(number)? {
@@ -335,7 +336,7 @@ impl Tree {
                     if !path.is_empty() {
                         path.push_str(", ");
                     }
-                    let Some(known) = situation.features.0[feature_called(name)?] else {
+                    let Some(known) = situation.features.0[feature_index(name)?] else {
                         path.push_str(&format!("{name} unknown"));
                         if split.unknown.is_none() {
                             confidence = 0.0;
@@ -348,7 +349,7 @@ impl Tree {
                     } else {
                         (">=", split.from)
                     };
-                    let value = Feature::spelt(known.value);
+                    let value = Feature::format_value(known.value);
                     path.push_str(&format!("{name} {value} {sign} {}", split.threshold));
                     if known.confidence < 1.0 {
                         path.push_str(&format!(" (confidence {:.2})", known.confidence));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cca::Takeover;
-use selection::{Auto, Files, Hints, SAMPLE_INTERVAL, Selectors, SenderView};
+use cca::SwitchMode;
+use selection::{Auto, Files, Hints, SAMPLE_INTERVAL, Selectors, SenderInfo};
 use units::{Duration, Instant};
 
 use crate::by_queue::{at, rules, sender};
@@ -62,13 +62,13 @@ fn a_connection_is_set_up_watched_and_changed() {
     selectors
         .establish(at(1), 7, &mut endpoint)
         .expect("it is open");
-    assert_eq!(endpoint.takeovers, [(7, "illinois", Takeover::Kernel)]);
+    assert_eq!(endpoint.takeovers, [(7, "illinois", SwitchMode::Kernel)]);
 
     run(&mut selectors, &mut endpoint, 0, 5_000, |ms| {
         if ms < 2_000 { 50 } else { 100 }
     });
     let (_, cca, how) = endpoint.takeovers[1];
-    assert_eq!((cca, how), ("vegas", Takeover::Context));
+    assert_eq!((cca, how), ("vegas", SwitchMode::Context));
     let causes: Vec<_> = endpoint.recorded.iter().map(|row| &row.cause).collect();
     assert_eq!(causes, ["establishment", "change"]);
     assert_eq!(endpoint.recorded[1].flow, 7);
@@ -119,7 +119,7 @@ fn only_the_radio_of_the_destination_is_asked() {
     selectors
         .open(at(0), 1, 7, "a phone", &mut endpoint)
         .expect("no error");
-    let established = SenderView {
+    let established = SenderInfo {
         min_rtt: Some(Duration::from_millis(78)),
         ..sender(0, 78)
     };
@@ -142,7 +142,7 @@ fn an_error_of_the_endpoint_comes_through() {
     struct Broken;
     impl selection::Endpoint for Broken {
         type Error = &'static str;
-        fn view(&mut self, _: u32) -> Result<Option<selection::SenderView>, Self::Error> {
+        fn view(&mut self, _: u32) -> Result<Option<selection::SenderInfo>, Self::Error> {
             Err("no such socket")
         }
         fn hints(&mut self, _: &str) -> Result<Option<Hints>, Self::Error> {
@@ -156,7 +156,7 @@ fn an_error_of_the_endpoint_comes_through() {
             _: Instant,
             _: u32,
             _: &'static str,
-            _: Takeover,
+            _: SwitchMode,
         ) -> Result<(), Self::Error> {
             Ok(())
         }
@@ -211,7 +211,7 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
     // Nothing has been acknowledged, so that the new CCA starts as at an establishment.
     assert!(selectors.request(7, "copa"));
     run(&mut selectors, &mut endpoint, 0, 2_000, |_| 100);
-    assert_eq!(endpoint.takeovers, [(7, "copa", Takeover::Kernel)]);
+    assert_eq!(endpoint.takeovers, [(7, "copa", SwitchMode::Kernel)]);
     let selector = selectors.selector(7).expect("it is open");
     assert_eq!(selector.present(), "copa");
     assert!(selector.watch().view().rounds > 0);
@@ -223,7 +223,7 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
 
     assert!(selectors.request(7, "vegas"));
     run(&mut selectors, &mut endpoint, 3_000, 9_000, |_| 100);
-    assert_eq!(endpoint.takeovers[1..], [(7, "vegas", Takeover::Context)]);
+    assert_eq!(endpoint.takeovers[1..], [(7, "vegas", SwitchMode::Context)]);
     let rows = endpoint.recorded.iter();
     let told: Vec<_> = rows
         .map(|row| (&*row.cause, &*row.from_cca, &*row.to_cca))

@@ -1,6 +1,6 @@
 //! Policy that chooses by the queue, and made-up senders with one.
 
-use selection::SenderView;
+use selection::SenderInfo;
 use units::{Duration, Instant, Rate};
 
 const RULES: &str = r#"
@@ -30,8 +30,8 @@ pub fn at(ms: u64) -> Instant {
 }
 
 /// Returns a sender that delivers 1000 segments a second over a path of 50 ms, after `ms`, with this smoothed RTT.
-pub fn sender(ms: u64, rtt_ms: u64) -> SenderView {
-    SenderView {
+pub fn sender(ms: u64, rtt_ms: u64) -> SenderInfo {
+    SenderInfo {
         mss: 1_448,
         cwnd: rtt_ms as u32,
         inflight: rtt_ms as u32,
@@ -40,6 +40,6 @@ pub fn sender(ms: u64, rtt_ms: u64) -> SenderView {
         delivered: ms,
         delivery_rate: Some(Rate::from_mbps(11.6)),
         send_window: Some(1 << 20),
-        ..SenderView::default()
+        ..SenderInfo::default()
     }
 }

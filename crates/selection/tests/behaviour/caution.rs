@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cca::CaState;
-use selection::{Auto, Cause, Decision, Policy, Requirement, Selector, SenderView, Start};
-use units::random::{Purpose, Stream};
+use selection::{Auto, Cause, Decision, Policy, Requirement, Selector, SenderInfo, Start};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 use crate::by_queue::{at, rules, sender};
@@ -38,7 +38,7 @@ fn selector(policy: &str) -> Selector {
         at: Instant::ZERO,
         known: None,
         hints: None,
-        draws: Stream::new(1, Purpose::Selection, 0),
+        draws: RngStream::new(1, Purpose::Selection, 0),
     };
     let policy = Policy::from_toml(policy, "mine.toml").expect("a policy");
     Selector::new(Arc::new(policy), auto, &start).0
@@ -53,7 +53,7 @@ fn by_capacity(tuning: &str, unknown: &str) -> Selector {
 fn changes(
     selector: &mut Selector,
     (from, to): (u64, u64),
-    sender_at: impl Fn(u64) -> SenderView,
+    sender_at: impl Fn(u64) -> SenderInfo,
 ) -> Vec<Decision> {
     let times = (from / 10..to / 10).map(|n| n * 10);
     times
@@ -63,7 +63,7 @@ fn changes(
 }
 
 /// Returns a sender with a queue from the first second on, which shows the capacity.
-fn queueing(ms: u64) -> SenderView {
+fn queueing(ms: u64) -> SenderInfo {
     sender(ms, if ms < 1_000 { 50 } else { 80 })
 }
 
@@ -126,7 +126,7 @@ fn a_rule_on_an_unknown_feature_does_not_hold() {
 /// At 600 ms the first data is acknowledged after more than a second; samples of the handshake come before.
 #[test]
 fn no_change_comes_before_three_round_trips_of_data() {
-    let far = |ms: u64| SenderView {
+    let far = |ms: u64| SenderInfo {
         delivered: (ms / 600).saturating_sub(1) * 10,
         inflight: 10,
         srtt: Some(Duration::from_millis(600)),
@@ -151,10 +151,10 @@ fn no_change_comes_before_three_round_trips_of_data() {
 }
 
 /// Samples of an outage of 3 s from 5 s on. From the time-out on the RTT is that of a queue.
-fn interrupted(ms: u64) -> SenderView {
+fn interrupted(ms: u64) -> SenderInfo {
     let within = (5_000..8_000).contains(&ms);
     let lost = if ms < 8_000 { 0 } else { 40 };
-    SenderView {
+    SenderInfo {
         delivered: if within { 5_000 } else { ms },
         retransmissions: lost,
         ca_state: if (5_300..8_200).contains(&ms) {
@@ -197,7 +197,7 @@ fn the_judge_leaves_an_outage_out() {
     assert_eq!(decided[0].to, "vegas");
     let later = changes(&mut selector, (5_000, 20_000), |ms| {
         let rtt = if ms < 9_000 { 100 } else { 90 };
-        SenderView {
+        SenderInfo {
             srtt: Some(Duration::from_millis(rtt)),
             ..interrupted(ms)
         }

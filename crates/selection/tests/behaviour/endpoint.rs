@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use cca::Takeover;
+use cca::SwitchMode;
 use results::DecisionRow;
-use selection::{Endpoint, Hints, SenderView};
+use selection::{Endpoint, Hints, SenderInfo};
 use units::Instant;
 
 /// Made-up connections.
 #[derive(Default)]
 pub struct MadeUp {
     /// The senders of the connections that are open.
-    pub senders: BTreeMap<u32, SenderView>,
+    pub senders: BTreeMap<u32, SenderInfo>,
     /// The hints of the radio of each destination that has one.
     pub radios: BTreeMap<String, Hints>,
     /// Destinations whose radio was asked for hints.
     pub asked: Vec<String>,
     pub recorded: Vec<DecisionRow>,
-    pub takeovers: Vec<(u32, &'static str, Takeover)>,
+    pub takeovers: Vec<(u32, &'static str, SwitchMode)>,
 }
 
 impl Endpoint for MadeUp {
     /// Error of a connection that does not exist.
     type Error = String;
 
-    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, String> {
+    fn view(&mut self, connection: u32) -> Result<Option<SenderInfo>, String> {
         Ok(self.senders.get(&connection).copied())
     }
 
@@ -43,7 +43,7 @@ impl Endpoint for MadeUp {
         _: Instant,
         connection: u32,
         cca: &'static str,
-        how: Takeover,
+        how: SwitchMode,
     ) -> Result<(), String> {
         if !self.senders.contains_key(&connection) {
             return Err(format!("connection {connection} is not open"));

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selection::policy::builtin;
-use selection::{Auto, Cause, Decision, Hints, Policy, Remembered, Selector, SenderView, Start};
-use units::random::{Purpose, Stream};
+use selection::{
+    Auto, Cause, Decision, DestinationEntry, Hints, Policy, Selector, SenderInfo, Start,
+};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 fn at(ms: u64) -> Instant {
@@ -15,7 +17,7 @@ fn at(ms: u64) -> Instant {
 fn selector(
     policy: &str,
     hints: Option<Hints>,
-    known: Option<&Remembered>,
+    known: Option<&DestinationEntry>,
 ) -> (Selector, Decision) {
     let words = [("requirement", "delay"), ("hints", "on")];
     let settings: BTreeMap<String, String> = words
@@ -25,15 +27,15 @@ fn selector(
         at: Instant::ZERO,
         known,
         hints,
-        draws: Stream::new(1, Purpose::Selection, 0),
+        draws: RngStream::new(1, Purpose::Selection, 0),
     };
     let policy = Arc::new(builtin(policy).unwrap());
     Selector::new(policy, Auto::new(&settings).unwrap(), &start)
 }
 
 /// A sender that has had its handshake and sent its first window.
-fn first_sample(rtt: Option<Duration>) -> SenderView {
-    SenderView {
+fn first_sample(rtt: Option<Duration>) -> SenderInfo {
+    SenderInfo {
         mss: 1_448,
         cwnd: 10,
         inflight: 10,
@@ -42,16 +44,16 @@ fn first_sample(rtt: Option<Duration>) -> SenderView {
         delivered: 1,
         send_window: Some(65_535),
         slow_start: true,
-        ..SenderView::default()
+        ..SenderInfo::default()
     }
 }
 
 /// A destination with this lowest RTT, ms.
-fn remembered(min_rtt_ms: f64) -> Remembered {
-    Remembered {
+fn remembered(min_rtt_ms: f64) -> DestinationEntry {
+    DestinationEntry {
         connections: 1,
         min_rtt_ms,
-        ..Remembered::default()
+        ..DestinationEntry::default()
     }
 }
 
@@ -135,7 +137,7 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
             at: Instant::ZERO,
             known,
             hints: None,
-            draws: Stream::new(1, Purpose::Selection, 0),
+            draws: RngStream::new(1, Purpose::Selection, 0),
         };
         let (mut selector, first) =
             Selector::new(Arc::new(policy.clone()), Auto::default(), &start);
@@ -171,7 +173,7 @@ fn a_hint_decides_movement_and_phase_whatever_the_samples_say() {
     let (mut selector, _) = selector("thesis-inflight", hints, None);
     let rtt = Duration::from_millis(78);
     for step in 1..400 {
-        let sample = SenderView {
+        let sample = SenderInfo {
             delivered: 30 * step,
             inflight: 150,
             srtt: Some(rtt * 2),

@@ -1,13 +1,15 @@
 //! Estimates of a path whose properties are known.
 
-use selection::{Hints, Latency, Movement, Phase, SenderView, Speed, View, Watch};
+use selection::{
+    Hints, Latency, Movement, PathEstimates, PathEstimators, Phase, SenderInfo, Speed,
+};
 use units::Instant;
 
 use crate::path::{Flow, Window};
 
 /// Returns the estimates at the end of the samples.
-fn seen(samples: &[(Instant, SenderView)]) -> View {
-    let mut watch = Watch::new();
+fn seen(samples: &[(Instant, SenderInfo)]) -> PathEstimates {
+    let mut watch = PathEstimators::new();
     samples
         .iter()
         .for_each(|(at, view)| watch.observe(*at, view, None));
@@ -340,7 +342,7 @@ fn what_the_radio_tells_decides() {
         ..Flow::default()
     }
     .samples(5.0, |_| 35.0);
-    let mut watch = Watch::new();
+    let mut watch = PathEstimators::new();
     watch.hint(Hints {
         sinr_db: Some(6.0),
         cqi: None,

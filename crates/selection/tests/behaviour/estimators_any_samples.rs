@@ -1,11 +1,11 @@
 //! Any samples: estimates stay finite and confidences between 0 and 1, whatever a kernel reports.
 
 use proptest::prelude::*;
-use selection::{Features, Hints, SenderView, View, Watch};
+use selection::{Features, Hints, PathEstimates, PathEstimators, SenderInfo};
 use units::{Duration, Instant, Rate};
 
 /// Generates a distance from the sample before and an arbitrary view.
-fn any_sample() -> impl Strategy<Value = (Duration, SenderView)> {
+fn any_sample() -> impl Strategy<Value = (Duration, SenderInfo)> {
     let times = (
         0..50_000_000_u64,
         0..5_000_000_000_u64,
@@ -25,7 +25,7 @@ fn any_sample() -> impl Strategy<Value = (Duration, SenderView)> {
         any::<bool>(),
     );
     (times, counts, rest).prop_map(|(times, counts, rest)| {
-        let view = SenderView {
+        let view = SenderInfo {
             mss: rest.0,
             cwnd: counts.0,
             inflight: counts.1,
@@ -37,13 +37,13 @@ fn any_sample() -> impl Strategy<Value = (Duration, SenderView)> {
             app_limited: rest.2,
             send_window: Some(rest.3),
             slow_start: rest.4,
-            ..SenderView::default()
+            ..SenderInfo::default()
         };
         (Duration::from_nanos(times.0), view)
     })
 }
 
-fn assert_sane(view: &View) -> Result<(), TestCaseError> {
+fn assert_sane(view: &PathEstimates) -> Result<(), TestCaseError> {
     let confidences = [
         view.base_rtt.confidence,
         view.latency.confidence,
@@ -79,7 +79,7 @@ proptest! {
         ordered in any::<bool>(),
         trend in prop::option::of(-10.0..10.0_f64),
     ) {
-        let mut watch = Watch::new();
+        let mut watch = PathEstimators::new();
         watch.hint(Hints { sinr_trend: trend, ..Hints::default() });
         let (mut now, mut delivered, mut again) = (Instant::ZERO, 0, 0);
         for (since, mut sample) in samples {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use selection::{Auto, Decision, Policy, Selector, SenderView, Start};
-use units::random::{Purpose, Stream};
+use selection::{Auto, Decision, Policy, Selector, SenderInfo, Start};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant, Rate};
 
 /// Ten moments with a base RTT of 20 ms, at which Vegas is best for delay, and ten with one of 200 ms, at which BBR is.
@@ -64,7 +64,7 @@ fn selector(policy: &str, requirement: &str) -> Selector {
         at: Instant::ZERO,
         known: None,
         hints: None,
-        draws: Stream::new(1, Purpose::Selection, 0),
+        draws: RngStream::new(1, Purpose::Selection, 0),
     };
     Selector::new(policy, Auto::new(&settings).unwrap(), &start).0
 }
@@ -77,7 +77,7 @@ fn decisions(policy: &str, requirement: &str, rtt_ms: u64) -> Vec<Decision> {
     for tick in 0..400 {
         let now = Instant::ZERO + Duration::from_millis(10 * tick);
         let delivered = 10 * (10 * tick / rtt_ms);
-        let sender = SenderView {
+        let sender = SenderInfo {
             mss: 1_448,
             cwnd: 10,
             inflight: 10,
@@ -86,7 +86,7 @@ fn decisions(policy: &str, requirement: &str, rtt_ms: u64) -> Vec<Decision> {
             delivered,
             delivery_rate: Some(Rate::from_bits_per_second(14_480 * 8 * 1_000 / rtt_ms)),
             send_window: Some(65_535),
-            ..SenderView::default()
+            ..SenderInfo::default()
         };
         found.extend(selector.observe(now, &sender, None));
     }

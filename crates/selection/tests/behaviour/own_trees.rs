@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use selection::{Auto, Decision, Policy, Selector, SenderView, Start};
-use units::random::{Purpose, Stream};
+use selection::{Auto, Decision, Policy, Selector, SenderInfo, Start};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 /// Starts Reno for balanced and NV for delay. Starts BBR for power, though PM expects more of Vegas there. Starts
@@ -53,18 +53,18 @@ fn chosen(policy: &str, requirement: &str) -> Decision {
         at: Instant::ZERO,
         known: None,
         hints: None,
-        draws: Stream::new(1, Purpose::Selection, 0),
+        draws: RngStream::new(1, Purpose::Selection, 0),
     };
     let (mut selector, first) = Selector::new(policy, Auto::new(&settings).unwrap(), &start);
     let rtt = Some(Duration::from_millis(40));
-    let sender = SenderView {
+    let sender = SenderInfo {
         mss: 1_448,
         cwnd: 10,
         srtt: rtt,
         min_rtt: rtt,
         send_window: Some(65_535),
         slow_start: true,
-        ..SenderView::default()
+        ..SenderInfo::default()
     };
     let told = selector.observe(Instant::ZERO + Duration::from_millis(40), &sender, None);
     told.unwrap_or(first)

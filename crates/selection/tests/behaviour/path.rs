@@ -1,6 +1,6 @@
 //! Fluid model of a sender over one bottleneck, which gives the samples of TCP_INFO every 10 ms.
 
-use selection::{SAMPLE_INTERVAL, SenderView};
+use selection::{SAMPLE_INTERVAL, SenderInfo};
 use units::{Duration, Instant, Rate};
 
 /// Payload of a segment, bytes.
@@ -65,7 +65,7 @@ impl Flow {
         mut self,
         seconds: f64,
         mbps: impl Fn(f64) -> f64,
-    ) -> Vec<(Instant, SenderView)> {
+    ) -> Vec<(Instant, SenderInfo)> {
         let (mut delivered, mut again, mut due, mut rest) = (0.0, 0_u64, 0.0, 0.0);
         let mut samples = Vec::new();
         for step in 1..=(seconds / STEP) as u64 {
@@ -102,7 +102,7 @@ impl Flow {
             }
             let at = Instant::ZERO + SAMPLE_INTERVAL * step;
             let lowest = self.handshake.unwrap_or(self.base);
-            let view = SenderView {
+            let view = SenderInfo {
                 mss: MSS,
                 cwnd: self.cwnd as u32,
                 inflight: inflight as u32,
@@ -116,7 +116,7 @@ impl Flow {
                 app_limited: false,
                 send_window: Some(self.receive_window),
                 slow_start: false,
-                ..SenderView::default()
+                ..SenderInfo::default()
             };
             samples.push((at, view));
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use selection::policy::{Tuning, builtin};
 use selection::{
-    Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Selector, SenderView, Start,
+    Auto, Cause, DEFAULT_CCA, Decision, Policy, Requirement, Selector, SenderInfo, Start,
 };
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant, Rate};
 
 use crate::by_queue::{at, rules, sender};
@@ -25,7 +25,7 @@ fn selector(policy: Policy, requirement: Requirement) -> (Selector, Decision) {
         at: Instant::ZERO,
         known: None,
         hints: None,
-        draws: Stream::new(1, Purpose::Selection, 0),
+        draws: RngStream::new(1, Purpose::Selection, 0),
     };
     Selector::new(Arc::new(policy), auto, &start)
 }
@@ -210,7 +210,7 @@ fn a_pause_of_the_application_is_not_blamed_on_the_change() {
     let returns_where = |app_limited: bool, inflight: u32| {
         let (mut selector, _) = selector(by_queue(tuning), Requirement::Goodput);
         let mut decisions = watch(&mut selector, 0, 3_000, |_| 60);
-        let slow = SenderView {
+        let slow = SenderInfo {
             delivered: 3_000,
             delivery_rate: Some(Rate::from_mbps(0.1)),
             app_limited,

@@ -7,16 +7,16 @@ use std::path::Path;
 use cca::parameters::Setting;
 use cca::slow_start::Method;
 use cca::{
-    Ack, AckKind, AckSample, CaState, Cca, CongestionControl, Context, Event, Family, Lost,
-    Parameter, Settings, SlowStart, Window,
+    Ack, AckKind, AckSample, CaState, CcaInfo, CongestionControl, Event, Family, Lost, Parameter,
+    Settings, SlowStart, TransferState, Window,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::border::{Call, Growth, LAYOUT, Library, Question, Sink, VERSION};
+use crate::abi::{Call, LAYOUT, Library, Query, SlowStartHandle, StringWriter, VERSION};
 use crate::library::Instance;
 
 /// Function that is told the message of a CCA that panics during a run.
-pub type Failed = fn(String);
+pub type PanicHandler = fn(String);
 
 /// Description of a CCA, as its library writes it.
 #[derive(Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) struct ParameterAbout {
 ///
 /// # Errors
 /// The file is no library that can be opened, it exports no CCA, or it was built for another version of the border.
-pub fn load(file: &Path, failed: Failed) -> Result<Vec<Cca>, String> {
+pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
     let shown = file.display();
     // A name without a folder would be searched for in the folders of the system.
     let path = file.canonicalize();
@@ -62,7 +62,7 @@ pub fn load(file: &Path, failed: Failed) -> Result<Vec<Cca>, String> {
     })?;
     // SAFETY: as above; and the library stays open, so that the table is there for good.
     let table: &'static Library = unsafe { &*table };
-    let ccas = adopt(table, failed).map_err(|error| format!("{shown}: {error}"))?;
+    let ccas = load_entries(table, failed).map_err(|error| format!("{shown}: {error}"))?;
     core::mem::forget(opened);
     Ok(ccas)
 }
@@ -71,7 +71,10 @@ pub fn load(file: &Path, failed: Failed) -> Result<Vec<Cca>, String> {
 ///
 /// # Errors
 /// The library was built for another version of the border.
-pub fn adopt(library: &'static Library, failed: Failed) -> Result<Vec<Cca>, String> {
+pub fn load_entries(
+    library: &'static Library,
+    failed: PanicHandler,
+) -> Result<Vec<CcaInfo>, String> {
     // Only the version is known to be there until it is checked.
     if library.version != VERSION || library.layout != LAYOUT {
         return Err(format!(
@@ -87,11 +90,15 @@ pub fn adopt(library: &'static Library, failed: Failed) -> Result<Vec<Cca>, Stri
 }
 
 /// Makes the catalogue entry of a CCA. It is for the life of the process.
-fn entry(library: &'static Library, number: usize, failed: Failed) -> Result<Cca, String> {
+fn entry(
+    library: &'static Library,
+    number: usize,
+    failed: PanicHandler,
+) -> Result<CcaInfo, String> {
     let of = move || library.entries.wrapping_add(number);
     let mut text = String::new();
     // SAFETY: the library has `count` entries, and `number` is less.
-    unsafe { (library.about)(of(), Sink::to(&mut text)) };
+    unsafe { (library.about)(of(), StringWriter::to(&mut text)) };
     let about: About = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let name = leaked(about.name);
     let slow_start = about.slow_start.as_deref().map(|method| {
@@ -111,7 +118,7 @@ fn entry(library: &'static Library, number: usize, failed: Failed) -> Result<Cca
                 let mut text = String::new();
                 // SAFETY: as above.
                 let is_allowed = unsafe {
-                    (library.canonical)(of(), own.into(), value.into(), Sink::to(&mut text))
+                    (library.canonical)(of(), own.into(), value.into(), StringWriter::to(&mut text))
                 };
                 is_allowed.then_some(text)
             })),
@@ -121,7 +128,7 @@ fn entry(library: &'static Library, number: usize, failed: Failed) -> Result<Cca
         let text = serde_json::to_string(settings).unwrap_or_default();
         // SAFETY: as above.
         let instance = unsafe { (library.build)(of(), text.as_str().into()) };
-        let foreign = Foreign {
+        let foreign = PluginCca {
             library,
             name,
             instance: NonNull::new(instance),
@@ -132,7 +139,7 @@ fn entry(library: &'static Library, number: usize, failed: Failed) -> Result<Cca
         }
         Box::new(foreign) as Box<dyn CongestionControl>
     };
-    Ok(Cca {
+    Ok(CcaInfo {
         name,
         aliases: &[],
         title: leaked(about.title),
@@ -152,18 +159,18 @@ fn leaked(text: String) -> &'static str {
 
 /// CCA of one connection that a library keeps.
 #[derive(Debug)]
-struct Foreign {
+struct PluginCca {
     library: &'static Library,
     name: &'static str,
     /// `None` once it has panicked; it then does nothing, and the run is about to end.
     instance: Option<NonNull<Instance>>,
-    failed: Failed,
+    failed: PanicHandler,
 }
 
 // SAFETY: the instance holds a `dyn CongestionControl`, which is `Send`, and nothing else points to it.
-unsafe impl Send for Foreign {}
+unsafe impl Send for PluginCca {}
 
-impl Foreign {
+impl PluginCca {
     fn call(&mut self, window: &mut Window, call: Call<'_>) -> Option<u32> {
         let instance = self.instance?.as_ptr();
         // SAFETY: the instance is of the `build` of this library, and `self` is borrowed mutably.
@@ -173,13 +180,13 @@ impl Foreign {
         }
         let mut message = String::new();
         // SAFETY: as above.
-        unsafe { (self.library.failure)(instance, Sink::to(&mut message)) };
+        unsafe { (self.library.failure)(instance, StringWriter::to(&mut message)) };
         self.free();
         (self.failed)(format!("{}: {message}", self.name));
         None
     }
 
-    fn ask(&self, question: Question<'_>) -> u32 {
+    fn ask(&self, question: Query<'_>) -> u32 {
         self.instance.map_or(0, |instance| {
             // SAFETY: the instance is of the `build` of this library.
             unsafe { (self.library.ask)(instance.as_ptr(), question) }
@@ -194,18 +201,18 @@ impl Foreign {
     }
 }
 
-impl Drop for Foreign {
+impl Drop for PluginCca {
     fn drop(&mut self) {
         self.free();
     }
 }
 
-impl CongestionControl for Foreign {
+impl CongestionControl for PluginCca {
     fn init(&mut self, window: &mut Window) {
         self.call(window, Call::Init);
     }
 
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         self.call(window, Call::Seed(context));
     }
 
@@ -226,15 +233,18 @@ impl CongestionControl for Foreign {
     }
 
     fn grow(&mut self, window: &mut Window, mut slow_start: &mut dyn SlowStart, acked: u32) {
-        self.call(window, Call::Grow(Growth::of(&mut slow_start), acked));
+        self.call(
+            window,
+            Call::Grow(SlowStartHandle::of(&mut slow_start), acked),
+        );
     }
 
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         self.call(window, Call::CongAvoid(acked));
     }
 
-    fn owns_window(&self) -> bool {
-        self.ask(Question::OwnsWindow) != 0
+    fn has_cong_control(&self) -> bool {
+        self.ask(Query::OwnsWindow) != 0
     }
 
     fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
@@ -254,14 +264,14 @@ impl CongestionControl for Foreign {
     }
 
     fn min_tso_segs(&self, window: &Window) -> u32 {
-        self.ask(Question::MinTsoSegs(window)).max(1)
+        self.ask(Query::MinTsoSegs(window)).max(1)
     }
 
     fn needs_ecn(&self) -> bool {
-        self.ask(Question::NeedsEcn) != 0
+        self.ask(Query::NeedsEcn) != 0
     }
 
     fn sndbuf_expand(&self) -> u32 {
-        self.ask(Question::SndbufExpand).max(1)
+        self.ask(Query::SndbufExpand).max(1)
     }
 }

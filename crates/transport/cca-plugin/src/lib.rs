@@ -1,17 +1,17 @@
 //! Congestion controls in shared libraries: a user's Rust CCAs, which celltcp loads while it runs.
 //!
 //! A library is a crate of the type `cdylib` that calls [`export!`]. [`load`] opens it and returns catalogue entries.
-//! Both sides talk over a [border](border) whose types have the layout of C, so the library may be built by another
+//! Both sides talk over an [ABI](abi) whose types have the layout of C, so the library may be built by another
 //! version of the compiler than celltcp. The state of a connection crosses the border by reference.
 
-pub mod border;
+pub mod abi;
 mod host;
 mod library;
 
-pub use host::{adopt, load};
+pub use host::{load, load_entries};
 pub use library::library;
 
-/// Exports catalogue entries ([`cca::Cca`]) from a shared library: `cca_plugin::export!(ABOUT);`.
+/// Exports catalogue entries ([`cca::CcaInfo`]) from a shared library: `cca_plugin::export!(ABOUT);`.
 #[macro_export]
 macro_rules! export {
     ($($cca:expr),+ $(,)?) => {

@@ -5,9 +5,9 @@ use core::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cca::parameters::Setting;
-use cca::{Cca, CongestionControl, Settings, Window};
+use cca::{CcaInfo, CongestionControl, Settings, Window};
 
-use crate::border::{Answer, Call, LAYOUT, Library, Question, Sink, Text, VERSION};
+use crate::abi::{Call, CallResult, LAYOUT, Library, Query, StringWriter, Text, VERSION};
 use crate::host::{About, ParameterAbout};
 
 /// CCA of one connection, as a library keeps it.
@@ -19,7 +19,7 @@ pub struct Instance {
 }
 
 /// Returns the table of a library with these catalogue entries; [`crate::export!`] exports it.
-pub const fn library(ccas: &'static [Cca]) -> Library {
+pub const fn library(ccas: &'static [CcaInfo]) -> Library {
     Library {
         version: VERSION,
         layout: LAYOUT,
@@ -39,7 +39,7 @@ pub const fn library(ccas: &'static [Cca]) -> Library {
 ///
 /// # Safety
 /// `cca` is one of the entries of the library, which are constants.
-unsafe extern "C" fn about(cca: *const Cca, mut sink: Sink<'_>) {
+unsafe extern "C" fn about(cca: *const CcaInfo, mut sink: StringWriter<'_>) {
     // SAFETY: as the function requires.
     let cca = unsafe { &*cca };
     let parameters = cca.parameters.iter().map(|parameter| ParameterAbout {
@@ -66,10 +66,10 @@ unsafe extern "C" fn about(cca: *const Cca, mut sink: Sink<'_>) {
 /// # Safety
 /// `cca` is one of the entries of the library, which are constants.
 unsafe extern "C" fn canonical(
-    cca: *const Cca,
+    cca: *const CcaInfo,
     parameter: Text<'_>,
     value: Text<'_>,
-    mut sink: Sink<'_>,
+    mut sink: StringWriter<'_>,
 ) -> bool {
     // SAFETY: as the function requires.
     let cca = unsafe { &*cca };
@@ -86,7 +86,7 @@ unsafe extern "C" fn canonical(
 ///
 /// # Safety
 /// `cca` is one of the entries of the library, which are constants.
-unsafe extern "C" fn build(cca: *const Cca, settings: Text<'_>) -> *mut Instance {
+unsafe extern "C" fn build(cca: *const CcaInfo, settings: Text<'_>) -> *mut Instance {
     // SAFETY: as the function requires.
     let cca = unsafe { &*cca };
     let settings: Settings = serde_json::from_str(settings.as_str()).unwrap_or_default();
@@ -101,7 +101,11 @@ unsafe extern "C" fn build(cca: *const Cca, settings: Text<'_>) -> *mut Instance
 ///
 /// # Safety
 /// `instance` is of [`build`], is not freed, and is used by this call alone.
-unsafe extern "C" fn call(instance: *mut Instance, window: &mut Window, call: Call<'_>) -> Answer {
+unsafe extern "C" fn call(
+    instance: *mut Instance,
+    window: &mut Window,
+    call: Call<'_>,
+) -> CallResult {
     // SAFETY: as the function requires.
     let Instance { cca, failure } = unsafe { &mut *instance };
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -122,13 +126,13 @@ unsafe extern "C" fn call(instance: *mut Instance, window: &mut Window, call: Ca
         0
     }));
     match done {
-        Ok(value) => Answer {
+        Ok(value) => CallResult {
             value,
             has_panicked: false,
         },
         Err(panic) => {
             *failure = message(&*panic);
-            Answer {
+            CallResult {
                 value: 0,
                 has_panicked: true,
             }
@@ -147,14 +151,14 @@ fn message(panic: &(dyn Any + Send)) -> String {
 ///
 /// # Safety
 /// `instance` is of [`build`], and is not freed.
-unsafe extern "C" fn ask(instance: *const Instance, question: Question<'_>) -> u32 {
+unsafe extern "C" fn ask(instance: *const Instance, question: Query<'_>) -> u32 {
     // SAFETY: as the function requires.
     let cca = unsafe { &(*instance).cca };
     let asked = catch_unwind(AssertUnwindSafe(|| match question {
-        Question::OwnsWindow => u32::from(cca.owns_window()),
-        Question::MinTsoSegs(window) => cca.min_tso_segs(window),
-        Question::NeedsEcn => u32::from(cca.needs_ecn()),
-        Question::SndbufExpand => cca.sndbuf_expand(),
+        Query::OwnsWindow => u32::from(cca.has_cong_control()),
+        Query::MinTsoSegs(window) => cca.min_tso_segs(window),
+        Query::NeedsEcn => u32::from(cca.needs_ecn()),
+        Query::SndbufExpand => cca.sndbuf_expand(),
     }));
     asked.unwrap_or(0)
 }
@@ -163,7 +167,7 @@ unsafe extern "C" fn ask(instance: *const Instance, question: Question<'_>) -> u
 ///
 /// # Safety
 /// `instance` is of [`build`], and is not freed.
-unsafe extern "C" fn failure(instance: *const Instance, mut sink: Sink<'_>) {
+unsafe extern "C" fn failure(instance: *const Instance, mut sink: StringWriter<'_>) {
     // SAFETY: as the function requires.
     sink.write(unsafe { &(*instance).failure });
 }

@@ -3,9 +3,11 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use cca::registry::CCAS;
-use cca::{Ack, AckKind, AckSample, CaState, Cca, Congestion, Event, RateSample, Settings, Window};
+use cca::{
+    Ack, AckKind, AckSample, CaState, CcaInfo, CongestionState, Event, RateSample, Settings, Window,
+};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 const MSS: u32 = 1_448;
@@ -19,21 +21,21 @@ const ACKS: u64 = 20_000;
 
 /// Flow through a bottleneck with a queue, one ACK at a time; segments that overflow the queue are lost.
 struct Flow {
-    congestion: Congestion,
+    congestion: CongestionState,
     /// ACKs until the loss episode is over.
     recovering: u32,
 }
 
 impl Flow {
-    fn new(cca: &Cca) -> Self {
-        let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    fn new(cca: &CcaInfo) -> Self {
+        let draws = RngStream::new(1, Purpose::CongestionControl, 0);
         let mut window = Window::new(MSS, 10, draws);
         window.now = Instant::ZERO + Duration::from_secs(1);
         window.cwnd_limited = true;
         window.srtt = BASE_RTT;
         window.min_rtt = BASE_RTT;
         let built = cca.build(&Settings::new()).expect("the defaults");
-        let mut congestion = Congestion::new(window, built);
+        let mut congestion = CongestionState::new(window, built);
         congestion.init();
         Self {
             congestion,

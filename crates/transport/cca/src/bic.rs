@@ -2,7 +2,7 @@
 
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{AckSample, CaState, Cca, CongestionControl, Family, Window, jiffies};
+use super::{AckSample, CaState, CcaInfo, CongestionControl, Family, Window, jiffies};
 
 /// Divisor of the distance to the goal that the search steps by (Linux `BICTCP_B`; 2 in the paper).
 const SEARCH_PART: u32 = 4;
@@ -32,7 +32,7 @@ parameters! {
 }
 
 /// Catalogue entry of BIC.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "bic",
     aliases: &["bic-tcp", "bictcp"],
     title: "BIC",

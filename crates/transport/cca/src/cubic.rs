@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 
 use super::parameters::{choices, parameters};
 use super::slow_start::Method;
-use super::{AckSample, CaState, Cca, CongestionControl, Context, Event, Family, Window};
+use super::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use stretch::AckRatio;
 
 /// Least time between two updates of the growth while the window does not change, ms.
@@ -61,7 +61,7 @@ parameters! {
 }
 
 /// Catalogue entry of CUBIC.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "cubic",
     aliases: &[],
     title: "CUBIC",
@@ -222,7 +222,7 @@ impl CongestionControl for Cubic {
 
     /// Puts the flat part of the curve at the window of the context, as after a reduction just before. Growth
     /// beyond it starts slowly.
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         self.w_max = context.cwnd;
         if context.min_rtt != Duration::MAX {
             self.delay_min = Some(context.min_rtt);

@@ -2,7 +2,7 @@
 
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{AckKind, CaState, Cca, CongestionControl, Event, Family, Window};
+use super::{AckKind, CaState, CcaInfo, CongestionControl, Event, Family, Window};
 
 /// Fractions that alpha is kept in.
 const ONE: u32 = 1024;
@@ -18,7 +18,7 @@ parameters! {
 }
 
 /// Catalogue entry of DCTCP.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "dctcp",
     aliases: &[],
     title: "Data Center TCP",

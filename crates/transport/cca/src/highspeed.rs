@@ -3,7 +3,7 @@
 
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{Cca, CongestionControl, Family, SlowStart, Window};
+use super::{CcaInfo, CongestionControl, Family, SlowStart, Window};
 
 /// Fastest growth, segments per round trip (the last row of RFC 3649 appendix B that Linux keeps).
 const STEEPEST: u32 = 72;
@@ -84,7 +84,7 @@ impl HighSpeedConfig {
 }
 
 /// Catalogue entry of HighSpeed TCP.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "highspeed",
     aliases: &["hstcp", "highspeed-tcp"],
     title: "HighSpeed TCP",
@@ -133,7 +133,7 @@ impl CongestionControl for HighSpeed {
 
     /// Grows the window; segments that slow start leaves over do not count.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        self.start_or_avoid(window, slow_start, acked);
+        self.slow_start_or_ca(window, slow_start, acked);
     }
 
     /// Adds a(w) segments per window of ACKs. Linux counts ACKs rather than the segments that they cover.

@@ -4,7 +4,8 @@
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{
-    AckSample, CaState, Cca, CongestionControl, Context, Family, SlowStart, Window, jiffies,
+    AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
+    jiffies,
 };
 
 /// One, in the fractions of growth and reduction.
@@ -18,7 +19,7 @@ const LOW_SPEED_TIME: u64 = jiffies::PER_SECOND;
 /// Largest step by which the highest RTT rises, jiffies.
 const MAX_RTT_STEP: u64 = jiffies::PER_SECOND / 50;
 /// Lowest RTT above which the reduction depends on the RTTs, jiffies.
-const LEAST_RTT: u64 = jiffies::PER_SECOND / 100;
+const MIN_RTT: u64 = jiffies::PER_SECOND / 100;
 
 parameters! {
     /// Parameters of the kernel's module.
@@ -31,7 +32,7 @@ parameters! {
 }
 
 /// Catalogue entry of H-TCP.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "htcp",
     aliases: &["h-tcp"],
     title: "H-TCP",
@@ -161,7 +162,7 @@ impl Htcp {
                 return;
             }
         }
-        self.beta = if self.adaptive && self.min_rtt > LEAST_RTT && self.max_rtt > 0 {
+        self.beta = if self.adaptive && self.min_rtt > MIN_RTT && self.max_rtt > 0 {
             let share = u64::from(ONE) * self.min_rtt / self.max_rtt;
             share.clamp(BETA_MIN, BETA_MAX) as u32
         } else {
@@ -194,7 +195,7 @@ impl CongestionControl for Htcp {
         self.last_loss = jiffies::at(window.now);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         if !context.srtt.is_zero() {
             self.min_rtt = jiffies::of(context.min_rtt).max(1);
             self.max_rtt = jiffies::of(context.srtt).max(self.min_rtt);
@@ -226,7 +227,7 @@ impl CongestionControl for Htcp {
 
     /// Grows the window; segments that slow start leaves over do not count.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        self.start_or_avoid(window, slow_start, acked);
+        self.slow_start_or_ca(window, slow_start, acked);
     }
 
     /// Adds alpha segments per window of acknowledged ones, one at a time.

@@ -4,16 +4,16 @@
 use units::Duration;
 
 use super::parameters::parameters;
-use super::{CaState, Cca, CongestionControl, Context, Family, SlowStart, Window};
+use super::{CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
 
 /// One segment in the fractions that growth is kept in.
 const ONE: u64 = 128;
 /// Largest window, segments (Linux tcp_hybla).
 const CWND_CLAMP: u32 = 65_535;
 /// Most doublings of the growth per ACK in slow start (Linux tcp_hybla).
-const MOST_DOUBLINGS: u64 = 16;
+const MAX_DOUBLINGS: u64 = 16;
 /// Largest ratio of the RTT to the reference, in eighths: 10 s over the shortest reference.
-const MOST_EIGHTHS: u64 = 80_000;
+const MAX_EIGHTHS: u64 = 80_000;
 
 parameters! {
     /// Parameter of the kernel's module.
@@ -24,7 +24,7 @@ parameters! {
 }
 
 /// Catalogue entry of Hybla.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "hybla",
     aliases: &["tcp-hybla"],
     title: "Hybla",
@@ -66,7 +66,7 @@ impl Hybla {
     fn take_rtt(&mut self, rtt: Duration) {
         self.lowest_srtt = rtt;
         let eighths = rtt.as_nanos().saturating_mul(8) / self.config.rtt0.as_nanos();
-        self.rho_eighths = eighths.clamp(8, MOST_EIGHTHS);
+        self.rho_eighths = eighths.clamp(8, MAX_EIGHTHS);
     }
 
     /// Returns 2^ρ − 1, the segments added per ACK in slow start (Caini and Firrincieli 2004), in 128ths. The
@@ -74,7 +74,7 @@ impl Hybla {
     fn slow_start_increase(&self) -> u64 {
         let (whole, eighths) = (self.rho_eighths / 8, self.rho_eighths % 8);
         let fraction = (libm::exp2(eighths as f64 / 8.0) * ONE as f64) as u64;
-        (fraction << whole.min(MOST_DOUBLINGS)) - ONE
+        (fraction << whole.min(MAX_DOUBLINGS)) - ONE
     }
 }
 
@@ -88,7 +88,7 @@ impl CongestionControl for Hybla {
     }
 
     /// Keeps the window of the context, and takes ρ from the lowest RTT.
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         if !context.srtt.is_zero() {
             self.take_rtt(context.min_rtt);
         }

@@ -3,7 +3,9 @@
 
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{AckSample, CaState, Cca, CongestionControl, Context, Family, SlowStart, Window};
+use super::{
+    AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
+};
 
 /// Fractions that growth is kept in, as a shift and as a number.
 const ALPHA_SHIFT: u32 = 7;
@@ -41,7 +43,7 @@ parameters! {
 }
 
 /// Catalogue entry of TCP-Illinois.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "illinois",
     aliases: &["tcp-illinois"],
     title: "TCP-Illinois",
@@ -187,7 +189,7 @@ impl CongestionControl for Illinois {
         self.begin_round(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         if !context.srtt.is_zero() {
             self.base_rtt = context.min_rtt.as_micros().min(RTT_MAX);
             self.max_rtt = context.srtt.as_micros().clamp(self.base_rtt, RTT_MAX);
@@ -216,7 +218,7 @@ impl CongestionControl for Illinois {
         if window.snd_una > self.round_end {
             self.end_round(window);
         }
-        self.start_or_avoid(window, slow_start, acked);
+        self.slow_start_or_ca(window, slow_start, acked);
     }
 
     /// Adds alpha segments per window of acknowledged ones.

@@ -6,8 +6,8 @@ mod delay;
 use units::Duration;
 
 use super::parameters::parameters;
-use super::{AckSample, Cca, CongestionControl, Context, Family, SlowStart, Window};
-use delay::{Delays, MOST_MINUTES, MOST_SAMPLES};
+use super::{AckSample, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
+use delay::{Delays, MAX_MINUTES, MAX_SAMPLES};
 
 parameters! {
     /// Parameters of RFC 6817 §2.5.
@@ -17,9 +17,9 @@ parameters! {
         /// Speed at which the window reacts; 1 is no faster than Reno.
         gain: f64 = 1.0, in 0.01..=1.0, "", "RFC 6817 §2.5, GAIN (1 or less)";
         /// Minutes whose lowest delays make the base delay.
-        base_history: u32 = 10, in 1..=MOST_MINUTES, "minutes", "RFC 6817 §2.5, BASE_HISTORY";
+        base_history: u32 = 10, in 1..=MAX_MINUTES, "minutes", "RFC 6817 §2.5, BASE_HISTORY";
         /// Latest delays whose lowest is the current delay.
-        current_filter: u32 = 4, in 1..=MOST_SAMPLES, "samples", "RFC 6817 §2.5, CURRENT_FILTER (at most one RTT of samples)";
+        current_filter: u32 = 4, in 1..=MAX_SAMPLES, "samples", "RFC 6817 §2.5, CURRENT_FILTER (at most one RTT of samples)";
         /// Segments by which the window may exceed the flight size.
         allowed_increase: u32 = 1, in 1..=1_000_000, "segments", "RFC 6817 §2.5, ALLOWED_INCREASE";
         /// First window of a connection, unless its own is smaller.
@@ -32,7 +32,7 @@ parameters! {
 }
 
 /// Catalogue entry of LEDBAT.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "ledbat",
     aliases: &["rfc6817"],
     title: "LEDBAT",
@@ -99,7 +99,7 @@ impl CongestionControl for Ledbat {
     }
 
     /// Takes the lowest RTT as the base delay if there are no timestamps.
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         if window.timestamps.get().is_none() && context.min_rtt < Duration::MAX {
             self.delays.seed(window.now, context.min_rtt);
         }

@@ -6,13 +6,12 @@
 //! the CCA answers by writing to the [`Window`] that both share. Each CCA has its own file or folder and an
 //! entry in the [`registry`].
 
-mod about;
 mod bandwidth;
 pub mod bbr;
 pub mod bbr3;
 pub mod bic;
 pub mod cdg;
-mod control;
+mod congestion_state;
 pub mod copa;
 pub mod cubic;
 pub mod dctcp;
@@ -21,6 +20,7 @@ pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 pub mod illinois;
+mod info;
 mod jiffies;
 pub mod ledbat;
 pub mod lp;
@@ -28,12 +28,12 @@ pub mod nv;
 pub mod parameters;
 pub mod registry;
 pub mod reno;
-pub mod reported;
+pub mod report_driven;
 pub mod scalable;
 mod sender_view;
 pub mod slow_start;
 pub mod sprout;
-mod takeover;
+mod switch;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
@@ -41,13 +41,13 @@ mod window;
 mod windowed_filter;
 pub mod yeah;
 
-pub use about::{Build, BuiltCca, Cca, Family};
-pub use control::Congestion;
+pub use congestion_state::CongestionState;
+pub use info::{Build, BuiltCca, CcaInfo, Family};
 pub use parameters::{Parameter, SettingError, Settings};
 pub use registry::{UnknownCca, cca_by_name};
-pub use sender_view::SenderView;
+pub use sender_view::SenderInfo;
 pub use slow_start::SlowStart;
-pub use takeover::{Context, Takeover, modelled_window, used_window};
+pub use switch::{SwitchMode, TransferState, modelled_window, used_window};
 pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Timestamps, Window};
 
 use units::Duration;
@@ -132,7 +132,7 @@ pub trait CongestionControl: Send + core::fmt::Debug {
 
     /// Passes on what the connection has learnt, so that estimates need not start from nothing. It is called
     /// after [`CongestionControl::init`] at a takeover by the transport protocol context.
-    fn seed(&mut self, _window: &mut Window, _context: &Context) {}
+    fn seed(&mut self, _window: &mut Window, _context: &TransferState) {}
 
     /// Returns the slow-start threshold for the loss or ECN episode that begins now.
     fn ssthresh(&mut self, window: &mut Window) -> u32;
@@ -154,13 +154,13 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     /// threshold and [`CongestionControl::cong_avoid`] beyond it. A CCA overrides this method if it grows
     /// once per round trip or has a slow start of its own.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        self.start_then_avoid(window, slow_start, acked);
+        self.slow_start_then_ca(window, slow_start, acked);
     }
 
     /// Runs slow start up to the threshold, and congestion avoidance for the segments that slow start leaves
     /// over. It does nothing where the window was not in full use. Implementations of
     /// [`CongestionControl::grow`] use it.
-    fn start_then_avoid(
+    fn slow_start_then_ca(
         &mut self,
         window: &mut Window,
         slow_start: &mut dyn SlowStart,
@@ -178,8 +178,13 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         }
     }
 
-    /// Like [`CongestionControl::start_then_avoid`], but drops the segments that slow start leaves over.
-    fn start_or_avoid(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+    /// Like [`CongestionControl::slow_start_then_ca`], but drops the segments that slow start leaves over.
+    fn slow_start_or_ca(
+        &mut self,
+        window: &mut Window,
+        slow_start: &mut dyn SlowStart,
+        acked: u32,
+    ) {
         if !window.cwnd_limited {
             return;
         }
@@ -196,11 +201,11 @@ pub trait CongestionControl: Send + core::fmt::Debug {
 
     /// Returns whether [`CongestionControl::cong_control`] sets the window and the pacing rate in every
     /// state. It then replaces slow start, `cong_avoid` and proportional rate reduction.
-    fn owns_window(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         false
     }
 
-    /// Sets the window and the pacing rate. It is called on every ACK if [`CongestionControl::owns_window`].
+    /// Sets the window and the pacing rate. It is called on every ACK if [`CongestionControl::has_cong_control`].
     fn cong_control(&mut self, _window: &mut Window, _ack: &Ack) {}
 
     /// Handles the transition to `state`; `window.state` is still the old state.

@@ -3,7 +3,7 @@
 
 use super::parameters::{choices, parameters};
 use super::slow_start::Method;
-use super::{AckSample, CaState, Cca, CongestionControl, Event, Family, SlowStart, Window};
+use super::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, Window};
 use units::Duration;
 
 /// Ticks of the timestamp clock per second.
@@ -41,7 +41,7 @@ parameters! {
 }
 
 /// Catalogue entry of LP.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "lp",
     aliases: &["tcp-lp", "low-priority"],
     title: "TCP Low Priority",
@@ -58,7 +58,7 @@ pub const ABOUT: Cca = Cca {
 #[derive(Clone, Copy, Debug)]
 pub struct Lp {
     config: LpConfig,
-    clock: OtherClock,
+    clock: RemoteClock,
     /// Offset of the clocks in the first pair of timestamps, for clocks with the same tick.
     distance: Option<u32>,
     /// Smoothed one-way delay, eighths of a tick.
@@ -66,7 +66,7 @@ pub struct Lp {
     lowest: u32,
     highest: u32,
     /// Highest delay of all; `highest` is the second highest.
-    topmost: u32,
+    owd_max: u32,
     last_reduction: Option<u32>,
     /// Time after a reduction in which the window does not change.
     inference: u32,
@@ -78,12 +78,12 @@ pub struct Lp {
 
 /// Clock of the other end: its ticks per second, estimated from the steps of both clocks.
 #[derive(Clone, Copy, Debug, Default)]
-struct OtherClock {
+struct RemoteClock {
     ticks_per_second: u32,
     seen: Option<(u32, u32)>,
 }
 
-impl OtherClock {
+impl RemoteClock {
     /// Adds a pair of timestamps to the average, with a weight of 1/64. Returns whether there is an estimate.
     fn update(&mut self, (theirs, ours): (u32, u32)) -> bool {
         if let Some((theirs_before, ours_before)) = self.seen
@@ -111,12 +111,12 @@ impl Lp {
     pub fn new(config: LpConfig) -> Self {
         Self {
             config,
-            clock: OtherClock::default(),
+            clock: RemoteClock::default(),
             distance: None,
             smoothed: 0,
             lowest: u32::MAX,
             highest: 0,
-            topmost: 0,
+            owd_max: 0,
             last_reduction: None,
             inference: 0,
             within_inference: false,
@@ -150,7 +150,7 @@ impl Lp {
             return;
         };
         self.lowest = self.lowest.min(delay);
-        self.raise_highest(delay);
+        self.update_owd_max(delay);
         self.smoothed = if self.smoothed == 0 {
             delay.wrapping_mul(8)
         } else {
@@ -161,17 +161,17 @@ impl Lp {
     }
 
     /// Updates the second highest delay: a single high delay does not count.
-    fn raise_highest(&mut self, delay: u32) {
+    fn update_owd_max(&mut self, delay: u32) {
         if delay <= self.highest {
             return;
         }
-        if delay > self.topmost {
-            self.highest = if self.topmost == 0 {
+        if delay > self.owd_max {
+            self.highest = if self.owd_max == 0 {
                 delay
             } else {
-                self.topmost
+                self.owd_max
             };
-            self.topmost = delay;
+            self.owd_max = delay;
         } else {
             self.highest = delay;
         }
@@ -190,7 +190,7 @@ impl Lp {
 
     /// Returns whether the delay may count as congestion in the LP of the paper: a loss has shown the length
     /// of the queue, no loss is being repaired, and the window is large enough to be reduced.
-    fn may_tell(&self, window: &Window) -> bool {
+    fn delay_is_valid(&self, window: &Window) -> bool {
         self.lost_before && window.state < CaState::Cwr && window.cwnd > 2
     }
 
@@ -198,7 +198,7 @@ impl Lp {
     fn renew_range(&mut self) {
         self.lowest = self.smoothed / 8;
         self.highest = self.smoothed / 4;
-        self.topmost = self.smoothed / 4;
+        self.owd_max = self.smoothed / 4;
     }
 }
 
@@ -243,7 +243,7 @@ impl CongestionControl for Lp {
             // The average restarts with samples that can show the reduction.
             self.smoothed = 0;
         }
-        if by_paper && (just_reduced || !self.may_tell(window)) || !self.is_congested() {
+        if by_paper && (just_reduced || !self.delay_is_valid(window)) || !self.is_congested() {
             return;
         }
         let half = (window.cwnd / 2).max(1);
@@ -265,7 +265,7 @@ impl CongestionControl for Lp {
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if !self.within_inference {
-            self.start_then_avoid(window, slow_start, acked);
+            self.slow_start_then_ca(window, slow_start, acked);
         }
     }
 

@@ -6,8 +6,8 @@ use units::{Duration, Instant};
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{
-    AckSample, CaState, Cca, CongestionControl, Context, Family, INFINITE_SSTHRESH, SlowStart,
-    Window,
+    AckSample, CaState, CcaInfo, CongestionControl, Family, INFINITE_SSTHRESH, SlowStart,
+    TransferState, Window,
 };
 
 /// Least window for a decision, segments.
@@ -65,7 +65,7 @@ parameters! {
 }
 
 /// Catalogue entry of NV.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "nv",
     aliases: &["tcp-nv", "new-vegas"],
     title: "New Vegas (TCP-NV)",
@@ -104,7 +104,7 @@ pub struct Nv {
     /// The round ends when more than this is acknowledged.
     round_end: u64,
     last_una: u64,
-    calm_decisions: u32,
+    no_cong_cnt: u32,
 }
 
 impl Nv {
@@ -125,14 +125,14 @@ impl Nv {
             max_rate: 0,
             round_end: 0,
             last_una: 0,
-            calm_decisions: 0,
+            no_cong_cnt: 0,
         }
     }
 
     /// Restarts all measurements except the lowest RTT.
     fn restart(&mut self, w: &Window) {
         self.stale = false;
-        self.calm_decisions = 0;
+        self.no_cong_cnt = 0;
         self.rounds = 0;
         self.average_rtt = 0;
         self.max_rate = 0;
@@ -163,7 +163,7 @@ impl Nv {
             self.min_rtt = self.min_rtt_new;
             self.min_rtt_new = u64::MAX;
             // Between three quarters and five quarters of the period.
-            let part = 384 + w.random.below(256);
+            let part = 384 + w.random.uniform_u64(256);
             self.reset_at = w.now + self.config.nv_reset_period.scaled(part, 512);
             self.min_cwnd = (self.min_cwnd / 2).max(MIN_CWND);
         }
@@ -195,13 +195,13 @@ impl Nv {
             self.may_grow = false;
             self.shrink(w, most);
             self.growth = self.growth.min(0);
-            self.calm_decisions = 0;
+            self.no_cong_cnt = 0;
         } else if w.cwnd <= most.saturating_sub(self.config.nv_pad_buffer) {
             if self.samples < self.config.nv_inc_eval_min_calls {
                 return;
             }
             self.may_grow = true;
-            self.quicken();
+            self.double_growth();
         } else {
             return;
         }
@@ -239,16 +239,16 @@ impl Nv {
     }
 
     /// Doubles the growth after a number of decisions without congestion.
-    fn quicken(&mut self) {
-        self.calm_decisions = self.calm_decisions.saturating_add(1);
+    fn double_growth(&mut self) {
+        self.no_cong_cnt = self.no_cong_cnt.saturating_add(1);
         let patience = if self.growth < 0 {
             self.config.nv_cwnd_growth_rate_neg
         } else {
             self.config.nv_cwnd_growth_rate_pos
         };
-        if patience > 0 && self.calm_decisions > patience {
+        if patience > 0 && self.no_cong_cnt > patience {
             self.growth = (self.growth + 1).min(FASTEST);
-            self.calm_decisions = 0;
+            self.no_cong_cnt = 0;
         }
     }
 
@@ -277,7 +277,7 @@ impl CongestionControl for Nv {
     }
 
     /// Sets the RTTs to those of the context: the first sample would otherwise double the lowest RTT.
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         self.average_rtt = context.srtt.as_micros();
         self.min_rtt = context.min_rtt.as_micros();
         self.min_rtt_new = self.min_rtt;
@@ -310,7 +310,7 @@ impl CongestionControl for Nv {
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if self.may_grow {
-            self.start_then_avoid(window, slow_start, acked);
+            self.slow_start_then_ca(window, slow_start, acked);
         }
     }
 

@@ -4,40 +4,40 @@ use std::sync::{PoisonError, RwLock};
 
 use config::suggestion;
 
-use super::about::BuiltCca;
+use super::info::BuiltCca;
 use super::{
-    Cca, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp, nv,
-    reno, scalable, sprout, vegas, veno, westwood, yeah,
+    CcaInfo, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp,
+    nv, reno, scalable, sprout, vegas, veno, westwood, yeah,
 };
 use super::{SettingError, Settings};
 
 /// Congestion controls of celltcp itself.
-pub const CCAS: [&Cca; 21] = [
-    &bic::ABOUT,
-    &cubic::ABOUT,
-    &highspeed::ABOUT,
-    &htcp::ABOUT,
-    &hybla::ABOUT,
-    &reno::ABOUT,
-    &scalable::ABOUT,
-    &westwood::ABOUT,
-    &cdg::ABOUT,
-    &copa::ABOUT,
-    &ledbat::ABOUT,
-    &lp::ABOUT,
-    &nv::ABOUT,
-    &vegas::ABOUT,
-    &illinois::ABOUT,
-    &veno::ABOUT,
-    &yeah::ABOUT,
-    &bbr::ABOUT,
-    &bbr3::ABOUT,
-    &dctcp::ABOUT,
-    &sprout::ABOUT,
+pub const CCAS: [&CcaInfo; 21] = [
+    &bic::INFO,
+    &cubic::INFO,
+    &highspeed::INFO,
+    &htcp::INFO,
+    &hybla::INFO,
+    &reno::INFO,
+    &scalable::INFO,
+    &westwood::INFO,
+    &cdg::INFO,
+    &copa::INFO,
+    &ledbat::INFO,
+    &lp::INFO,
+    &nv::INFO,
+    &vegas::INFO,
+    &illinois::INFO,
+    &veno::INFO,
+    &yeah::INFO,
+    &bbr::INFO,
+    &bbr3::INFO,
+    &dctcp::INFO,
+    &sprout::INFO,
 ];
 
 /// Congestion controls that users have added.
-static ADDED: RwLock<Vec<&'static Cca>> = RwLock::new(Vec::new());
+static ADDED: RwLock<Vec<&'static CcaInfo>> = RwLock::new(Vec::new());
 
 /// Error: no congestion control has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ fn names() -> Vec<&'static str> {
 pub struct NameTaken(pub String);
 
 /// Returns all congestion controls: those of celltcp first, then those that users have added.
-pub fn all() -> Vec<&'static Cca> {
+pub fn all() -> Vec<&'static CcaInfo> {
     let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
     CCAS.into_iter().chain(added.iter().copied()).collect()
 }
@@ -66,7 +66,7 @@ pub fn all() -> Vec<&'static Cca> {
 ///
 /// # Errors
 /// Returns an error if celltcp itself has a congestion control of that name.
-pub fn add(cca: Cca) -> Result<(), NameTaken> {
+pub fn add(cca: CcaInfo) -> Result<(), NameTaken> {
     let own = CCAS.iter().any(|own| goes_by(own, cca.name));
     if own {
         return Err(NameTaken(cca.name.to_owned()));
@@ -77,12 +77,12 @@ pub fn add(cca: Cca) -> Result<(), NameTaken> {
     Ok(())
 }
 
-fn goes_by(cca: &Cca, name: &str) -> bool {
+fn goes_by(cca: &CcaInfo, name: &str) -> bool {
     cca.name == name || cca.aliases.contains(&name)
 }
 
 /// Finds a congestion control by its name in the kernel or in the literature, regardless of case.
-pub fn find(name: &str) -> Option<&'static Cca> {
+pub fn find(name: &str) -> Option<&'static CcaInfo> {
     let lower = name.to_ascii_lowercase();
     all().into_iter().find(|cca| goes_by(cca, &lower))
 }
@@ -98,7 +98,7 @@ pub fn sorted_names() -> Vec<&'static str> {
 ///
 /// # Errors
 /// There is none of that name: the message names the nearest one, and what is allowed, with the words `besides`.
-pub fn called(name: &str, besides: &[&'static str]) -> Result<&'static Cca, String> {
+pub fn called(name: &str, besides: &[&'static str]) -> Result<&'static CcaInfo, String> {
     find(name).ok_or_else(|| {
         let all = all();
         let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());

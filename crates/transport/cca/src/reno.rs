@@ -1,10 +1,10 @@
 //! NewReno (RFC 5681, RFC 6582): additive increase, halving on loss. The kernel calls it `reno`.
 
 use super::slow_start::Method;
-use super::{Cca, CongestionControl, Family, Window};
+use super::{CcaInfo, CongestionControl, Family, Window};
 
 /// Catalogue entry of NewReno.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "reno",
     aliases: &["newreno", "new-reno"],
     title: "NewReno",

@@ -3,7 +3,7 @@
 
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{Cca, CongestionControl, Family, Window};
+use super::{CcaInfo, CongestionControl, Family, Window};
 
 parameters! {
     /// Parameters of Kelly 2003.
@@ -18,7 +18,7 @@ parameters! {
 }
 
 /// Catalogue entry of Scalable TCP.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "scalable",
     aliases: &["stcp", "scalable-tcp"],
     title: "Scalable TCP",

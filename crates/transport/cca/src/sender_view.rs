@@ -10,7 +10,7 @@ use crate::CaState;
 /// Every endpoint fills the same struct: our TCP, a Linux socket by TCP_INFO, a test by its own model. A field that
 /// the endpoint does not know, or that has no value yet, is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct SenderView {
+pub struct SenderInfo {
     /// Payload of a full segment, bytes.
     pub mss: u32,
     /// Loss-recovery state.
@@ -61,12 +61,12 @@ pub struct SenderView {
     pub send_buffer_limited: Option<Duration>,
 }
 
-impl SenderView {
+impl SenderInfo {
     /// Returns whether the application, and not the network, decides how much is sent.
     ///
     /// In a pause nothing is in flight; Linux marks the rate samples as limited by the application only when it
     /// writes again (`tcp_rate_check_app_limited`).
-    pub fn awaits_application(&self) -> bool {
+    pub fn is_app_limited(&self) -> bool {
         self.app_limited || self.inflight == 0
     }
 }

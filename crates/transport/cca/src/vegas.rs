@@ -5,7 +5,7 @@ use super::delay_round::{DelayRound, RoundRtt};
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{
-    AckSample, CaState, Cca, CongestionControl, Context, Event, Family, SlowStart, Window,
+    AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 
 parameters! {
@@ -23,7 +23,7 @@ parameters! {
 }
 
 /// Catalogue entry of Vegas.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "vegas",
     aliases: &["tcp-vegas"],
     title: "Vegas",
@@ -121,7 +121,7 @@ impl CongestionControl for Vegas {
         self.restart(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         self.round.seed(context.min_rtt);
     }
 

@@ -6,7 +6,7 @@ use units::Duration;
 use super::parameters::parameters;
 use super::slow_start::Method;
 use super::{
-    AckSample, CaState, Cca, CongestionControl, Context, Event, Family, SlowStart, Window,
+    AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 
 /// RTT before the first sample, µs.
@@ -25,7 +25,7 @@ parameters! {
 }
 
 /// Catalogue entry of Veno.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "veno",
     aliases: &["tcp-veno"],
     title: "Veno",
@@ -97,7 +97,7 @@ impl CongestionControl for Veno {
         *self = Self::new(self.config);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         if !context.srtt.is_zero() {
             self.base_rtt = context.min_rtt.as_micros() + 1;
         }

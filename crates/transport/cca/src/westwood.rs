@@ -5,7 +5,9 @@ use units::{Duration, Instant};
 
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{AckKind, AckSample, Cca, CongestionControl, Context, Event, Family, Window, jiffies};
+use super::{
+    AckKind, AckSample, CcaInfo, CongestionControl, Event, Family, TransferState, Window, jiffies,
+};
 
 /// RTT before the first sample, jiffies (Linux `TCP_WESTWOOD_INIT_RTT`).
 const INITIAL_RTT: u64 = 20 * jiffies::PER_SECOND;
@@ -21,7 +23,7 @@ parameters! {
 }
 
 /// Catalogue entry of Westwood+.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "westwood",
     aliases: &["westwood+", "westwoodplus", "tcpw"],
     title: "Westwood+",
@@ -39,7 +41,7 @@ pub const ABOUT: Cca = Cca {
 pub struct Westwood {
     config: WestwoodConfig,
     /// Rate after the first filter and after both.
-    once_filtered: u64,
+    bw_ns_est: u64,
     rate: u64,
     /// Start of the present sample.
     sample_from: u64,
@@ -60,7 +62,7 @@ impl Westwood {
     pub fn new(config: WestwoodConfig) -> Self {
         Self {
             config,
-            once_filtered: 0,
+            bw_ns_est: 0,
             rate: 0,
             sample_from: 0,
             delivered: 0,
@@ -78,7 +80,7 @@ impl Westwood {
     }
 
     /// Returns the window that fills the path at the measured rate without a queue, segments: BWE · RTTmin.
-    fn filling_window(&self, w: &Window) -> u32 {
+    fn bdp_window(&self, w: &Window) -> u32 {
         let segments = self.rate.saturating_mul(self.min_rtt) / u64::from(w.mss.max(1));
         segments.clamp(2, u64::from(w.cwnd_clamp.max(2))) as u32
     }
@@ -96,12 +98,12 @@ impl Westwood {
             return;
         }
         let sample = self.delivered / time;
-        if self.once_filtered == 0 && self.rate == 0 {
-            self.once_filtered = sample;
+        if self.bw_ns_est == 0 && self.rate == 0 {
+            self.bw_ns_est = sample;
             self.rate = sample;
         } else {
-            self.once_filtered = self.filtered(self.once_filtered, sample);
-            self.rate = self.filtered(self.rate, self.once_filtered);
+            self.bw_ns_est = self.filtered(self.bw_ns_est, sample);
+            self.rate = self.filtered(self.rate, self.bw_ns_est);
         }
         self.delivered = 0;
         self.sample_from = now;
@@ -132,7 +134,7 @@ impl CongestionControl for Westwood {
     }
 
     /// Sets the rate to the window of the context over its lowest RTT.
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         if context.srtt.is_zero() {
             return;
         }
@@ -141,7 +143,7 @@ impl CongestionControl for Westwood {
         self.reset_min_rtt = false;
         let bytes = u64::from(context.cwnd) * u64::from(window.mss);
         self.rate = bytes / self.min_rtt;
-        self.once_filtered = self.rate;
+        self.bw_ns_est = self.rate;
     }
 
     /// Halves the window like Reno, until the end of the recovery or the time-out event replaces it.
@@ -182,11 +184,11 @@ impl CongestionControl for Westwood {
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         match event {
             Event::CompleteCwr => {
-                window.ssthresh = self.filling_window(window);
+                window.ssthresh = self.bdp_window(window);
                 window.cwnd = window.ssthresh.min(window.cwnd_clamp);
             }
             Event::Loss => {
-                window.ssthresh = self.filling_window(window);
+                window.ssthresh = self.bdp_window(window);
                 self.reset_min_rtt = true;
             }
             Event::TxStart | Event::CwndRestart => {}

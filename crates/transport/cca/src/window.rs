@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use strum::{FromRepr, IntoStaticStr};
-use units::random::Stream;
+use units::random::RngStream;
 use units::{Duration, Instant, Rate};
 
 /// Value of `ssthresh` before the first loss (the kernel's `TCP_INFINITE_SSTHRESH`).
@@ -170,10 +170,10 @@ pub struct Window {
     /// Set by a congestion control that leaves the path underused on purpose. Rate samples then count as
     /// limited by the application, until all that is now in flight has been delivered. Cleared before every
     /// ACK.
-    pub limits_itself: bool,
+    pub self_limited: bool,
     /// Set by a congestion control, while its window grows, to request a reduction without a loss (the
     /// kernel's `tcp_enter_cwr`). Cleared when the connection has handled it.
-    pub wants_reduction: bool,
+    pub cwr_requested: bool,
     /// Oldest unacknowledged byte of the stream.
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
@@ -181,12 +181,12 @@ pub struct Window {
     /// Timestamps option of the present ACK.
     pub timestamps: Timestamps,
     /// Random draws for randomised CCAs.
-    pub random: Stream,
+    pub random: RngStream,
 }
 
 impl Window {
     /// Creates the window of a new connection: `initial_window` segments of `mss` bytes.
-    pub fn new(mss: u32, initial_window: u32, random: Stream) -> Self {
+    pub fn new(mss: u32, initial_window: u32, random: RngStream) -> Self {
         Self {
             now: Instant::ZERO,
             mss,
@@ -213,8 +213,8 @@ impl Window {
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
             next_departure: Instant::ZERO,
             last_sent: Instant::ZERO,
-            limits_itself: false,
-            wants_reduction: false,
+            self_limited: false,
+            cwr_requested: false,
             snd_una: 0,
             snd_nxt: 0,
             timestamps: Timestamps::None,

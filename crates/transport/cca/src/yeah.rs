@@ -4,10 +4,12 @@
 use super::delay_round::{DelayRound, RoundRtt};
 use super::parameters::parameters;
 use super::slow_start::Method;
-use super::{AckSample, Cca, CongestionControl, Context, Event, Family, SlowStart, Window};
+use super::{
+    AckSample, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
+};
 
 /// Least value of the estimated window of a greedy Reno flow, segments.
-const LEAST_RENO_COUNT: u32 = 2;
+const MIN_RENO_COUNT: u32 = 2;
 
 parameters! {
     /// Constants of the paper, under the kernel's names.
@@ -32,7 +34,7 @@ parameters! {
 }
 
 /// Catalogue entry of YeAH.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "yeah",
     aliases: &["yeah-tcp"],
     title: "YeAH-TCP",
@@ -68,7 +70,7 @@ impl Yeah {
             round: DelayRound::default(),
             queue: 0,
             reno_rounds: 0,
-            reno_count: LEAST_RENO_COUNT,
+            reno_count: MIN_RENO_COUNT,
             fast_rounds: 0,
         }
     }
@@ -87,8 +89,8 @@ impl Yeah {
             if too_many && w.cwnd > self.reno_count {
                 self.decongest(w);
             }
-            self.reno_count = if self.reno_count <= LEAST_RENO_COUNT {
-                (w.cwnd / 2).max(LEAST_RENO_COUNT)
+            self.reno_count = if self.reno_count <= MIN_RENO_COUNT {
+                (w.cwnd / 2).max(MIN_RENO_COUNT)
             } else {
                 self.reno_count.saturating_add(1)
             };
@@ -96,7 +98,7 @@ impl Yeah {
         } else {
             self.fast_rounds += 1;
             if self.fast_rounds > self.config.zeta {
-                self.reno_count = LEAST_RENO_COUNT;
+                self.reno_count = MIN_RENO_COUNT;
                 self.fast_rounds = 0;
             }
             self.reno_rounds = 0;
@@ -117,7 +119,7 @@ impl CongestionControl for Yeah {
         self.round.restart(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         self.round.seed(context.min_rtt);
     }
 
@@ -131,7 +133,7 @@ impl CongestionControl for Yeah {
             half
         };
         self.fast_rounds = 0;
-        self.reno_count = (self.reno_count / 2).max(LEAST_RENO_COUNT);
+        self.reno_count = (self.reno_count / 2).max(MIN_RENO_COUNT);
         window.cwnd.saturating_sub(reduction).max(2)
     }
 
@@ -143,7 +145,7 @@ impl CongestionControl for Yeah {
         if !window.cwnd_limited {
             return;
         }
-        self.start_then_avoid(window, slow_start, acked);
+        self.slow_start_then_ca(window, slow_start, acked);
         if self.round.is_over(window) {
             if let Some(rtt) = self.round.rtt() {
                 self.choose_mode(window, rtt);

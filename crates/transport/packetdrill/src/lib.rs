@@ -4,7 +4,6 @@
 //! application, packets that the other end sends, packets that TCP must send. [`parse`] reads a script, [`play`] plays
 //! it. The assertions of a script are Python, so their texts and the values they name are returned to the caller.
 
-mod applicable;
 mod compare;
 mod errno;
 mod info;
@@ -14,6 +13,7 @@ mod player;
 mod script;
 mod settings;
 mod shell;
+mod supported;
 
 pub use info::Fields;
 pub use parser::parse;
@@ -65,7 +65,7 @@ pub struct Difference {
     /// Event that the script expects.
     pub expected: String,
     /// Event that was seen.
-    pub seen: String,
+    pub actual: String,
     /// Name of what differs.
     pub reason: String,
 }

@@ -6,9 +6,9 @@ mod packet;
 use std::collections::BTreeMap;
 
 use crate::SyntaxError;
-use crate::applicable::is_system_call;
 use crate::lexer::{Token, tokens};
-use crate::script::{Call, Event, Script, Time, What};
+use crate::script::{Call, Event, EventKind, Script, Time};
+use crate::supported::is_system_call;
 
 /// Longest script, bytes of text after its symbols have been replaced: a symbol may stand for a text of any length, and
 /// may be used any number of times.
@@ -215,7 +215,7 @@ impl Parser {
         Event {
             line,
             time: Time::Relative(0),
-            what: What::Unmodelled("parts for some systems only (#ifdef)"),
+            what: EventKind::Unsupported("parts for some systems only (#ifdef)"),
         }
     }
 
@@ -226,19 +226,19 @@ impl Parser {
             Some(Token::Shell(command)) => {
                 let command = command.clone();
                 self.at += 1;
-                What::Command(command)
+                EventKind::Command(command)
             }
             Some(Token::Code(code)) => {
                 let code = code.clone();
                 self.at += 1;
-                What::Code(code)
+                EventKind::Code(code)
             }
             Some(Token::Mark(mark @ ('<' | '>'))) => {
                 let inbound = *mark == '<';
                 self.at += 1;
                 self.packet(inbound)?
             }
-            _ => What::Call(self.call()?),
+            _ => EventKind::Call(self.call()?),
         };
         Ok(Event { line, time, what })
     }

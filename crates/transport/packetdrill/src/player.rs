@@ -1,6 +1,7 @@
 //! Player: the events of a script in virtual time.
 
 mod arrivals;
+mod blocked_calls;
 mod calls;
 mod command_line;
 mod expect;
@@ -8,7 +9,6 @@ mod options;
 mod readiness;
 mod socket;
 mod transfer;
-mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,32 +17,32 @@ use units::{Duration, Instant};
 
 use crate::compare::packet_text;
 use crate::parser::MAX_SECONDS;
-use crate::script::{Event, Script, Time, What};
+use crate::script::{Event, EventKind, Script, Time};
 use crate::settings::Settings;
-use crate::{Assertion, Difference, Report, Verdict, applicable, info, shell};
+use crate::{Assertion, Difference, Report, Verdict, info, shell, supported};
+use blocked_calls::Waiting;
 use socket::{Role, Socket};
-use waiting::Waiting;
 
 /// Virtual time at which scripts start: timestamps begin well above zero.
 const START: Duration = Duration::from_secs(100);
 /// Longest wait for a packet whose time is not limited.
-const PATIENCE: Duration = Duration::from_secs(3_600);
+const MAX_WAIT: Duration = Duration::from_secs(3_600);
 
 /// Reason for which a script ends early.
-enum Stop {
+enum PlayError {
     Failed(Difference),
     NotApplicable(u32, String),
 }
 
 /// Packet that TCP has sent: all segments of one burst, as a device with segmentation offload sees them.
-struct Departure {
+struct SentPacket {
     at: Instant,
     /// Socket that sent it, or for which the host did.
     from: usize,
     packet: Segment,
 }
 
-impl Departure {
+impl SentPacket {
     /// Appends the segment that follows. Its flags tell how the whole ends.
     fn append(&mut self, next: &Segment) {
         self.packet.len += next.len;
@@ -63,7 +63,7 @@ struct Player {
     descriptors: BTreeMap<i64, usize>,
     /// Socket whose packets the script shows.
     under_test: Option<usize>,
-    departures: VecDeque<Departure>,
+    departures: VecDeque<SentPacket>,
     waiting: Option<Waiting>,
     /// Script time that relative times count from, microseconds: that of the previous event.
     previous: i64,
@@ -77,8 +77,8 @@ pub fn play(script: &Script) -> Report {
     let mut player = Player::new();
     let verdict = match player.run(script) {
         Ok(()) => Verdict::Passed,
-        Err(Stop::Failed(difference)) => Verdict::Failed(difference),
-        Err(Stop::NotApplicable(line, reason)) => Verdict::NotApplicable { line, reason },
+        Err(PlayError::Failed(difference)) => Verdict::Failed(difference),
+        Err(PlayError::NotApplicable(line, reason)) => Verdict::NotApplicable { line, reason },
     };
     Report {
         verdict,
@@ -105,10 +105,10 @@ impl Player {
         }
     }
 
-    fn run(&mut self, script: &Script) -> Result<(), Stop> {
+    fn run(&mut self, script: &Script) -> Result<(), PlayError> {
         self.take_options(script)?;
-        if let Some((line, reason)) = applicable::missing(script) {
-            return Err(Stop::NotApplicable(line, reason));
+        if let Some((line, reason)) = supported::missing(script) {
+            return Err(PlayError::NotApplicable(line, reason));
         }
         for event in &script.events {
             self.play_event(event)?;
@@ -116,19 +116,19 @@ impl Player {
         self.finish_waiting()
     }
 
-    fn set(&mut self, key: &str, value: &str, line: u32) -> Result<(), Stop> {
+    fn set(&mut self, key: &str, value: &str, line: u32) -> Result<(), PlayError> {
         self.settings
             .set(key, value)
-            .map_err(|reason| Stop::NotApplicable(line, reason))
+            .map_err(|reason| PlayError::NotApplicable(line, reason))
     }
 
-    fn play_event(&mut self, event: &Event) -> Result<(), Stop> {
+    fn play_event(&mut self, event: &Event) -> Result<(), PlayError> {
         let (start, end) = self.span(event.time);
         if end as f64 > MAX_SECONDS * 1e6 {
             let reason = format!("times after {MAX_SECONDS} s");
-            return Err(Stop::NotApplicable(event.line, reason));
+            return Err(PlayError::NotApplicable(event.line, reason));
         }
-        if let What::Out(packet) = &event.what {
+        if let EventKind::Out(packet) = &event.what {
             return self.expect(event, packet);
         }
         let at = match event.time {
@@ -139,15 +139,15 @@ impl Player {
         let now = self.script_time();
         let previous = core::mem::replace(&mut self.previous, now);
         match &event.what {
-            What::In(packet) => self.arrive(packet),
-            What::Icmp(icmp) => self.icmp(event.line, icmp)?,
-            What::Call(call) => self.call(event.line, call, previous)?,
-            What::Command(command) => {
+            EventKind::In(packet) => self.arrive(packet),
+            EventKind::Icmp(icmp) => self.icmp(event.line, icmp)?,
+            EventKind::Call(call) => self.call(event.line, call, previous)?,
+            EventKind::Command(command) => {
                 let done = shell::run(command, &mut self.settings);
-                done.map_err(|reason| Stop::NotApplicable(event.line, reason))?;
+                done.map_err(|reason| PlayError::NotApplicable(event.line, reason))?;
             }
-            What::Code(code) => self.assert(event.line, code)?,
-            What::Out(_) | What::Unmodelled(_) => {}
+            EventKind::Code(code) => self.assert(event.line, code)?,
+            EventKind::Out(_) | EventKind::Unsupported(_) => {}
         }
         self.retry_waiting()
     }
@@ -169,7 +169,7 @@ impl Player {
     }
 
     /// Lets the timers run that are due before `to`.
-    fn advance(&mut self, to: Instant) -> Result<(), Stop> {
+    fn advance(&mut self, to: Instant) -> Result<(), PlayError> {
         while let Some(at) = self.next_deadline()
             && at < to
         {
@@ -184,7 +184,7 @@ impl Player {
         deadlines.min().filter(|at| *at < Instant::NEVER)
     }
 
-    fn run_timers(&mut self, at: Instant) -> Result<(), Stop> {
+    fn run_timers(&mut self, at: Instant) -> Result<(), PlayError> {
         self.now = self.now.max(at);
         for index in 0..self.sockets.len() {
             if self.sockets[index]
@@ -212,7 +212,7 @@ impl Player {
             if joins && let Some(last) = self.departures.back_mut() {
                 last.append(&packet);
             } else {
-                self.departures.push_back(Departure {
+                self.departures.push_back(SentPacket {
                     at: self.now,
                     from: index,
                     packet,
@@ -222,12 +222,12 @@ impl Player {
     }
 
     /// Records an assertion with the values of the socket under test.
-    fn assert(&mut self, line: u32, code: &str) -> Result<(), Stop> {
+    fn assert(&mut self, line: u32, code: &str) -> Result<(), PlayError> {
         let connection = self
             .under_test
             .and_then(|index| self.sockets[index].connection());
         let Some(peer) = connection else {
-            return Err(Stop::NotApplicable(
+            return Err(PlayError::NotApplicable(
                 line,
                 "assertions on a socket that is no connection".to_owned(),
             ));
@@ -246,11 +246,11 @@ impl Player {
         expected: impl Into<String>,
         seen: impl Into<String>,
         reason: &str,
-    ) -> Result<T, Stop> {
-        Err(Stop::Failed(Difference {
+    ) -> Result<T, PlayError> {
+        Err(PlayError::Failed(Difference {
             line,
             expected: expected.into(),
-            seen: seen.into(),
+            actual: seen.into(),
             reason: reason.to_owned(),
         }))
     }

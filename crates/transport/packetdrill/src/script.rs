@@ -14,7 +14,7 @@ pub struct Script {
 pub(crate) struct Event {
     pub(crate) line: u32,
     pub(crate) time: Time,
-    pub(crate) what: What,
+    pub(crate) what: EventKind,
 }
 
 /// Time of an event, microseconds.
@@ -34,7 +34,7 @@ pub(crate) enum Time {
 
 /// Kind of an event.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum What {
+pub(crate) enum EventKind {
     /// Packet that the other end sends.
     In(Packet),
     /// Packet that TCP must send.
@@ -48,7 +48,7 @@ pub(crate) enum What {
     /// Python code.
     Code(String),
     /// Something that is recognised but not modelled, with its name.
-    Unmodelled(&'static str),
+    Unsupported(&'static str),
 }
 
 /// TCP packet as a script writes it.

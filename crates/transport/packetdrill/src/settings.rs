@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcp::{NetworkCard, Tcp, TcpConfig, Timers, WindowScale};
+use tcp::{NetDevice, Tcp, TcpConfig, Timers, WindowScale};
 use units::{Bytes, Duration};
 
 /// Settings that have a meaning for the native TCP, with the defaults of Linux.
@@ -226,7 +226,7 @@ impl Settings {
             initial_rto: usual.initial_rto.min(max_rto),
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
             // packetdrill's device is a TUN device.
-            card: NetworkCard::Tun,
+            net_device: NetDevice::Tun,
             joined_segments: self.joined_segments,
             timers: Timers::Exact,
             send_buffer_initial: wmem,

@@ -2,9 +2,9 @@
 
 use units::{Bytes, Duration, Rate};
 
-use crate::card::NetworkCard;
+use crate::net_device::NetDevice;
 use crate::settings::Tcp;
-use crate::wheel::Timers;
+use crate::timer_wheel::Timers;
 
 /// Configuration of one end of a connection; the defaults are those of Linux on Ethernet.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct TcpConfig {
     /// not understand it.
     pub far_ack_kind: Option<u8>,
     /// Whether this host understands explicit loss notifications.
-    pub loss_notices: bool,
+    pub eln: bool,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub max_pacing_rate: Rate,
     /// Nagle's algorithm (RFC 9293 §3.7.4); not so with `TCP_NODELAY`.
@@ -39,7 +39,7 @@ pub struct TcpConfig {
     /// Share of the window that is worth sending at once is one by this number (`tcp_tso_win_divisor`).
     pub burst_window_divisor: u32,
     /// Network device of the host, which TCP small queues listens to.
-    pub card: NetworkCard,
+    pub net_device: NetDevice,
     /// Initial degree of reordering, segments (`tcp_reordering`).
     pub reordering: u32,
     /// Retransmissions of a SYN before the attempt is given up (`tcp_syn_retries`).
@@ -85,13 +85,13 @@ impl TcpConfig {
             receive_buffer_initial: Self::first_receive_buffer(&settings),
             send_buffer_initial: Self::SEND_BUFFER.min(settings.send_buffer_max.get()),
             far_ack_kind: None,
-            loss_notices: false,
+            eln: false,
             max_pacing_rate: Rate::from_bits_per_second(u64::MAX),
             nagle: settings.nodelay != Some(true),
             sack: settings.sack,
             min_burst_segments: None,
             burst_window_divisor: 3,
-            card: NetworkCard::Immediate,
+            net_device: NetDevice::Immediate,
             reordering: 3,
             syn_retries: 6,
             synack_retries: 5,

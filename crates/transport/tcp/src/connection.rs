@@ -1,15 +1,15 @@
 //! Connection: the state machine of RFC 9293 with a sender and a receiver.
 
-mod ending;
+mod close;
 mod far_acks;
 mod handshake;
 mod info;
 mod keepalive;
-mod relay;
+mod proxy;
+mod rfc5961;
+mod sequence_check;
+mod state;
 mod time_wait;
-mod validation;
-mod validity;
-mod view;
 
 use std::collections::VecDeque;
 
@@ -18,14 +18,14 @@ use units::Instant;
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
-use crate::sender::{AckInput, Ending, Outgoing, SLACK, Sender};
+use crate::sender::{AckInput, Outgoing, SLACK, SendFlags, Sender};
 use crate::sequence::{self, unwrap};
-use cca::{BuiltCca, Congestion, Context, Takeover};
-pub use ending::Failure;
+use cca::{BuiltCca, CongestionState, SwitchMode, TransferState};
+pub use close::Failure;
 use far_acks::FarAcks;
 pub use info::Info;
 use keepalive::KeepAlive;
-pub use view::State;
+pub use state::State;
 
 /// One end of a connection.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ pub struct Connection {
     sender: Sender,
     receiver: Option<Receiver>,
     iss: u64,
-    peer_scale: u8,
-    own_scale: u8,
+    snd_wscale: u8,
+    rcv_wscale: u8,
     timestamps: bool,
     /// Whether window scaling was agreed on.
     scaling: bool,
@@ -52,7 +52,7 @@ pub struct Connection {
     /// Next expected sequence number when the last ACK was sent (RFC 7323 §4.3).
     last_ack_sent: u64,
     /// Time of the latest answer to a segment without data that was not acceptable.
-    answered_at: Option<Instant>,
+    last_oow_ack: Option<Instant>,
     handshake_at: Instant,
     /// Times of the first and of the latest SYN or SYN-ACK for which a time-out, or the beginning, was the reason.
     handshake_begun: Instant,
@@ -86,7 +86,12 @@ pub struct Connection {
 impl Connection {
     /// Creates a connection that is neither listening nor opening. `iss` is the initial sequence number and
     /// `timestamp_offset` the origin of the timestamp clock; both are drawn from the seed of the run.
-    pub fn new(config: TcpConfig, congestion: Congestion, iss: u32, timestamp_offset: u32) -> Self {
+    pub fn new(
+        config: TcpConfig,
+        congestion: CongestionState,
+        iss: u32,
+        timestamp_offset: u32,
+    ) -> Self {
         let iss = sequence::first(iss);
         Self {
             announced_mss: config.mss + config.settings.options(),
@@ -96,8 +101,8 @@ impl Connection {
             state: State::Closed,
             receiver: None,
             iss,
-            peer_scale: 0,
-            own_scale: 0,
+            snd_wscale: 0,
+            rcv_wscale: 0,
             timestamps: false,
             scaling: false,
             ecn: false,
@@ -105,7 +110,7 @@ impl Connection {
             ts_recent: 0,
             ts_recent_at: Instant::ZERO,
             last_ack_sent: 0,
-            answered_at: None,
+            last_oow_ack: None,
             handshake_at: Instant::NEVER,
             handshake_begun: Instant::ZERO,
             handshake_sent: Instant::ZERO,
@@ -146,11 +151,11 @@ impl Connection {
     /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: fewer if the send buffer is full, none
     /// if the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
-        self.write_as(now, bytes, Ending::Message)
+        self.write_with_flags(now, bytes, SendFlags::Message)
     }
 
     /// Writes like [`Connection::write`]; `ending` tells how the write ends.
-    pub fn write_as(&mut self, now: Instant, bytes: u64, ending: Ending) -> u64 {
+    pub fn write_with_flags(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
@@ -160,7 +165,7 @@ impl Connection {
     }
 
     /// Returns whether the application has found the send buffer full and is not yet told of room (`EPOLLOUT`).
-    pub fn writer_waits(&self) -> bool {
+    pub fn nospace(&self) -> bool {
         self.sender.writer_waits()
     }
 
@@ -210,7 +215,7 @@ impl Connection {
 
     /// Handles the deadline.
     pub fn on_deadline(&mut self, now: Instant) {
-        self.let_go(now);
+        self.flush_departures(now);
         if self.handshake_at <= now {
             self.send_handshake(now);
         }
@@ -222,7 +227,7 @@ impl Connection {
             if self.sender.deadline() <= now {
                 self.sender.on_deadline(now);
             }
-            if self.sender.has_given_up() {
+            if self.sender.has_timed_out() {
                 self.fail(Failure::TimedOut);
                 return;
             }
@@ -238,7 +243,7 @@ impl Connection {
     }
 
     /// Lets another congestion control take over; returns the context that was passed on.
-    pub fn switch(&mut self, now: Instant, built: BuiltCca, how: Takeover) -> Context {
+    pub fn switch(&mut self, now: Instant, built: BuiltCca, how: SwitchMode) -> TransferState {
         self.sender.switch(now, built, how)
     }
 
@@ -293,7 +298,7 @@ impl Connection {
     pub fn take_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed => {}
-            State::Listen => self.on_request(now, segment),
+            State::Listen => self.on_syn(now, segment),
             State::SynSent => self.on_answer(now, segment),
             _ => self.on_synchronised(now, segment),
         }
@@ -312,11 +317,11 @@ impl Connection {
         };
         let seq = unwrap(receiver.rcv_nxt(), segment.seq);
         if segment.flags.contains(Flags::SYN) {
-            self.on_repeated_request(now, seq);
+            self.on_syn_established(now, seq);
             return;
         }
-        if self.is_late_segment(segment) {
-            self.on_late_segment(now, seq, segment);
+        if self.is_time_wait_segment(segment) {
+            self.on_time_wait_segment(now, seq, segment);
             return;
         }
         if !self.validate(now, seq, segment) {
@@ -346,7 +351,7 @@ impl Connection {
             self.keepalive.unanswered = 0;
             self.on_ack(now, seq, segment);
         }
-        if self.is_for_nobody(seq, segment) {
+        if self.is_data_after_close(seq, segment) {
             self.refuse(segment);
             if !self.detached {
                 self.failure = Some(Failure::Reset);
@@ -366,7 +371,7 @@ impl Connection {
     }
 
     fn on_ack(&mut self, now: Instant, seq: u64, segment: &Segment) {
-        let window = u64::from(segment.window) << self.peer_scale;
+        let window = u64::from(segment.window) << self.snd_wscale;
         let ack = unwrap(self.sender.snd_una(), segment.ack);
         if self.state == State::SynReceived {
             if ack != self.iss + 1 {
@@ -392,12 +397,12 @@ impl Connection {
                 .filter(|_| self.timestamps)
                 .map(|(value, echo)| (value, echo.wrapping_sub(self.timestamp_offset))),
             // An ACK repeats another one only if the far acknowledgement does too (Kim 2016, section 5.5.1).
-            is_news: segment.len > 0 || far_news,
+            not_dup: segment.len > 0 || far_news,
             ecn_echo: self.ecn && segment.flags.contains(Flags::ECE),
-            radio_loss: segment.radio_loss && self.config.loss_notices,
+            radio_loss: segment.eln && self.config.eln,
         };
         self.sender.on_ack(now, &input);
-        self.plan_question(now);
+        self.schedule_probe(now);
         if self.sender.fin_sent() && self.sender.all_acked() {
             self.on_fin_acked(now);
         }
@@ -456,7 +461,7 @@ impl Connection {
     }
 
     /// Lets the segments go that may leave the host.
-    fn let_go(&mut self, now: Instant) {
+    fn flush_departures(&mut self, now: Instant) {
         while let Some((_, segment)) = self.held.pop_front_if(|(at, _)| *at <= now) {
             self.out.push_back(segment);
         }
@@ -469,7 +474,7 @@ impl Connection {
 
     /// Turns the sender's data into segments, and adds an ACK if one is due.
     fn flush(&mut self, now: Instant) {
-        self.let_go(now);
+        self.flush_departures(now);
         while let Some(data) = self.sender.poll() {
             self.push(now, Some(data));
         }
@@ -485,7 +490,7 @@ impl Connection {
     fn push(&mut self, now: Instant, data: Option<Outgoing>) {
         let leaves = data
             .as_ref()
-            .map_or_else(|| self.sender.departure(now), |data| data.leaves);
+            .map_or_else(|| self.sender.departure(now), |data| data.departure);
         let timestamp = self.timestamp(leaves);
         let Some(receiver) = &mut self.receiver else {
             return;
@@ -498,11 +503,11 @@ impl Connection {
             receiver.note_data_sent(now);
         }
         let mut segment = self.pure_ack(timestamp, ack, window, echo);
-        segment.far_ack = self.take_far_news(data.as_ref().map_or(0, |data| data.len));
+        segment.far_ack = self.take_far_ack(data.as_ref().map_or(0, |data| data.len));
         match data {
             Some(data) => {
                 // RFC 3168 §6.1.4 and §6.1.5: neither pure ACKs nor retransmissions are ECN-capable.
-                if self.ecn && data.len > 0 && !data.again {
+                if self.ecn && data.len > 0 && !data.is_retransmission {
                     segment.ecn = Ecn::Ect0;
                     if self.sender.take_window_reduced() {
                         segment.flags |= Flags::CWR;

@@ -1,22 +1,22 @@
 //! TCP without I/O: segments on the wire, and connections that behave like those of Linux.
 
-mod card;
 mod config;
 mod connection;
+mod net_device;
 mod receiver;
 mod reset;
 pub mod segment;
 mod sender;
 mod sequence;
 mod settings;
-mod wheel;
+mod timer_wheel;
 
-pub use card::NetworkCard;
 pub use config::TcpConfig;
 pub use connection::{Connection, Failure, Info, State};
+pub use net_device::NetDevice;
 pub use reset::reset_reply;
 pub use segment::{Ecn, FarAck, Flags, SackBlocks, Segment};
-pub use sender::Ending;
-pub use sequence::Unwrapper;
+pub use sender::SendFlags;
+pub use sequence::SeqUnwrapper;
 pub use settings::{Tcp, Tso, WindowScale};
-pub use wheel::Timers;
+pub use timer_wheel::Timers;

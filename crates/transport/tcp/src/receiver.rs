@@ -1,29 +1,29 @@
 //! Receiver: the receiving half of a connection. It takes segments, and fills in the ACK fields of those that leave.
 
-mod echo;
-mod memory;
-mod reading;
+mod ack_timing;
+mod ecn_echo;
+mod proxy;
+mod read;
 mod reassembly;
-mod relay;
-mod timing;
+mod truesize;
 mod window;
 
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 use crate::segment::{Flags, SackBlocks, Segment};
-use crate::wheel::Timers;
-use echo::Echo;
-pub(crate) use echo::EchoMode;
+use crate::timer_wheel::Timers;
+use ack_timing::MAX_QUICK_ACKS;
+use ecn_echo::Echo;
+pub(crate) use ecn_echo::EchoMode;
+use proxy::Proxy;
 use reassembly::REPORTED_BLOCKS;
-use relay::Relay;
-use timing::MAX_QUICK_ACKS;
 use window::WindowTuning;
 pub(crate) use window::first_window;
 
 /// ACK of the state before the present segment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EarlyAck {
+pub(crate) struct PriorStateAck {
     pub(crate) number: u64,
     pub(crate) sack: SackBlocks,
     pub(crate) window: u16,
@@ -41,7 +41,7 @@ pub(crate) struct Receiver {
     /// SACK blocks that have room in a header.
     block_room: usize,
     /// ACK that leaves before the present segment counts.
-    early_ack: Option<EarlyAck>,
+    prior_state_ack: Option<PriorStateAck>,
     duplicate: Option<(u64, u64)>,
     fin: Option<u64>,
     first: u64,
@@ -54,11 +54,11 @@ pub(crate) struct Receiver {
     /// Whether data has arrived since the last ACK.
     ack_scheduled: bool,
     /// Whether the end of a message has arrived since the last ACK.
-    message_ended: bool,
+    ack_pushed: bool,
     /// Whether two messages have ended since the last ACK (`ICSK_ACK_PUSHED2`).
-    messages_ended: bool,
+    ack_pushed2: bool,
     /// Whether data leaves soon after data has come, so that ACKs wait for it (`inet_csk_in_pingpong_mode`).
-    replies: bool,
+    pingpong: bool,
     /// Bytes in order that an application that reads at once has not read yet.
     waiting: u64,
     quick_acks: u32,
@@ -75,7 +75,7 @@ pub(crate) struct Receiver {
     /// Number up to which the application has read, if it reads by request.
     read_to: Option<u64>,
     /// Acknowledgements of a host in the middle.
-    relay: Option<Relay>,
+    relay: Option<Proxy>,
     /// RTT of the handshake, and the time-out computed from it.
     srtt: Duration,
     rto: Duration,
@@ -97,7 +97,7 @@ impl Receiver {
         Self {
             // RFC 2018 §3: with timestamps there is room for three blocks.
             block_room: if timestamps { 3 } else { 4 },
-            early_ack: None,
+            prior_state_ack: None,
             rcv_nxt: first,
             out_of_order: Vec::with_capacity(16),
             recent: Vec::with_capacity(REPORTED_BLOCKS + 1),
@@ -110,9 +110,9 @@ impl Receiver {
             acked: first,
             ack_now: false,
             ack_scheduled: false,
-            message_ended: false,
-            messages_ended: false,
-            replies: false,
+            ack_pushed: false,
+            ack_pushed2: false,
+            pingpong: false,
             waiting: 0,
             quick_acks: 0,
             started: false,
@@ -136,7 +136,7 @@ impl Receiver {
 
     /// Bounds the first guess of the other end's segments by the payload of this end's full ones.
     pub(crate) fn expect_segments(&mut self, mss: u32) {
-        self.window.expect_segments(u64::from(mss));
+        self.window.init_rcv_mss(u64::from(mss));
     }
 
     /// Returns the payload of the segments that arrive.
@@ -162,7 +162,8 @@ impl Receiver {
 
     /// Returns whether `len` sequence numbers from `seq` touch the window (RFC 9293 §3.4).
     pub(crate) fn is_acceptable(&self, seq: u64, len: u64) -> bool {
-        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge().max(self.rcv_nxt)
+        seq + len >= self.acked.min(self.rcv_nxt)
+            && seq <= self.window.right_edge().max(self.rcv_nxt)
     }
 
     /// Answers `len` sequence numbers from `seq` that are not acceptable with an ACK (RFC 9293 §3.10.7.4). Old data is
@@ -195,17 +196,17 @@ impl Receiver {
             self.ack_now = true;
             return;
         }
-        if end > self.window.edge() + 1 && !self.may_overrun(seq, len, fin) {
+        if end > self.window.right_edge() + 1 && !self.may_overrun(seq, len, fin) {
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
             self.ack_scheduled = true;
             self.ack_now = true;
             return;
         }
-        self.ack_now |= fin && len == 0 && end > self.window.edge() + 1;
+        self.ack_now |= fin && len == 0 && end > self.window.right_edge() + 1;
         let bytes = u64::from(len);
         let unread = self.waiting > 0 || self.unread() > 0;
-        self.window.measure_by_timestamp(now, echo, bytes, unread);
-        if self.window.make_room(self.held()) {
+        self.window.rcv_rtt_measure_ts(now, echo, bytes, unread);
+        if self.window.clamp_window(self.held()) {
             self.quick_acks = 0;
             // There is no memory for it (the kernel's `ICSK_ACK_NOMEM`).
             self.ack_now |= fin && len == 0 && seq == self.rcv_nxt;
@@ -213,7 +214,7 @@ impl Receiver {
         let message = fin || segment.flags.contains(Flags::PSH);
         self.ack_scheduled = true;
         if seq > self.rcv_nxt {
-            self.look_at_mark(segment.ecn);
+            self.ecn_check_ce(segment.ecn);
             self.measure_segment(bytes, message);
             // A segment that is merged with the previous one is counted before the window grows
             // (`tcp_ooo_try_coalesce`).
@@ -225,7 +226,7 @@ impl Receiver {
             if merges {
                 self.grow_window(bytes);
             }
-            self.window.make_room_beyond(self.reach_beyond());
+            self.window.make_room_beyond(self.ofo_span());
             self.decide_on_ack(now);
             return;
         }
@@ -240,9 +241,9 @@ impl Receiver {
         }
         if len > 0 {
             self.measure_segment(bytes, message);
-            self.window.measure_by_window(now, self.rcv_nxt);
+            self.window.rcv_rtt_measure(now, self.rcv_nxt);
             self.adapt_ack_timeout(now);
-            self.look_at_mark(segment.ecn);
+            self.ecn_check_ce(segment.ecn);
             if WindowTuning::is_worth_growing(bytes) {
                 self.grow_window(bytes);
             }
@@ -262,7 +263,7 @@ impl Receiver {
         }
         if fin {
             // No more requests follow that an early ACK would speed up (the kernel's `tcp_fin`).
-            self.replies = true;
+            self.pingpong = true;
         }
         if self.relay.is_some() {
             self.use_room();
@@ -295,14 +296,13 @@ impl Receiver {
     /// Handles a read of `taken` bytes up to `read_to`: the window may grow, and an ACK may be due (the kernel's
     /// `tcp_cleanup_rbuf`).
     fn after_read(&mut self, now: Instant, read_to: u64, taken: u64) {
-        let (unread, beyond) = (self.unread(), self.reach_beyond());
+        let (unread, beyond) = (self.unread(), self.ofo_span());
         self.window.after_read(now, read_to, taken, unread, beyond);
         if self.ack_now {
             return;
         }
         let held = self.held();
-        let message_read =
-            held == 0 && (self.messages_ended || self.message_ended && !self.replies);
+        let message_read = held == 0 && (self.ack_pushed2 || self.ack_pushed && !self.pingpong);
         let due = self.ack_scheduled && (self.is_late() || message_read);
         self.ack_now = due && !self.keeps_all_back()
             || !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
@@ -311,9 +311,9 @@ impl Receiver {
     /// Learns from the size of a segment of `bytes` payload bytes; `message` if it has the push flag or the FIN.
     fn measure_segment(&mut self, bytes: u64, message: bool) {
         let small = bytes < self.window.mss();
-        let ended = self.window.measure_segment(bytes, message);
-        self.messages_ended |= small && ended && self.message_ended;
-        self.message_ended |= ended;
+        let ended = self.window.measure_rcv_mss(bytes, message);
+        self.ack_pushed2 |= small && ended && self.ack_pushed;
+        self.ack_pushed |= ended;
     }
 
     /// Grows the window for a segment of `bytes` payload bytes.
@@ -339,13 +339,13 @@ impl Receiver {
         if self.out_of_order.is_empty() {
             in_order
         } else {
-            in_order + self.held_beyond()
+            in_order + self.ofo_bytes()
         }
     }
 
     /// Takes the ACK that leaves before the present segment counts.
-    pub(crate) fn take_early_ack(&mut self) -> Option<EarlyAck> {
-        self.early_ack.take()
+    pub(crate) fn take_early_ack(&mut self) -> Option<PriorStateAck> {
+        self.prior_state_ack.take()
     }
 
     /// Returns the ACK fields of a segment that leaves now: number and SACK blocks.
@@ -365,8 +365,8 @@ impl Receiver {
         let counts = self.ack_scheduled;
         self.ack_now = false;
         self.ack_scheduled = false;
-        self.message_ended = false;
-        self.messages_ended = false;
+        self.ack_pushed = false;
+        self.ack_pushed2 = false;
         self.delayed_at = Instant::NEVER;
         self.compressed_at = Instant::NEVER;
         self.compressed = 0;

@@ -144,7 +144,7 @@ pub struct Segment {
     pub far_ack: Option<FarAck>,
     /// Whether the losses that the segment reports were on the radio: the first reserved bit of the header, set by a
     /// middlebox with explicit loss notification.
-    pub radio_loss: bool,
+    pub eln: bool,
     /// ECN field of the IP header.
     pub ecn: Ecn,
     /// Whether the next segment leaves in the same burst of the device. It is not on the wire.

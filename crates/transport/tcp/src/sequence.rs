@@ -16,11 +16,11 @@ pub(crate) const fn unwrap(near: u64, wire: u32) -> u64 {
 
 /// Unwrapper: 64-bit sequence numbers of a stream that is watched from outside of its ends.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Unwrapper {
+pub struct SeqUnwrapper {
     highest: Option<u64>,
 }
 
-impl Unwrapper {
+impl SeqUnwrapper {
     /// Returns the 64-bit number of a segment of the stream.
     pub fn segment(&mut self, seq: u32) -> u64 {
         let near = self.highest.unwrap_or(first(seq));
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_stream_continues_beyond_32_bits_despite_retransmissions() {
-        let mut stream = Unwrapper::default();
+        let mut stream = SeqUnwrapper::default();
         assert_eq!(stream.acknowledgement(5), None);
         let start = stream.segment(u32::MAX - 9);
         assert_eq!(stream.segment(10), start + 20);

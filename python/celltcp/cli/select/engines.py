@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import case_options, option, takes_settings
-from celltcp.cli.output import check_json, tell
+from celltcp.cli.output import check_json, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
@@ -45,7 +45,7 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
         prepare_folder(settings.out)
     with progress_bar("comparing") as progress:
         found = check_engines_with(scenarios, requirement, settings, progress)
-    tell(found.to_json, json_file, lambda: print_overlap(found))
+    print_result(found.to_json, json_file, lambda: print_overlap(found))
 
 
 def print_overlap(found: Overlap) -> None:

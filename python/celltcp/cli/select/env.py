@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option
-from celltcp.cli.output import check_json, tell
+from celltcp.cli.output import check_json, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
@@ -93,7 +93,7 @@ def env(
             duration=duration,
             hints=hints,
         )
-    tell(trial.to_json, json_file, lambda: print_trial(trial, wide_console()))
+    print_result(trial.to_json, json_file, lambda: print_trial(trial, wide_console()))
 
 
 def print_trial(trial: Trial, console: Console) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option, options
-from celltcp.cli.output import check_json, tell
+from celltcp.cli.output import check_json, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
@@ -66,7 +66,7 @@ def estimators(
             out=folder,
             progress=progress,
         )
-    tell(accuracy.to_json, json_file, lambda: print_accuracy(accuracy, wide_console()))
+    print_result(accuracy.to_json, json_file, lambda: print_accuracy(accuracy, wide_console()))
 
 
 def print_accuracy(accuracy: Accuracy, console: Console) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import case_options, draws, option, own_option, takes_settings
-from celltcp.cli.output import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, print_result
 from celltcp.cli.progress import progress_bar
 from celltcp.selection.tables.evaluation import print_evaluation
 
@@ -86,7 +86,7 @@ def evaluate(
     policies = PolicySettings(policy, requirement, against, hints, history, switches)
     with progress_bar("evaluating") as progress:
         result = evaluate_with(policies, scenarios, settings, progress)
-    tell(result.to_json, json_file, lambda: print_evaluation(result))
+    print_result(result.to_json, json_file, lambda: print_evaluation(result))
     if folder:
         draw(result.plot(), folder, "cases")
         if result.reliability["policy"].isin(result.about["policies"]).any():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from celltcp.cli.options import draws, option
-from celltcp.cli.output import check_json, draw, tell
+from celltcp.cli.output import check_json, draw, print_result
 from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
 
@@ -86,7 +86,7 @@ def explain(
         for each in found:
             _print(each)
 
-    tell(lambda: {"runs": [each.to_json() for each in found]}, json_file, show)
+    print_result(lambda: {"runs": [each.to_json() for each in found]}, json_file, show)
     draw_all(found, Path(place))
 
 
@@ -152,7 +152,7 @@ def _agreements(found: list[Agreement]) -> Table:
     for heading in ("slots", "right, %", "median\nerror, %", "median\nbias, %"):
         table.add_column(heading, justify="right")
     for each in found:
-        shares = (each.right, each.error, each.bias)
+        shares = (each.accuracy, each.error, each.bias)
         cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
-        table.add_row(each.quantity, each.truth, f"{each.slots} of {each.of}", *cells)
+        table.add_row(each.quantity, each.truth, f"{each.slots} of {each.total_slots}", *cells)
     return table

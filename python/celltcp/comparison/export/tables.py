@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from celltcp.files.atomic_write import whole_file
+from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.results.folder_lock import check_files
 from celltcp.results.tables import TABLES, Results
@@ -19,7 +19,7 @@ def write_csv(results: Results, folder: Path) -> list[Path]:
     for name, file in files.items():
         check_output(file, _kind(results.tables[name]))
     for name, file in files.items():
-        with whole_file(file) as partial:
+        with atomic_write(file) as partial:
             pc.write_csv(_plain(results.tables[name]), partial)
     return list(files.values())
 

@@ -102,7 +102,7 @@ class ComparisonPlots:
         self._startup(picture.add_subplot(grid[0, 2]), 5.0)
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
-        shown = leaders(self._comparison)
+        shown = leading_ccas(self._comparison)
         self._time_series(upper, lower, None, shown)
         if len(shown) < len(self._comparison.ccas):
             more = "the leaders; show --plot time-series --cca LIST draws others"
@@ -136,7 +136,7 @@ class ComparisonPlots:
         )
 
 
-def leaders(comparison: Comparison) -> list[str]:
+def leading_ccas(comparison: Comparison) -> list[str]:
     """Returns the congestion controls whose series are legible together: all, or those that lead."""
     ccas = comparison.ccas
     if len(ccas) <= _MOST_SERIES:

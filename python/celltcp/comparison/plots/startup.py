@@ -34,7 +34,7 @@ def draw_startup(
         seconds: length of the start, s.
     """
     names, shades = labels(ccas), colours(ccas)
-    steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
+    steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
     for cca, (mean, spread) in curves.items():
         axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
         if spread is not None and len(ccas) <= MOST_BANDS:
@@ -45,7 +45,7 @@ def draw_startup(
     axes.set_ylabel("delivered, MB")
 
 
-def startup_curves(
+def delivered_curves(
     slots: pd.DataFrame,
     flows: pd.DataFrame,
     ccas: Sequence[str],

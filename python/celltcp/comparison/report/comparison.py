@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.report.findings import differences_table, findings_of
-from celltcp.comparison.report.pictures import distribution, over_time, start_up, trade_off
+from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.comparison.report.tables import figures_table, means_table, shares_table, subject_text
 from celltcp.present.means import runs_text
@@ -95,7 +95,7 @@ def picture_sections(result: Comparison) -> list[Section]:
     seed = int(result.runs["seed"].min())
     names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
     return [
-        Section("Goodput against delay", figure=trade_off(result), text=(_TRADE_OFF,)),
+        Section("Goodput against delay", figure=tradeoff(result), text=(_TRADE_OFF,)),
         Section(f"Over time, run with seed {seed}", figure=over_time(result, seed)),
         Section("Start-up", figure=start_up(result), text=(_START_UP,)),
         *(

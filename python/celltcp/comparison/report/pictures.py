@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.plots.accessors import leaders
+from celltcp.comparison.plots.accessors import leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves
 from celltcp.comparison.plots.series import draw_comparison_series
-from celltcp.comparison.plots.startup import draw_startup, startup_curves
+from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.present.chart import MOST_VALUES, Chart, Numbers, Panel, Series, numbers
 from celltcp.present.palette import colours
@@ -43,7 +43,7 @@ _OVER_TIME = (
 _ROOM = 1.25
 
 
-def alone(
+def single_panel(
     ccas: Sequence[str], draw: Callable[[Axes], None], width: float = 6.5, height: float = 3.8
 ) -> Picture:
     """Returns a picture of one panel with a legend of CCAs."""
@@ -53,7 +53,7 @@ def alone(
     return picture
 
 
-def trade_off(result: Comparison) -> Figure:
+def tradeoff(result: Comparison) -> Figure:
     """Returns goodput against delay, a point per run and one for the mean of each CCA."""
     names, shades = labels(result.ccas), colours(result.ccas)
     runs = result.runs
@@ -93,7 +93,9 @@ def trade_off(result: Comparison) -> Figure:
         is_log=bool(is_log),
     )
     draw = functools.partial(draw_throughput_delay, runs=runs, ccas=result.ccas)
-    return Figure(functools.partial(alone, result.ccas, draw), "Goodput against delay per CCA", chart)
+    return Figure(
+        functools.partial(single_panel, result.ccas, draw), "Goodput against delay per CCA", chart
+    )
 
 
 def _placed(places: Numbers, at: Numbers, values: Numbers) -> Numbers:
@@ -111,7 +113,7 @@ def _at(places: Numbers, at: float, value: float) -> Numbers:
 
 def over_time(result: Comparison, seed: int) -> Figure:
     """Returns goodput, RTT, queue and window over time in the run with a seed."""
-    shown = leaders(result)
+    shown = leading_ccas(result)
     runs = result.runs
     slots = result.tested_slots
     of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
@@ -176,7 +178,7 @@ def start_up(result: Comparison) -> Figure:
     """Returns the bytes delivered since the first data byte."""
     slot_s = float(result.results.about["slot_s"])
     slots, flows, ccas = result.tested_slots, result.tested_flows, result.ccas
-    steps, curves = startup_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
+    steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
     series = _banded(
         ccas,
         {
@@ -189,7 +191,9 @@ def start_up(result: Comparison) -> Figure:
     draw = functools.partial(
         draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_SECONDS
     )
-    return Figure(functools.partial(alone, result.ccas, draw), "Bytes delivered at the start", chart)
+    return Figure(
+        functools.partial(single_panel, result.ccas, draw), "Bytes delivered at the start", chart
+    )
 
 
 def _banded(
@@ -216,4 +220,4 @@ def distribution(result: Comparison, metric: str) -> Figure:
     chart = Chart(grid, label, unit, (panel,), digits=2)
     draw = functools.partial(draw_ecdf, slots=slots, ccas=result.ccas, metric=metric)
     words = f"Distribution of {metric} over slots per CCA"
-    return Figure(functools.partial(alone, result.ccas, draw), words, chart)
+    return Figure(functools.partial(single_panel, result.ccas, draw), words, chart)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from celltcp.comparison.app_metrics import FIGURES
+from celltcp.comparison.app_metrics import APP_METRICS
 from celltcp.present.means import mean_text, runs_text
 from celltcp.present.section import Column, Table
 from celltcp.scenarios.cca_labels import labels
@@ -64,7 +64,7 @@ def figures_table(result: Comparison) -> Table:
     """Returns mean and 95 % interval of the figures of the applications, a row per CCA."""
     about = result.results.about
     names = labels(result.ccas)
-    shown = [(name, FIGURES[name]) for name in result.figures]
+    shown = [(name, APP_METRICS[name]) for name in result.figures]
     rows = []
     for cca in result.ccas:
         cells = (mean_text(result.values(cca, name), figure.digits) for name, figure in shown)

@@ -16,7 +16,7 @@ from celltcp.fidelity.plots import KERNEL, draw_overview, draw_trajectories
 from celltcp.fidelity.report.page import chosen_trajectories
 from celltcp.fidelity.report.tables import distribution_sections, group_table
 from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text
-from celltcp.present.chart import Chart, Panel, Series, held, numbers
+from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
 from celltcp.present.means import runs_text
 from celltcp.present.palette import colour, colours
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celltcp.fidelity.differences import Fidelity, Judgement
-    from celltcp.fidelity.saved import KeptFidelity
+    from celltcp.fidelity.saved import SavedFidelity
 
 #: Metrics that have a band in each group.
 _JUDGED = COLUMNS[:2]
@@ -34,7 +34,7 @@ _JUDGED = COLUMNS[:2]
 _NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")
 
 
-def fidelity_part(kept: KeptFidelity) -> Part:
+def fidelity_part(kept: SavedFidelity) -> Part:
     """Returns the part of a report on the judgements of a campaign."""
     found = kept.fidelity
     ccas = list(dict.fromkeys(each.cca for each in found.judgements))
@@ -132,7 +132,7 @@ def _outside(found: Fidelity) -> list[Section]:
     """Returns the comparisons outside of their bands with their causes, and the undecided ones."""
     sections = []
     causes = known_causes()
-    for title, judgements in (("Outside", found.outside), ("Undecided", found.undecided)):
+    for title, judgements in (("OutOfBand", found.outside), ("Undecided", found.undecided)):
         if not judgements:
             continue
         rows = []
@@ -159,8 +159,8 @@ def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
     windows, delays = [], []
     # The kernel is drawn first, beneath the native engine.
     for name, shade, run in (("kernel", KERNEL, kernel), ("native", colour(judgement.cca), native)):
-        windows.append(Series(name, shade, held(times, run.t_s, run.cwnd)))
-        delays.append(Series(name, shade, held(times, run.slot_t_s, run.rtt_ms)))
+        windows.append(Series(name, shade, forward_fill(times, run.t_s, run.cwnd)))
+        delays.append(Series(name, shade, forward_fill(times, run.slot_t_s, run.rtt_ms)))
     panels = (
         Panel("congestion window", "segments", tuple(windows), 1, bottom=0.0),
         Panel("RTT per slot", "ms", tuple(delays), 1, bottom=0.0),
@@ -169,7 +169,7 @@ def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
     return Figure(functools.partial(draw_trajectories, judgement, seed), title, chart)
 
 
-def _command(kept: KeptFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
+def _command(kept: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
     """Returns the command that makes the judgements again."""
     found = kept.fidelity
     words = ["celltcp", "fidelity", "--cca", ",".join(ccas)]

@@ -103,5 +103,5 @@ def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
 
 def _beside(found: Outcome, usual: int) -> int:
     """Returns the panels of a line: all quantities of a place over time, if they fit."""
-    drawn = {row.theirs.quantity for row in found.rows if QUANTITIES[row.theirs.quantity].column}
+    drawn = {row.published.quantity for row in found.rows if QUANTITIES[row.published.quantity].column}
     return len(drawn) if found.table.form == "time" and len(drawn) in (2, 4) else usual

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.publications.plots.panel import Panel, axis_of, cca_name, heading, shades_of
+from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def bar_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per group of rows, or per quantity where all places have the same one CCA."""
-    if len(found.groups) > 1 and len({row.theirs.cca for row in found.rows}) == 1:
+    if len(found.groups) > 1 and len({row.published.cca for row in found.rows}) == 1:
         by_quantity: dict[str, list[Group]] = {}
         for group in found.groups:
             by_quantity.setdefault(group.quantity, []).append(group)
@@ -31,7 +31,7 @@ def bar_panels(found: Outcome) -> list[Panel]:
 
 def _draw(name: str, group: Group, axes: Axes) -> None:
     published = _draw_rows(group.rows, axes)
-    names = [_broken(cca_name(row.theirs.cca)) for row in group.rows]
+    names = [_broken(cca_name(row.published.cca)) for row in group.rows]
     long = any("\n" in each for each in names) or len(names) > 6
     axes.set_xticks(range(len(names)), names, fontsize=7 if long else None)
     known = group.ranks is not None and not math.isnan(group.ranks.rho)
@@ -52,25 +52,25 @@ def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
     """Draws the places of one CCA beside each other, without what their names have in common."""
     rows = [row for group in groups for row in group.rows]
     published = _draw_rows(rows, axes)
-    names = [row.theirs.scenario for row in rows]
+    names = [row.published.scenario for row in rows]
     words = [each.split() for each in names]
     common = {word for word in words[0] if all(word in each for each in words)}
     short = [" ".join(word for word in each if word not in common) for each in words]
     axes.set_xticks(range(len(rows)), short if all(short) else names, fontsize=8)
     if common and all(short):
         axes.set_xlabel(" ".join(word for word in words[0] if word in common))
-    axes.set_title(heading(cca_name(rows[0].theirs.cca), _remarks(name, "", published)), fontsize=9)
+    axes.set_title(heading(cca_name(rows[0].published.cca), _remarks(name, "", published)), fontsize=9)
 
 
 def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
     """Draws a bar per row, beside the published one; returns whether there are published ones."""
-    shades = shades_of(rows)
-    published = any(row.theirs.value is not None for row in rows)
+    shades = colors_of(rows)
+    published = any(row.published.value is not None for row in rows)
     for place, row in enumerate(rows):
-        shade = shades[row.theirs.cca]
-        ours = (0.2 if published else 0.0, shade, row.here.mean, row.here.ci95)
-        theirs = (-0.2, "white", row.theirs.value, row.theirs.ci95)
-        if row.here.mean == 0:
+        shade = shades[row.published.cca]
+        ours = (0.2 if published else 0.0, shade, row.ours.mean, row.ours.ci95)
+        theirs = (-0.2, "white", row.published.value, row.published.ci95)
+        if row.ours.mean == 0:
             axes.annotate("0", (place + ours[0], 0), (0, 2), textcoords="offset points", ha="center")
         for side, fill, mean, half in (theirs, ours):
             axes.bar(
@@ -86,7 +86,7 @@ def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
     # A few bars are no wider than many.
     spare = max(0.0, (4 - len(rows)) / 2)
     axes.set_xlim(-0.6 - spare, len(rows) - 0.4 + spare)
-    if all(not row.here.mean < 0 for row in rows):
+    if all(not row.ours.mean < 0 for row in rows):
         axes.set_ylim(bottom=0)
     axes.grid(axis="x", visible=False)
     axes.set_axisbelow(True)

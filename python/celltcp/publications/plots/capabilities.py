@@ -43,7 +43,7 @@ def _draw(name: str, known: Capabilities, axes: Axes) -> None:
 
 
 def _text(word: Word) -> str:
-    return f"{word.here}\n({word.cell.said})" if word.differs else word.here
+    return f"{word.here}\n({word.cell.published_text})" if word.differs else word.here
 
 
 def _shade(word: Word) -> str:

@@ -26,7 +26,7 @@ _LETTERS = 11
 
 def place_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per quantity with the bars of each place."""
-    shades = colours(dict.fromkeys(row.theirs.cca for row in found.rows))
+    shades = colours(dict.fromkeys(row.published.cca for row in found.rows))
     quantities: dict[str, dict[str, list[Row]]] = {}
     for scenario, quantity, rows in by_scenario(found):
         quantities.setdefault(quantity, {})[scenario] = rows
@@ -43,8 +43,8 @@ def place_panels(found: Outcome) -> list[Panel]:
 
 def _named(rows: Sequence[Row]) -> list[str]:
     """Returns the names of the bars of a place."""
-    published = any(row.theirs.value is not None for row in rows)
-    return [*(["published"] if published else []), *(row.theirs.cca for row in rows)]
+    published = any(row.published.value is not None for row in rows)
+    return [*(["published"] if published else []), *(row.published.cca for row in rows)]
 
 
 def _draw(
@@ -60,15 +60,15 @@ def _draw(
     width = 0.8 / len(names)
     for place, rows in enumerate(places.values()):
         for row in rows:
-            shade = shades[row.theirs.cca]
-            at = place + (names.index(row.theirs.cca) - (len(names) - 1) / 2) * width
-            label = cca_name(row.theirs.cca)
-            _bar(axes, at, width, row.here.mean, row.here.ci95, shade, label)
-            if row.here.mean == 0:
+            shade = shades[row.published.cca]
+            at = place + (names.index(row.published.cca) - (len(names) - 1) / 2) * width
+            label = cca_name(row.published.cca)
+            _bar(axes, at, width, row.ours.mean, row.ours.ci95, shade, label)
+            if row.ours.mean == 0:
                 axes.annotate("0", (at, 0), (0, 2), textcoords="offset points", ha="center", fontsize=7)
-            if row.theirs.value is not None:
+            if row.published.value is not None:
                 at = place - (len(names) - 1) / 2 * width
-                _bar(axes, at, width, row.theirs.value, row.theirs.ci95, None, "published")
+                _bar(axes, at, width, row.published.value, row.published.ci95, None, "published")
     short = [_short(scenario) for scenario in places]
     is_level = len(short) <= _LEVEL
     axes.set_xticks(

@@ -15,9 +15,9 @@ from celltcp.publications.plots.panel import (
     axis_of,
     by_scenario,
     cca_name,
+    colors_of,
     heading,
     legend_above,
-    shades_of,
 )
 from celltcp.publications.quantities import QUANTITIES
 
@@ -47,15 +47,15 @@ def time_panels(found: Outcome) -> list[Panel]:
     panels, known = [], set[str]()
     for _, _, rows in groups:
         # A legend stands where a CCA is drawn for the first time.
-        legend = not {row.theirs.cca for row in rows} <= known
-        known.update(row.theirs.cca for row in rows)
+        legend = not {row.published.cca for row in rows} <= known
+        known.update(row.published.cca for row in rows)
         panels.append(Panel(functools.partial(_draw_time, found.table.figure, rows, legend)))
     return panels
 
 
 def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
-    shades = shades_of(rows)
-    column = QUANTITIES[rows[0].theirs.quantity].column or ""
+    shades = colors_of(rows)
+    column = QUANTITIES[rows[0].published.quantity].column or ""
     for place, row in enumerate(rows):
         slots = row.source.slots_of(_whole(row))
         end = float(slots["t_s"].max()) + row.source.slot_s
@@ -63,14 +63,14 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
         places = ((slots["t_s"] + 1e-9) / step).astype(int)
         means = slots.groupby(places)[column].mean()
         times = (means.index.to_numpy() + 0.5) * step
-        if place == 0 and row.theirs.quantity == "goodput":
+        if place == 0 and row.published.quantity == "goodput":
             capacity = slots.groupby(places)["capacity_mbps"].mean()
-            most = max(each.here.mean for each in rows)
+            most = max(each.ours.mean for each in rows)
             if _same_capacity(rows) and capacity.mean() < _ROOM * most:
                 shade_capacity(axes, times, capacity.to_numpy())
-        cca = row.theirs.cca
+        cca = row.published.cca
         axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca_name(cca))
-    first = rows[0].theirs
+    first = rows[0].published
     axes.set_xlabel("time, s")
     axes.set_ylabel(axis_of(rows[0]))
     axes.set_ylim(0, 1.05 * axes.dataLim.y1 or 1.0)
@@ -102,17 +102,17 @@ def position_panels(found: Outcome) -> list[Panel]:
 
 
 def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> None:
-    shades = shades_of(rows)
+    shades = colors_of(rows)
     for row in rows:
         slots = row.source.slots_of(_whole(row))
         way = row.source.way
         ratios = way.at(slots["t_s"] + row.source.slot_s / 2)
         edges = np.linspace(way.lowest_db, way.highest_db, _STEPS + 1)
         places = np.clip(np.digitize(ratios, edges) - 1, 0, _STEPS - 1)
-        column = QUANTITIES[row.theirs.quantity].column or ""
+        column = QUANTITIES[row.published.quantity].column or ""
         medians = _medians(slots, column, places)
         middles = (edges[:-1] + edges[1:])[medians.index.to_numpy()] / 2
-        cca = row.theirs.cca
+        cca = row.published.cca
         axes.plot(
             middles,
             medians.to_numpy(),
@@ -136,7 +136,7 @@ def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.S
 
 def _whole(row: Row) -> Published:
     """Returns what the row asks for, of the whole run."""
-    return replace(row.theirs, phase="", window=None, zone=None)
+    return replace(row.published, phase="", window=None, zone=None)
 
 
 def _nice(step: float) -> float:

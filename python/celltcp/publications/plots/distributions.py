@@ -32,10 +32,10 @@ def ecdf_panels(found: Outcome) -> list[Panel]:
     What is only there for a claim or a number is left out where there is more.
     """
     curves = {
-        row.theirs.quantity
+        row.published.quantity
         for row in found.rows
-        if row.theirs.claim is None and row.theirs.value is None
-    } or {row.theirs.quantity for row in found.rows}
+        if row.published.claim is None and row.published.value is None
+    } or {row.published.quantity for row in found.rows}
     groups = [
         rows
         for _, quantity, rows in by_scenario(found)
@@ -44,7 +44,7 @@ def ecdf_panels(found: Outcome) -> list[Panel]:
     if all(len(rows) == 1 for rows in groups):
         together: dict[str, list[Row]] = {}
         for (row,) in groups:
-            together.setdefault(row.theirs.quantity, []).append(row)
+            together.setdefault(row.published.quantity, []).append(row)
         groups = list(together.values())
     return [
         Panel(functools.partial(_draw, found.table.figure, rows, place == 0))
@@ -62,11 +62,11 @@ def _place_shades(names: Sequence[str]) -> dict[str, str]:
 
 
 def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
-    scenarios = list(dict.fromkeys(row.theirs.scenario for row in rows))
+    scenarios = list(dict.fromkeys(row.published.scenario for row in rows))
     of_places = len(scenarios) > 1
-    names = [row.theirs.scenario if of_places else row.theirs.cca for row in rows]
+    names = [row.published.scenario if of_places else row.published.cca for row in rows]
     shades = _place_shades(names) if of_places else colours(names)
-    known = [np.sort(distribution_values(row.source, row.theirs)) for row in rows]
+    known = [np.sort(distribution_values(row.source, row.published)) for row in rows]
     for label, values in zip(names, known, strict=True):
         if not len(values):
             continue

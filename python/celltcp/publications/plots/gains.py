@@ -34,9 +34,9 @@ def gain_panels(found: Outcome) -> list[Panel]:
         return []
     panels: dict[tuple[str, ...], list[Row]] = {}
     for row in found.rows:
-        if row.theirs.quantity == "split_gain":
-            cell = grid.cells[row.theirs.scenario]
-            key = (row.theirs.cca, *(cell[axis] for axis in grid.panels))
+        if row.published.quantity == "split_gain":
+            cell = grid.cells[row.published.scenario]
+            key = (row.published.cca, *(cell[axis] for axis in grid.panels))
             panels.setdefault(key, []).append(row)
     return [
         Panel(functools.partial(_draw, found.table.figure, grid, key, rows))
@@ -54,15 +54,19 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
             if cell[grid.lines] == line
         }
         places = sorted(mine)
-        means = [mine[place].here.mean for place in places]
-        halves = [mine[place].here.ci95 or math.nan for place in places]
+        means = [mine[place].ours.mean for place in places]
+        halves = [mine[place].ours.ci95 or math.nan for place in places]
         look: dict[str, Any] = {"color": shade, "marker": marker, "ms": 4, "lw": 1.1}
         axes.errorbar(places, means, halves, capsize=2, label=_named(grid.lines, line), **look)
         for place in places:
-            if (theirs := mine[place].theirs.value) is not None:
+            if (theirs := mine[place].published.value) is not None:
                 star: dict[str, Any] = {"ms": 13, "mfc": "none", "mec": shade, "ls": "none"}
                 axes.plot(place, theirs, "*", label=f"published: {theirs:g} %", **star)
-    ranges = [row.theirs.claim for row in rows if row.theirs.claim and row.theirs.claim.sign == "range"]
+    ranges = [
+        row.published.claim
+        for row in rows
+        if row.published.claim and row.published.claim.sign == "range"
+    ]
     if ranges:
         label = f"published: {ranges[0].low:g} to {ranges[0].high:g} %"
         axes.axhspan(ranges[0].low, ranges[0].high, color="#999999", alpha=0.2, lw=0, label=label)
@@ -78,7 +82,7 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
 
 
 def _cell(grid: Grid, row: Row) -> Cell:
-    return grid.cells[row.theirs.scenario]
+    return grid.cells[row.published.scenario]
 
 
 def _named(axis: str, value: str) -> str:

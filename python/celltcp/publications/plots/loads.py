@@ -29,8 +29,8 @@ def load_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per quantity with a line for each kind of place, after the distributions."""
     by_quantity: dict[str, dict[str, list[tuple[int, Row]]]] = {}
     for row in found.rows:
-        if place := _PLACE.fullmatch(row.theirs.scenario):
-            kinds = by_quantity.setdefault(row.theirs.quantity, {})
+        if place := _PLACE.fullmatch(row.published.scenario):
+            kinds = by_quantity.setdefault(row.published.quantity, {})
             kinds.setdefault(place["kind"] or "default", []).append((int(place["ues"]), row))
     lines = {
         quantity: {kind: points for kind, points in kinds.items() if len(points) >= _POINTS}
@@ -52,9 +52,9 @@ def _of_few_places(found: Outcome, drawn: Collection[str]) -> Outcome:
             rows=[
                 row
                 for row in group.rows
-                if row.theirs.quantity not in drawn
-                and row.theirs.claim is None
-                and row.theirs.value is None
+                if row.published.quantity not in drawn
+                and row.published.claim is None
+                and row.published.value is None
             ],
         )
         for group in found.groups
@@ -69,15 +69,15 @@ def _draw(name: str, kinds: dict[str, list[tuple[int, Row]]], axes: Axes) -> Non
         points = sorted(dict(points).items())
         axes.errorbar(
             [ues for ues, _ in points],
-            [row.here.mean for _, row in points],
-            yerr=[row.here.ci95 or 0.0 for _, row in points],
+            [row.ours.mean for _, row in points],
+            yerr=[row.ours.ci95 or 0.0 for _, row in points],
             color=shades[kind],
             marker="o",
             ms=3,
             lw=1.0,
             label=kind,
         )
-        theirs = [(ues, row.theirs.value) for ues, row in points if row.theirs.value is not None]
+        theirs = [(ues, row.published.value) for ues, row in points if row.published.value is not None]
         if theirs:
             axes.plot(
                 [ues for ues, _ in theirs],

@@ -129,9 +129,9 @@ class Panel:
     height: float | None = None
 
 
-def shades_of(rows: Sequence[Row]) -> dict[str, str]:
+def colors_of(rows: Sequence[Row]) -> dict[str, str]:
     """Returns the colours of the CCAs of some rows."""
-    return colours(row.theirs.cca for row in rows)
+    return colours(row.published.cca for row in rows)
 
 
 def name_of(quantity: str) -> str:
@@ -161,8 +161,8 @@ def heading(*lines: str) -> str:
 
 def axis_of(row: Row) -> str:
     """Returns the label of an axis: the quantity of a row and its unit."""
-    name = name_of(row.theirs.quantity)
-    return f"{name}, {row.theirs.unit}" if row.theirs.unit else name
+    name = name_of(row.published.quantity)
+    return f"{name}, {row.published.unit}" if row.published.unit else name
 
 
 def legend_above(axes: Axes) -> None:
@@ -182,5 +182,7 @@ def by_scenario(found: Outcome) -> list[tuple[str, str, list[Row]]]:
     """Returns the rows of each place and quantity once per CCA, whatever the part of the way."""
     rows: dict[tuple[str, str], dict[str, Row]] = {}
     for row in found.rows:
-        rows.setdefault((row.theirs.scenario, row.theirs.quantity), {}).setdefault(row.theirs.cca, row)
+        rows.setdefault((row.published.scenario, row.published.quantity), {}).setdefault(
+            row.published.cca, row
+        )
     return [(scenario, quantity, list(mine.values())) for (scenario, quantity), mine in rows.items()]

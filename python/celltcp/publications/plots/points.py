@@ -6,7 +6,7 @@ import functools
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading, shades_of
+from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, colors_of, heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,16 +30,16 @@ def scatter_panels(found: Outcome) -> list[Panel]:
 
 
 def _draw(name: str, across: Sequence[Row], up: Sequence[Row], axes: Axes) -> None:
-    shades = shades_of([*across, *up])
-    scenarios = list(dict.fromkeys(row.theirs.scenario for row in across))
-    at = {(row.theirs.scenario, row.theirs.cca): row for row in up}
+    shades = colors_of([*across, *up])
+    scenarios = list(dict.fromkeys(row.published.scenario for row in across))
+    at = {(row.published.scenario, row.published.cca): row for row in up}
     for row in across:
-        other = at.get((row.theirs.scenario, row.theirs.cca))
+        other = at.get((row.published.scenario, row.published.cca))
         if other is None:
             continue
-        marker = _MARKERS[scenarios.index(row.theirs.scenario) % len(_MARKERS)]
-        label = cca_name(row.theirs.cca) if row.theirs.scenario == scenarios[0] else None
-        axes.plot(row.here.mean, other.here.mean, marker, color=shades[row.theirs.cca], label=label)
+        marker = _MARKERS[scenarios.index(row.published.scenario) % len(_MARKERS)]
+        label = cca_name(row.published.cca) if row.published.scenario == scenarios[0] else None
+        axes.plot(row.ours.mean, other.ours.mean, marker, color=shades[row.published.cca], label=label)
     axes.set_xlabel(axis_of(across[0]))
     axes.set_ylabel(axis_of(up[0]))
     axes.set_title(heading(scenarios[0] if len(scenarios) == 1 else "", name), fontsize=9)

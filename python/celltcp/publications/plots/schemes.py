@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.publications.digest import STEPS
-from celltcp.publications.plots.panel import Panel, axis_of, cca_name, heading, shades_of
+from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def zone_panels(found: Outcome) -> list[Panel]:
         groups.setdefault((each.scenario, each.quantity), []).append(each)
     panels, known = [], set[str]()
     for mine in groups.values():
-        ccas = {row.theirs.cca for group in mine for row in group.rows}
+        ccas = {row.published.cca for group in mine for row in group.rows}
         legend = not ccas <= known
         known |= ccas
         panels.append(
@@ -48,7 +48,7 @@ def _without_overlaps(groups: Sequence[Group]) -> list[Group]:
     plain = [
         group
         for group in groups
-        if any(row.theirs.claim is None and row.theirs.value is None for row in group.rows)
+        if any(row.published.claim is None and row.published.value is None for row in group.rows)
     ]
     return [
         group for group in groups if group in plain or not any(_overlap(group, each) for each in plain)
@@ -56,23 +56,23 @@ def _without_overlaps(groups: Sequence[Group]) -> list[Group]:
 
 
 def _overlap(first: Group, second: Group) -> bool:
-    one, other = first.rows[0].theirs.zone, second.rows[0].theirs.zone
+    one, other = first.rows[0].published.zone, second.rows[0].published.zone
     if one is None or other is None:
         return True
     return max(one[0], other[0]) < min(one[1], other[1])
 
 
 def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
-    shades = shades_of([row for group in groups for row in group.rows])
+    shades = colors_of([row for group in groups for row in group.rows])
     width = 0.8 / max(len(shades), 1)
     for place, cca in enumerate(shades):
-        rows = [[row for row in group.rows if row.theirs.cca == cca] for group in groups]
+        rows = [[row for row in group.rows if row.published.cca == cca] for group in groups]
         at = np.arange(len(groups)) + (place - (len(shades) - 1) / 2) * width
         axes.bar(
             at,
-            [each[0].here.mean if each else math.nan for each in rows],
+            [each[0].ours.mean if each else math.nan for each in rows],
             width,
-            yerr=[(each[0].here.ci95 or 0.0) if each else 0.0 for each in rows],
+            yerr=[(each[0].ours.ci95 or 0.0) if each else 0.0 for each in rows],
             color=shades[cca],
             label=cca_name(cca),
             error_kw={"lw": 0.8},
@@ -85,7 +85,7 @@ def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) ->
     axes.grid(axis="x", visible=False)
     first = groups[0]
     axes.set_ylabel(axis_of(first.rows[0]))
-    means = [row.here.mean for group in groups for row in group.rows if not math.isnan(row.here.mean)]
+    means = [row.ours.mean for group in groups for row in group.rows if not math.isnan(row.ours.mean)]
     if means and min(means) >= 0:
         # Intervals of few runs reach far beyond what there is.
         top = max(1.6 * max(means), 1e-9)
@@ -100,9 +100,9 @@ def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) ->
 def _zones_of(groups: Sequence[Group]) -> str:
     """Returns the quantity whose zones the groups have; empty where they have none."""
     rows = [row for group in groups for row in group.rows]
-    if all(row.theirs.zone is None for row in rows):
+    if all(row.published.zone is None for row in rows):
         return ""
-    quantity = rows[0].theirs.quantity
+    quantity = rows[0].published.quantity
     if quantity == _BY_HANDOVERS:
         return "handovers during the download"
     return "MCS" if quantity in _BY_SCHEME else "mean SINR, dB"
@@ -110,7 +110,7 @@ def _zones_of(groups: Sequence[Group]) -> str:
 
 def _zone_text(group: Group) -> str:
     """Returns the zone of a group: a number of handovers, or what the part is called."""
-    asked = group.rows[0].theirs
+    asked = group.rows[0].published
     if asked.quantity == _BY_HANDOVERS and asked.zone and asked.zone[1] == asked.zone[0] + 1:
         return f"{asked.zone[0]:g}"
     return group.part or "all"
@@ -120,7 +120,7 @@ def transition_panels(found: Outcome) -> list[Panel]:
     """Returns a panel per place and step: the MCS of a block and of the first to third one after it."""
     rows: dict[str, Row] = {}
     for row in found.rows:
-        rows.setdefault(row.theirs.scenario, row)
+        rows.setdefault(row.published.scenario, row)
     return [
         Panel(functools.partial(_draw_transitions, found.table.figure, row, step))
         for row in rows.values()
@@ -129,7 +129,7 @@ def transition_panels(found: Outcome) -> list[Panel]:
 
 
 def _draw_transitions(name: str, row: Row, step: int, axes: Axes) -> None:
-    pairs = np.sum([each.pairs[step - 1] for each in row.source.digests_of(row.theirs)], axis=0)
+    pairs = np.sum([each.pairs[step - 1] for each in row.source.digests_of(row.published)], axis=0)
     totals = pairs.sum(axis=1, keepdims=True)
     shares = np.divide(pairs, totals, out=np.full(pairs.shape, np.nan), where=totals > 0)
     last = int(np.flatnonzero(totals[:, 0])[-1]) + 1 if totals.any() else 1
@@ -140,4 +140,4 @@ def _draw_transitions(name: str, row: Row, step: int, axes: Axes) -> None:
     axes.set_xlabel("MCS of block n")
     axes.set_ylabel(f"MCS of block n+{step}")
     axes.grid(visible=False)
-    axes.set_title(heading(row.theirs.scenario, name), fontsize=9)
+    axes.set_title(heading(row.published.scenario, name), fontsize=9)

@@ -6,7 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.publications.plots.panel import Panel, cca_name, heading, name_of, number_text, shades_of
+from celltcp.publications.plots.panel import Panel, cca_name, colors_of, heading, name_of, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +27,9 @@ def spider_panels(found: Outcome) -> list[Panel]:
 
 
 def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
-    shades = shades_of(groups[0].rows)
+    shades = colors_of(groups[0].rows)
     angles = [2 * math.pi * place / len(groups) for place in range(len(groups))]
-    largest = [max(row.here.mean for row in group.rows) or 1.0 for group in groups]
+    largest = [max(row.ours.mean for row in group.rows) or 1.0 for group in groups]
     for rows in zip(*(group.rows for group in groups), strict=True):
         shares = [row.here.mean / most for row, most in zip(rows, largest, strict=True)]
         cca = rows[0].theirs.cca

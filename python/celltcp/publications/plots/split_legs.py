@@ -48,22 +48,22 @@ def leg_panels(found: Outcome) -> list[Panel]:
     """Returns four panels per place with a split: bytes, windows, data in flight, the host's buffer."""
     rows: dict[str, list[Row]] = {}
     for row in found.rows:
-        rows.setdefault(row.theirs.scenario, []).append(row)
+        rows.setdefault(row.published.scenario, []).append(row)
     return [
         Panel(functools.partial(_draw, found.table.figure, mine, number))
         for mine in rows.values()
-        if any("@" in row.theirs.cca for row in mine)
+        if any("@" in row.published.cca for row in mine)
         for number in range(4)
     ]
 
 
 def _lines(rows: list[Row]) -> list[_Lines]:
     """Returns the lines of all panels, of the first run."""
-    split = next(row for row in rows if "@" in row.theirs.cca)
+    split = next(row for row in rows if "@" in row.published.cca)
     here = split.source
-    plain = _first(here.slots_of(replace(split.theirs, cca=without_middlebox(split.theirs.cca))))
-    server = _first(here.slots_of(split.theirs))
-    legs = _first(legs_of(here, split.theirs.cca))
+    plain = _first(here.slots_of(replace(split.published, cca=without_middlebox(split.published.cca))))
+    server = _first(here.slots_of(split.published))
+    legs = _first(legs_of(here, split.published.cca))
     # The connections of the split host outlive the transfer.
     legs = legs[legs["t_s"] <= max(each["t_s"].max() for each in (plain, server))]
     came = server["delivered_bytes"].cumsum() * 1e-6
@@ -108,7 +108,7 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
     for label, (times, values) in panel.lines.items():
         axes.plot(times, values, color=_LOOKS[label], lw=1.1, label=label)
     for row in rows:
-        theirs = row.theirs
+        theirs = row.published
         if theirs.value is None or theirs.quantity not in panel.published:
             continue
         label = _LEVELS.get(theirs.quantity, "split host to phone")
@@ -122,7 +122,7 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
     axes.set_xlabel("time, s")
     axes.set_ylabel(panel.axis)
     axes.set_ylim(bottom=0)
-    axes.set_title(heading(rows[0].theirs.scenario, name), fontsize=9)
+    axes.set_title(heading(rows[0].published.scenario, name), fontsize=9)
     _explain(axes, every_line=number == 0)
 
 

@@ -25,7 +25,7 @@ _LOOKS = {True: ("P", "#009E73"), False: ("X", "#D55E00"), None: ("o", "#999999"
 
 def verdict_panels(found: Outcome) -> list[Panel]:
     """Returns panels with a line per claim."""
-    rows = [row for row in found.rows if row.theirs.claim is not None]
+    rows = [row for row in found.rows if row.published.claim is not None]
     return [
         Panel(
             functools.partial(_draw, found.table.figure, rows[start : start + _ROWS]),
@@ -46,16 +46,16 @@ def _draw(name: str, rows: Sequence[Row], axes: Axes) -> None:
         axes.text(left, -1, head, va="center", fontsize=7, fontweight="bold")
     for line, row in enumerate(rows):
         marker, shade = _LOOKS[row.holds]
-        place = f"{row.theirs.scenario}{f', {row.theirs.part}' if row.theirs.part else ''}"
-        unit = f" {row.theirs.unit}".rstrip()
-        mean = "-" if math.isnan(row.here.mean) else f"{number_text(row.here.mean)}{unit}"
-        claim = row.theirs.claim.text if row.theirs.claim else ""
-        said = textwrap.shorten(row.theirs.note or claim, 56, placeholder=" ...")
-        relation = f"{name_of(row.theirs.quantity)} {mean}; {claim}"
+        place = f"{row.published.scenario}{f', {row.published.part}' if row.published.part else ''}"
+        unit = f" {row.published.unit}".rstrip()
+        mean = "-" if math.isnan(row.ours.mean) else f"{number_text(row.ours.mean)}{unit}"
+        claim = row.published.claim.text if row.published.claim else ""
+        said = textwrap.shorten(row.published.note or claim, 56, placeholder=" ...")
+        relation = f"{name_of(row.published.quantity)} {mean}; {claim}"
         axes.plot(0.0, line, marker, color=shade, ms=6)
         texts = {
             0.02: place,
-            0.33: cca_name(row.theirs.cca),
+            0.33: cca_name(row.published.cca),
             0.42: said,
             0.80: textwrap.shorten(relation, 52, placeholder=" ..."),
         }

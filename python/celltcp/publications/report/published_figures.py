@@ -30,8 +30,8 @@ def outcome_sections(found: Outcome) -> list[Section]:
     if found.table.note:
         text += (found.table.note,)
     picture = functools.partial(draw_outcomes, [found])
-    rows = [row for row in found.rows if row.theirs.claim is None]
-    claims = [row for row in found.rows if row.theirs.claim is not None]
+    rows = [row for row in found.rows if row.published.claim is None]
+    claims = [row for row in found.rows if row.published.claim is not None]
     figure = Figure(picture, f"Published figures and ours: {title}") if found.groups else None
     sections = [Section(title, _numbers(rows) if rows else None, figure, text)]
     if claims:
@@ -48,16 +48,16 @@ def _numbers(rows: Sequence[Row]) -> Table:
     cells = tuple(
         (
             place_text(row),
-            row.theirs.cca,
+            row.published.cca,
             quantity_text(row),
-            value_text(row.theirs.value, row.theirs.ci95),
-            value_text(row.here.mean, row.here.ci95),
+            value_text(row.published.value, row.published.ci95),
+            value_text(row.ours.mean, row.ours.ci95),
             "-" if math.isnan(row.error) else f"{100 * row.error:+.0f}",
             _AGREES[row.agrees],
         )
         for row in rows
     )
-    return Table(columns, cells, ccas={row.theirs.cca: row.theirs.cca for row in rows})
+    return Table(columns, cells, ccas={row.published.cca: row.published.cca for row in rows})
 
 
 def _claims(rows: Sequence[Row]) -> Table:
@@ -66,13 +66,13 @@ def _claims(rows: Sequence[Row]) -> Table:
     cells = tuple(
         (
             place_text(row),
-            row.theirs.cca,
-            row.theirs.note,
+            row.published.cca,
+            row.published.note,
             quantity_text(row),
-            row.theirs.claim.text if row.theirs.claim else "",
-            value_text(row.here.mean, row.here.ci95),
+            row.published.claim.text if row.published.claim else "",
+            value_text(row.ours.mean, row.ours.ci95),
             _HOLDS[row.holds],
         )
         for row in rows
     )
-    return Table(columns, cells, ccas={row.theirs.cca: row.theirs.cca for row in rows})
+    return Table(columns, cells, ccas={row.published.cca: row.published.cca for row in rows})

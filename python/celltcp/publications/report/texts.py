@@ -14,12 +14,12 @@ _CARRIES = 0.1
 
 def place_text(row: Row) -> str:
     """Returns scenario and part of a row."""
-    return ", ".join(each for each in (row.theirs.scenario, row.theirs.part) if each)
+    return ", ".join(each for each in (row.published.scenario, row.published.part) if each)
 
 
 def quantity_text(row: Row) -> str:
     """Returns quantity and unit of a row."""
-    return ", ".join(each for each in (row.theirs.quantity, row.theirs.unit) if each)
+    return ", ".join(each for each in (row.published.quantity, row.published.unit) if each)
 
 
 def value_text(value: float | None, half: float | None) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
-def without_delivery(results: Results) -> list[str]:
+def no_delivery(results: Results) -> list[str]:
     """Returns a warning for flows that delivered nothing in some runs, and why.
 
     Flows whose UE found no cell are left out: `uncovered` tells of them.

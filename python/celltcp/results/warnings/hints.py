@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
-def unheard(results: Results) -> list[str]:
+def unused_hints(results: Results) -> list[str]:
     """Returns a warning for each selector with radio hints in a scenario without a radio."""
     if "radio" in tomllib.loads(results.about["scenario"]):
         return []

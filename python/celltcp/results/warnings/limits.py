@@ -30,7 +30,7 @@ _LIMITS = (
 _MOST = 0.5
 
 
-def held_back(results: Results) -> list[str]:
+def limited_flows(results: Results) -> list[str]:
     """Returns a warning for each limit but the network that held flows back for most of their time.
 
     While the bottleneck is busy with the flow, or stands still, the network is the limit, whatever else
@@ -129,7 +129,7 @@ def repeating(about: Mapping[str, Any]) -> list[str]:
     return warnings
 
 
-def short_of_memory(results: Results) -> list[str]:
+def memory_pressure(results: Results) -> list[str]:
     """Returns a warning for each CCA in whose runs the kernel's TCP ran short of memory."""
     runs = results.tables["runs"]
     if "memory_pressures" not in runs.column_names:
@@ -150,16 +150,16 @@ def short_of_memory(results: Results) -> list[str]:
 def all_warnings(results: Results) -> list[str]:
     """Returns everything that is to be known before the figures are believed."""
     from celltcp.results.warnings.coverage import uncovered
-    from celltcp.results.warnings.delivered import without_delivery
-    from celltcp.results.warnings.hints import unheard
+    from celltcp.results.warnings.delivered import no_delivery
+    from celltcp.results.warnings.hints import unused_hints
 
     about = results.about
     return [
-        *without_delivery(results),
+        *no_delivery(results),
         *uncovered(results),
-        *unheard(results),
-        *short_of_memory(results),
+        *unused_hints(results),
+        *memory_pressure(results),
         *repeating(about),
         *about.get("notes", []),
-        *held_back(results),
+        *limited_flows(results),
     ]

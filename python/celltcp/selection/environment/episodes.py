@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from celltcp._core import CelltcpError, Scenario, in_unit
-from celltcp.scenarios.cca_mix import lineup_of
+from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import override_texts
-from celltcp.scenarios.scenario_list import sources_of
+from celltcp.scenarios.scenario_list import expand_scenarios
 from celltcp.scenarios.scenarios import load_scenario, unknown
 from celltcp.selection.training.families import FAMILIES, networks
 
@@ -73,7 +73,7 @@ def draws_of(given: Given, duration: str | None) -> list[Draw]:
 
 def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
     try:
-        found = sources_of(piece, changes).sources
+        found = expand_scenarios(piece, changes).sources
     except CelltcpError as error:
         if str(error) != unknown(piece):
             raise
@@ -82,7 +82,7 @@ def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
 
 
 def _of_scenario(name: str, scenario: Scenario) -> Draw:
-    others = lineup_of(scenario.lineup).flows[1:]
+    others = parse_mix(scenario.lineup).flows[1:]
     if any(flow.is_selector for flow in others):
         raise CelltcpError(
             f"scenario: {name!r} has a selector beside the agent's flow, the first; allowed: fixed "

@@ -20,7 +20,7 @@ def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFram
     Columns: `scenario`, `cca`, `native` and `kernel`; without rows of which one is undefined.
 
     Args:
-        standings: as `celltcp.selection.engine_best_sets.standings_of` gives them.
+        standings: as `celltcp.selection.engine_best_sets.means_of` gives them.
         requirement: one of them.
     """
     mine = standings[standings["requirement"] == requirement]

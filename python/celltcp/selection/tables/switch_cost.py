@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from celltcp.results.statistics import Estimate
     from celltcp.selection import Evaluation
-    from celltcp.selection.mean_switch_cost import Price
+    from celltcp.selection.mean_switch_cost import SwitchCost
 
 
 def print_prices(result: Evaluation, console: Console) -> None:
@@ -35,7 +35,7 @@ def print_prices(result: Evaluation, console: Console) -> None:
         )
 
 
-def _measured(price: Price, replays: bool) -> list[str]:
+def _measured(price: SwitchCost, replays: bool) -> list[str]:
     """Returns sentences on the changes that were measured."""
     told = [f"retransmitted in the second after: {_share(price.lost)} %"]
     if replays and price.replayed:

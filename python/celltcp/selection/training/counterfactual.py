@@ -25,7 +25,7 @@ from celltcp.selection.slot_measures import (
     measured_parts,
     of_first_flow,
 )
-from celltcp.selection.training.distributions import by_ratio
+from celltcp.selection.training.distributions import log_uniform
 from celltcp.selection.training.families import Network
 
 #: Longest time for which a flow of known size is looked at, s.
@@ -163,7 +163,7 @@ def flight_points(
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
         for _ in range(each):
-            at = float(np.round(by_ratio(rng, *_MOMENTS_S), 1))
+            at = float(np.round(log_uniform(rng, *_MOMENTS_S), 1))
             points.append(Point(network, str(rng.choice(list(ccas))), at))
     return points
 
@@ -173,7 +173,7 @@ def start_points(networks: Iterable[Network], successor: Successor, seed: int) -
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed, 1])
-        size = float(np.round(by_ratio(rng, 0.05, 10.0), 3))
+        size = float(np.round(log_uniform(rng, 0.05, 10.0), 3))
         required = network.required(successor.requirement)
         points += [
             Point(network, "", 0.0, flow_size, required, successor.digest) for flow_size in (None, size)

@@ -5,6 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 
-def by_ratio(rng: np.random.Generator, low: float, high: float) -> float:
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     """Draws uniformly by ratio."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))

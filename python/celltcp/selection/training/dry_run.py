@@ -19,7 +19,7 @@ from celltcp.selection.training.tuning import MARGINS
 _AFTER_S = 1.0
 
 
-def planned(plan: Plan, engine: Engine) -> Iterator[Jobs]:
+def dry_run_jobs(plan: Plan, engine: Engine) -> Iterator[Jobs]:
     """Yields as many runs as the training will do, and as long ones.
 
     A fixed CCA stands for the policies, which are not known before.

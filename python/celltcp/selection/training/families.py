@@ -11,7 +11,7 @@ import numpy as np
 from celltcp._core import CelltcpError, Scenario, in_unit
 from celltcp.selection.training import link_families as links
 from celltcp.selection.training import radio_families as cells
-from celltcp.selection.training.distributions import by_ratio
+from celltcp.selection.training.distributions import log_uniform
 
 #: Range of the bounds of `goodput@`, in RTTs of the path, and of the rates of `delay@`, Mbit/s.
 _BOUND_RTTS = (1.1, 6.0)
@@ -37,7 +37,7 @@ class Network:
     def required(self, kind: str) -> str:
         """Returns the requirement of a kind on this network: `goodput@` and `delay@` get a bound."""
         rng = np.random.default_rng([self.seed, 2])
-        times, floor = by_ratio(rng, *_BOUND_RTTS), by_ratio(rng, *_FLOOR_MBPS)
+        times, floor = log_uniform(rng, *_BOUND_RTTS), log_uniform(rng, *_FLOOR_MBPS)
         if kind == "delay@":
             return f"delay@{floor:.3f}Mbps"
         if kind == "goodput@":

@@ -42,7 +42,7 @@ _CEILING = 1.5
 
 
 @dataclass(frozen=True)
-class Grown:
+class FittedTree:
     """A tree and how it does on families that it has not seen."""
 
     requirement: str
@@ -57,12 +57,12 @@ class Grown:
     #: Gain that a change must promise.
     margin: float = 0.0
 
-    def with_margin(self, margin: float) -> Grown:
+    def with_margin(self, margin: float) -> FittedTree:
         """Returns this tree with another margin."""
         return replace(self, margin=margin)
 
 
-def leaf_of_one(requirement: str, cca: str, paths: Outcomes) -> Grown:
+def constant_tree(requirement: str, cca: str, paths: Outcomes) -> FittedTree:
     """Returns a tree for the start that always takes this congestion control.
 
     It expects what whole runs with this congestion control had on these paths.
@@ -71,7 +71,7 @@ def leaf_of_one(requirement: str, cca: str, paths: Outcomes) -> Grown:
     parts = _parts(paths, requirement, names).mean(axis=0)[names.index(cca)]
     expected = {cca: [round(float(part), 4) for part in parts]}
     leaf: dict[str, object] = {"cases": len(paths.points), "take": [cca], "parts": expected}
-    return Grown(requirement, "start", [leaf], {}, {})
+    return FittedTree(requirement, "start", [leaf], {}, {})
 
 
 def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
@@ -118,11 +118,11 @@ def _parts(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
         [[[each[cca][first], each[cca][1], each[cca][2]] for cca in ccas] for each in found.parts]
     )
     if requirement in OWN:
-        parts[:, :, 0] = over_best(scores(found, requirement, ccas))
+        parts[:, :, 0] = relative_to_best(scores(found, requirement, ccas))
     return parts
 
 
-def grow(
+def fit_tree(
     found: Outcomes,
     requirement: str,
     moment: str,
@@ -132,7 +132,7 @@ def grow(
     leaves: int,
     least: int,
     home: str | None = DEFAULT,
-) -> Grown:
+) -> FittedTree:
     """Returns the tree for a requirement and moment.
 
     Measures are taken over the best of each moment. Splits part moments so that the best CCA on each
@@ -151,7 +151,7 @@ def grow(
     """
     # A feature that is unknown is missing, which scikit-learn takes as NaN.
     seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
-    measured = over_best(scores(found, requirement, ccas))
+    measured = relative_to_best(scores(found, requirement, ccas))
     families = np.array([point.network.family for point in found.points])
     networks = np.array([f"{point.network.family} {point.network.number}" for point in found.points])
     kept = list(ccas).index(home) if home is not None and home in ccas else None
@@ -179,10 +179,10 @@ def grow(
     tree, choice = grown(np.arange(len(seen)))
     _join_alike(tree, choice)
     nodes = _nodes(tree, choice, _parts(found, requirement, ccas), ccas, features)
-    return Grown(requirement, moment, nodes, regret, of_one)
+    return FittedTree(requirement, moment, nodes, regret, of_one)
 
 
-def over_best(measured: Matrix, none: float = 1.0) -> Matrix:
+def relative_to_best(measured: Matrix, none: float = 1.0) -> Matrix:
     """Returns each measure over the best of its row; a row without any is `none` throughout."""
     best = measured.max(axis=1, keepdims=True)
     return np.asarray(np.where(best > 0, measured / np.maximum(best, 1e-12), none))

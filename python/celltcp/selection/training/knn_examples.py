@@ -10,10 +10,10 @@ import numpy as np
 
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.training.counterfactual import PARTS, Outcomes
-from celltcp.selection.training.fit import Matrix, over_best
+from celltcp.selection.training.fit import Matrix, relative_to_best
 
 
-def evidence(found: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
+def examples_csv(found: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
     """Returns the table as CSV: a row per moment, with its features and the outcome of each CCA.
 
     Args:
@@ -21,7 +21,7 @@ def evidence(found: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> s
         ccas: congestion controls of the table.
         features: names of the features of the table.
     """
-    relative = {part: over_best(_measures(found, part, ccas), none=0.0) for part in OWN}
+    relative = {part: relative_to_best(_measures(found, part, ccas), none=0.0) for part in OWN}
     header = ["family", "before", "fair_share", *features]
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]

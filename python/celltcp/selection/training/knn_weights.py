@@ -13,7 +13,7 @@ from sklearn.preprocessing import QuantileTransformer
 
 from celltcp._core import available_threads
 from celltcp.selection.training.counterfactual import Outcomes
-from celltcp.selection.training.fit import Matrix, Names, over_best, scores
+from celltcp.selection.training.fit import Matrix, Names, relative_to_best, scores
 
 #: Number of moments, those most alike, whose outcomes are averaged.
 NEIGHBOURS = 30
@@ -34,7 +34,7 @@ _ALIKE = 0.9
 
 
 @dataclass(frozen=True)
-class Alike:
+class KnnModel:
     """Weights by which measured moments decide for a requirement, and their regret elsewhere."""
 
     requirement: str
@@ -52,18 +52,18 @@ class Alike:
     sure: float = SURE[0]
     moment: str = "flight"
 
-    def with_margin(self, margin: float) -> Alike:
+    def with_margin(self, margin: float) -> KnnModel:
         """Returns the same with another margin."""
         return replace(self, margin=margin)
 
-    def as_sure(self) -> list[Alike]:
+    def gain_variants(self) -> list[KnnModel]:
         """Returns the same for each number of standard errors that is tried."""
         return [replace(self, sure=sure) for sure in SURE]
 
 
-def alike(
+def fit_knn(
     found: Outcomes, requirement: str, ccas: Sequence[str], features: Sequence[str], seed: int
-) -> Alike:
+) -> KnnModel:
     """Returns what makes these moments alike for a requirement.
 
     The weight of a feature is its importance to a random forest that predicts the measure of each CCA.
@@ -77,7 +77,7 @@ def alike(
         seed: of the forest.
     """
     seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
-    measured = over_best(scores(found, requirement, ccas))
+    measured = relative_to_best(scores(found, requirement, ccas))
     families = np.array([point.network.family for point in found.points])
     before = np.array([point.before for point in found.points])
     forest = RandomForestRegressor(
@@ -95,7 +95,7 @@ def alike(
     regret, of_one, distances = {}, {}, []
     for train, test in LeaveOneGroupOut().split(places, groups=families):
         near = KNeighborsRegressor(
-            min(NEIGHBOURS, len(train)), weights=_falling, metric="manhattan", algorithm="brute"
+            min(NEIGHBOURS, len(train)), weights=_kernel_weights, metric="manhattan", algorithm="brute"
         ).fit(places[train], measured[train])
         took = near.predict(places[test]).argmax(axis=1)
         family = str(families[test][0])
@@ -106,7 +106,7 @@ def alike(
     order = np.argsort(-weights, kind="stable")
     named = {features[kept[place]]: round(float(weights[place]), 4) for place in order}
     reach = float(np.quantile(np.concatenate(distances), _ALIKE)) / (1.0 + of_before)
-    return Alike(
+    return KnnModel(
         requirement,
         {**named, "before": round(of_before, 4)},
         float(f"{reach:.3g}"),
@@ -133,7 +133,7 @@ def _places(seen: Matrix, before: Names, weights: Matrix, of_before: float) -> M
     )
 
 
-def _falling(distances: Matrix) -> Matrix:
+def _kernel_weights(distances: Matrix) -> Matrix:
     """Returns the weights of neighbours: they fall to almost nothing at the farthest one."""
     farthest = distances.max(axis=1, keepdims=True)
     return np.asarray(1.0 - distances / np.maximum(farthest, 1e-12) + 1e-3)

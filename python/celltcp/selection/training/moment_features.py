@@ -35,7 +35,7 @@ UNTIL_DECIDED_S = 2.5
 Told = Callable[[float], None] | None
 
 
-def whole_point(network: Network) -> Point:
+def full_run_point(network: Network) -> Point:
     """Returns the place of whole runs on a network among outcomes."""
     return Point(network, "", 0.0, then=WHOLE)
 
@@ -45,7 +45,7 @@ def fixed(cca: str) -> str:
     return f'[[flows]]\ncca = "{cca}"\n'
 
 
-def whole_outcomes(
+def full_run_outcomes(
     networks: Sequence[Network],
     ccas: Sequence[str],
     engine: Engine,
@@ -68,12 +68,14 @@ def whole_outcomes(
         parts: dict[Network, dict[str, Parts]] = {network: {} for network in batch}
         for run, (network, cca) in enumerate(cases):
             parts[network][cca] = parts_on(network, slots[run])
-        yield Outcomes([whole_point(each) for each in batch], [{} for _ in batch], list(parts.values()))
+        yield Outcomes(
+            [full_run_point(each) for each in batch], [{} for _ in batch], list(parts.values())
+        )
         if progress:
             progress(min(1.0, (first + len(batch)) / len(networks)))
 
 
-def seen_on(
+def features_on(
     points: Sequence[Point],
     parts: Mapping[Network, dict[str, Parts]],
     engine: Engine,

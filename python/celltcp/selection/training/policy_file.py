@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from celltcp.selection.training.fit import WEIGHTS, Grown
-from celltcp.selection.training.knn_weights import AFTER_S, NEIGHBOURS, Alike
+from celltcp.selection.training.fit import WEIGHTS, FittedTree
+from celltcp.selection.training.knn_weights import AFTER_S, NEIGHBOURS, KnnModel
 
 #: Congestion controls that a leaf may choose: the best of its cases by the requirement's measure.
 _NAMED = 5
@@ -19,7 +19,7 @@ def policy_text(
     source: str,
     features: Sequence[str],
     families: Sequence[str],
-    trees: Sequence[Grown | Alike],
+    trees: Sequence[FittedTree | KnnModel],
     table: str = "",
     remarks: Mapping[str, str] | None = None,
     instead: Mapping[str, str] | None = None,
@@ -47,9 +47,9 @@ def policy_text(
         "[method.tree]",
         "features = [" + ", ".join(f'"{feature}"' for feature in features) + "]",
     ]
-    moments = [each for each in trees if isinstance(each, Alike)]
+    moments = [each for each in trees if isinstance(each, KnnModel)]
     for tree in trees:
-        if isinstance(tree, Alike):
+        if isinstance(tree, KnnModel):
             continue
         remark = (remarks or {}).get(tree.requirement) if tree.moment == "start" else None
         lines += [
@@ -67,7 +67,7 @@ def policy_text(
     return "\n".join(lines + _moments(moments, table)) + "\n"
 
 
-def _moments(choices: Sequence[Alike], table: str) -> list[str]:
+def _moments(choices: Sequence[KnnModel], table: str) -> list[str]:
     if not choices:
         return []
     lines = ["", "[method.tree.moments]"]
@@ -93,7 +93,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _on_families(tree: Grown | Alike) -> list[str]:
+def _on_families(tree: FittedTree | KnnModel) -> list[str]:
     if not tree.regret:
         return []
     regret = sum(tree.regret.values()) / len(tree.regret)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from celltcp.selection.training.distributions import by_ratio
+from celltcp.selection.training.distributions import log_uniform
 
 
 def _radio(rng: np.random.Generator, sinr: str, rest: str = "") -> str:
@@ -13,11 +13,11 @@ def _radio(rng: np.random.Generator, sinr: str, rest: str = "") -> str:
     profile = rng.choice(["EPA", "EVA", "ETU"])
     return f"""
 [path]
-rtt = "{by_ratio(rng, 5, 150):.1f}ms"
+rtt = "{log_uniform(rng, 5, 150):.1f}ms"
 [radio]
 prbs = {rng.choice([50, 75, 100])}
 [radio.rlc]
-buffer = "{by_ratio(rng, 150, 2000):.0f}packets"
+buffer = "{log_uniform(rng, 150, 2000):.0f}packets"
 [radio.fading]
 profile = "{profile}"
 speed = "{speed:.0f}km/h"
@@ -31,7 +31,7 @@ sinr = {sinr}
 def _ramp(rng: np.random.Generator) -> tuple[float, float, float]:
     """Low and high mean SINR, dB, and the time between them, s."""
     low = rng.uniform(-2, 8)
-    return low, low + rng.uniform(8, 18), by_ratio(rng, 8, 80)
+    return low, low + rng.uniform(8, 18), log_uniform(rng, 8, 80)
 
 
 def away(rng: np.random.Generator) -> str:
@@ -61,6 +61,6 @@ def loaded(rng: np.random.Generator) -> str:
 [[radio.ues]]
 name = "neighbour"
 sinr = "{rng.uniform(3, 20):.1f}dB"
-cross = [{{ rate = "{by_ratio(rng, 3, 25):.1f}Mbit/s", {when} }}]
+cross = [{{ rate = "{log_uniform(rng, 3, 25):.1f}Mbit/s", {when} }}]
 """
     return _radio(rng, f'"{rng.uniform(4, 20):.1f}dB"', other)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from celltcp._core import BLANK_DIGEST, SEAL_LABEL, CelltcpError, __version__, is_intact, seal
-from celltcp.files.atomic_write import whole_file
+from celltcp.files.atomic_write import atomic_write
 from celltcp.results.parquet_writer import write_table
 from celltcp.selection.slot_measures import HORIZON_S
 from celltcp.selection.training.counterfactual import PARTS, SHORT_FLOW_S, Outcomes, Point
@@ -49,7 +49,7 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
     content = io.BytesIO()
     place = {SEAL_LABEL.encode(): BLANK_DIGEST.encode()}
     write_table(table.replace_schema_metadata({**known, **place}), content)
-    with whole_file(file) as partial:
+    with atomic_write(file) as partial:
         partial.write_bytes(seal(content.getvalue()))
 
 

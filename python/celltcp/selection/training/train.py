@@ -10,7 +10,7 @@ import numpy as np
 
 from celltcp._core import CelltcpError, describe_cca, describe_policy, sealed_text, selection_features
 from celltcp.campaign.cluster import Workers
-from celltcp.campaign.cost_estimate import OnlyPlanned, outline
+from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.run_settings import workers_of
 from celltcp.scenarios.ccas import chosen
@@ -23,17 +23,22 @@ from celltcp.selection.training.counterfactual import (
     outcomes,
     start_points,
 )
-from celltcp.selection.training.dry_run import planned
+from celltcp.selection.training.dry_run import dry_run_jobs
 from celltcp.selection.training.families import FAMILIES, Network, networks
-from celltcp.selection.training.fit import Grown, grow, leaf_of_one, over_best, scores
+from celltcp.selection.training.fit import FittedTree, constant_tree, fit_tree, relative_to_best, scores
 from celltcp.selection.training.full_runs import regret, selecting, staying, whole_runs
-from celltcp.selection.training.knn_examples import evidence, with_bounds
-from celltcp.selection.training.knn_weights import Alike, alike
-from celltcp.selection.training.moment_features import PATH, seen_on, whole_outcomes, whole_point
+from celltcp.selection.training.knn_examples import examples_csv, with_bounds
+from celltcp.selection.training.knn_weights import KnnModel, fit_knn
+from celltcp.selection.training.moment_features import (
+    PATH,
+    features_on,
+    full_run_outcomes,
+    full_run_point,
+)
 from celltcp.selection.training.plan import BY_PATH, COMPANY, LEARNT, START_EACH, Plan, deployable
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.tuning import Bench, tried
+from celltcp.selection.training.tuning import TuningBench, tune
 
 #: Features that are not learnt from: of the radio, which only some senders are told; of the moment,
 #: which say nothing about the path; and of the buffer, where loss_queue is known sooner.
@@ -68,7 +73,7 @@ class Training:
     #: The text of the policy file.
     text: str
     #: What decides for each requirement, at the start and in flight.
-    trees: list[Grown | Alike]
+    trees: list[FittedTree | KnnModel]
     #: Moments that were used.
     cases: int
     #: Mean loss in whole runs on networks that nothing was learnt from, against the best of each, by
@@ -144,7 +149,7 @@ def train(
     drawn = list(networks(families, each, seed))
     plan.check()
     if dry_run:
-        raise OnlyPlanned(outline(planned(plan, native)))
+        raise DryRunExit(estimate_cost(dry_run_jobs(plan, native)))
     return _Trainer(plan, native, workers_of(jobs, cluster), kept, progress).train(name, drawn)
 
 
@@ -173,7 +178,7 @@ class _Trainer:
         taken = [point for each in points if each not in BY_PATH for point in points[each]]
         self._take_over(taken)
         self.moments = with_bounds(self.known.of(dict.fromkeys(taken)))
-        trees: list[Grown | Alike] = []
+        trees: list[FittedTree | KnnModel] = []
         cases = 0
         others = list(networks(plan.families, plan.whole_each, plan.seed + 1))
         for requirement in plan.requirements:
@@ -181,13 +186,15 @@ class _Trainer:
             found = self.known.of(points[requirement])
             cases += len(found.points)
             flight = self._flight(found, requirement, home)
-            leaves = {cca: leaf_of_one(requirement, cca, paths) for cca in plan.ccas}
+            leaves = {cca: constant_tree(requirement, cca, paths) for cca in plan.ccas}
             successor = Successor(requirement, self._starting_with(leaves, flight))
-            begun = self._begun(drawn, requirement, successor)
+            begun = self._start_outcomes(drawn, requirement, successor)
             cases += len(begun.points)
             start = self._grow(begun, requirement, "start", home)
-            bench = Bench(others, self.engine, self.workers, self._told(f"{requirement}, trials"))
-            trees += tried([start, *leaves.values()], flight, self._candidate, bench)
+            bench = TuningBench(
+                others, self.engine, self.workers, self._report(f"{requirement}, trials")
+            )
+            trees += tune([start, *leaves.values()], flight, self._candidate, bench)
         losses = self._losses(trees)
         remarks = {requirement: _remark(lost) for requirement, lost in losses.items()}
         families = sorted(plan.families)
@@ -198,7 +205,7 @@ class _Trainer:
             _features(),
             families,
             trees,
-            self._evidence(trees),
+            self._examples(trees),
             remarks,
             _instead(paths, plan.requirements, plan.ccas),
         )
@@ -209,10 +216,10 @@ class _Trainer:
     def _paths(self, drawn: Sequence[Network]) -> Outcomes:
         """Returns the outcomes of whole runs of each fixed CCA."""
         known = set(self.known.points)
-        missing = [each for each in drawn if whole_point(each) not in known]
-        ccas, told = self.plan.ccas, self._told("fixed CCAs")
-        self._keep(whole_outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
-        return self.known.of(map(whole_point, drawn))
+        missing = [each for each in drawn if full_run_point(each) not in known]
+        ccas, told = self.plan.ccas, self._report("fixed CCAs")
+        self._keep(full_run_outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
+        return self.known.of(map(full_run_point, drawn))
 
     def _moments(
         self, drawn: Sequence[Network], requirement: str, best: Mapping[str, Sequence[str]]
@@ -237,23 +244,25 @@ class _Trainer:
         known = set(self.known.points)
         missing = [point for point in points if point not in known]
         parts = {point.network: each for point, each in zip(paths.points, paths.parts, strict=True)}
-        told = self._told("paths in flight")
-        self._keep(seen_on(missing, parts, self.engine, workers=self.workers, progress=told))
+        told = self._report("paths in flight")
+        self._keep(features_on(missing, parts, self.engine, workers=self.workers, progress=told))
 
     def _take_over(self, points: Sequence[Point]) -> None:
         """Measures what every CCA makes of each moment."""
         known = set(self.known.points)
         missing = [point for point in dict.fromkeys(points) if point not in known]
-        ccas, told = self.plan.ccas, self._told("in flight")
+        ccas, told = self.plan.ccas, self._report("in flight")
         self._keep(outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
 
-    def _begun(self, drawn: Sequence[Network], requirement: str, successor: Successor) -> Outcomes:
+    def _start_outcomes(
+        self, drawn: Sequence[Network], requirement: str, successor: Successor
+    ) -> Outcomes:
         """Returns the outcomes of every start, on some of the networks."""
         plan = self.plan
         points = start_points(drawn[::START_EACH], successor, plan.seed)
         known = set(self.known.points)
         missing = [point for point in points if point not in known]
-        ccas, told = plan.ccas, self._told(f"{requirement}, start")
+        ccas, told = plan.ccas, self._report(f"{requirement}, start")
         self._keep(
             outcomes(
                 missing,
@@ -273,21 +282,21 @@ class _Trainer:
             if self.kept is not None:
                 write_outcomes(self.known, self.plan.ccas, self.kept)
 
-    def _flight(self, found: Outcomes, requirement: str, home: str) -> Grown | Alike:
+    def _flight(self, found: Outcomes, requirement: str, home: str) -> FittedTree | KnnModel:
         if requirement in BY_PATH:
             return self._grow(found, requirement, "flight", home)
         plan = self.plan
-        return alike(self.moments, requirement, plan.ccas, _features_for(requirement), plan.seed)
+        return fit_knn(self.moments, requirement, plan.ccas, _features_for(requirement), plan.seed)
 
-    def _evidence(self, trees: Sequence[Grown | Alike]) -> str:
+    def _examples(self, trees: Sequence[FittedTree | KnnModel]) -> str:
         """Returns the table of the moments, with the features that count; empty if none are asked."""
-        counting = {name for each in trees if isinstance(each, Alike) for name in each.weights}
+        counting = {name for each in trees if isinstance(each, KnnModel) for name in each.weights}
         features = [name for name in _features() if name in counting]
-        return evidence(self.moments, self.plan.ccas, features) if counting else ""
+        return examples_csv(self.moments, self.plan.ccas, features) if counting else ""
 
-    def _grow(self, found: Outcomes, requirement: str, moment: str, home: str) -> Grown:
+    def _grow(self, found: Outcomes, requirement: str, moment: str, home: str) -> FittedTree:
         plan = self.plan
-        return grow(
+        return fit_tree(
             found,
             requirement,
             moment,
@@ -300,17 +309,17 @@ class _Trainer:
         )
 
     def _starting_with(
-        self, leaves: Mapping[str, Grown], flight: Grown | Alike
+        self, leaves: Mapping[str, FittedTree], flight: FittedTree | KnnModel
     ) -> Callable[[str], str]:
         return lambda cca: self._candidate([leaves[cca or self.plan.ccas[0]], flight])
 
-    def _candidate(self, trees: Sequence[Grown | Alike]) -> str:
-        table = self._evidence(trees)
+    def _candidate(self, trees: Sequence[FittedTree | KnnModel]) -> str:
+        table = self._examples(trees)
         return policy_text("candidate", _DESCRIPTION, "", _features(), (), trees, table)
 
-    def _losses(self, trees: Sequence[Grown | Alike]) -> Losses:
+    def _losses(self, trees: Sequence[FittedTree | KnnModel]) -> Losses:
         """Returns the losses of the policy and of each fixed CCA on held-out networks."""
-        plan, told = self.plan, self._told("whole runs")
+        plan, told = self.plan, self._report("whole runs")
         drawn = list(networks(plan.families, plan.whole_each, plan.seed + 2))
         text = self._candidate(trees)
         single = dict.fromkeys([DEFAULT, *plan.ccas])
@@ -330,7 +339,7 @@ class _Trainer:
             losses[requirement] = regret(mine)
         return losses
 
-    def _told(self, doing: str) -> Callable[[float], None] | None:
+    def _report(self, doing: str) -> Callable[[float], None] | None:
         progress = self.progress
         return (lambda share: progress(doing, share)) if progress else None
 
@@ -342,7 +351,7 @@ def _bounded(point: Point, requirement: str) -> Point:
 
 def _best_constants(paths: Outcomes, requirement: str, ccas: Sequence[str]) -> list[str]:
     """Returns the fixed CCAs with the lowest mean regrets, the best first."""
-    means = over_best(scores(paths, requirement, ccas)).mean(axis=0)
+    means = relative_to_best(scores(paths, requirement, ccas)).mean(axis=0)
     order = sorted(range(len(ccas)), key=lambda column: (-means[column], ccas[column]))
     return [ccas[column] for column in order[:COMPANY]]
 
@@ -352,7 +361,7 @@ def _instead(paths: Outcomes, requirements: Sequence[str], ccas: Sequence[str]) 
     linux = [cca for cca in ccas if describe_cca(cca)["linux"]]
     if not linux:
         return {}
-    measured = [over_best(scores(paths, requirement, ccas)) for requirement in requirements]
+    measured = [relative_to_best(scores(paths, requirement, ccas)) for requirement in requirements]
     column = {
         cca: np.concatenate([each[:, place] for each in measured]) for place, cca in enumerate(ccas)
     }

@@ -13,9 +13,9 @@ from celltcp.campaign.cluster import Workers
 from celltcp.campaign.engines import Engine
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.families import Network
-from celltcp.selection.training.fit import Grown
+from celltcp.selection.training.fit import FittedTree
 from celltcp.selection.training.full_runs import regret, selecting, staying, whole_runs
-from celltcp.selection.training.knn_weights import Alike
+from celltcp.selection.training.knn_weights import KnnModel
 
 #: Margins that are tried in flight; with 1 nothing is ever changed.
 MARGINS = (0.0, 0.02, 0.05, 1.0)
@@ -26,7 +26,7 @@ _CHANCE = 0.05
 
 
 @dataclass(frozen=True)
-class Bench:
+class TuningBench:
     """Networks and engine on which trees are tried."""
 
     networks: Sequence[Network]
@@ -35,12 +35,12 @@ class Bench:
     progress: Callable[[float], None] | None = None
 
 
-def tried(
-    starts: Sequence[Grown],
-    flight: Grown | Alike,
-    text: Callable[[Sequence[Grown | Alike]], str],
-    bench: Bench,
-) -> tuple[Grown, Grown | Alike]:
+def tune(
+    starts: Sequence[FittedTree],
+    flight: FittedTree | KnnModel,
+    text: Callable[[Sequence[FittedTree | KnnModel]], str],
+    bench: TuningBench,
+) -> tuple[FittedTree, FittedTree | KnnModel]:
     """Returns the start, and what decides in flight with the margin, that do best in whole runs.
 
     First each start is tried, then, with the best one, each margin in flight, for moments with
@@ -58,16 +58,16 @@ def tried(
         each
         for margin in MARGINS
         for each in (
-            flight.with_margin(margin).as_sure()
-            if isinstance(flight, Alike)
+            flight.with_margin(margin).gain_variants()
+            if isinstance(flight, KnnModel)
             else [flight.with_margin(margin)]
         )
     ]
     shares = len(starts), len(flights)
 
     def best(
-        candidates: Mapping[str, tuple[Grown, Grown | Alike]], done: int
-    ) -> tuple[Grown, Grown | Alike]:
+        candidates: Mapping[str, tuple[FittedTree, FittedTree | KnnModel]], done: int
+    ) -> tuple[FittedTree, FittedTree | KnnModel]:
         def told(share: float) -> None:
             if bench.progress:
                 bench.progress((done + share * len(candidates)) / sum(shares))
@@ -82,14 +82,14 @@ def tried(
             workers=bench.workers,
             progress=told,
         )
-        return candidates[best_harmless(measures[wanted])]
+        return candidates[best_without_harm(measures[wanted])]
 
     meanwhile = flight.with_margin(MEANWHILE)
     start, _ = best({f"start {n}": (each, meanwhile) for n, each in enumerate(starts)}, 0)
     return best({f"flight {n:02}": (start, each) for n, each in enumerate(flights)}, shares[0])
 
 
-def best_harmless(measures: pd.DataFrame) -> str:
+def best_without_harm(measures: pd.DataFrame) -> str:
     """Returns the candidate with the least mean loss that harms no family; the default is left out.
 
     Args:

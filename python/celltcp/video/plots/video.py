@@ -9,10 +9,10 @@ from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.plots.bars import draw_bars
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.scenarios.requirements import QOE
-from celltcp.video.comparison import Viewing
+from celltcp.video.comparison import VideoComparison
 
 
-def plot_viewing(viewing: Viewing) -> Figure:
+def plot_viewing(viewing: VideoComparison) -> Figure:
     """Draws the mean opinion scores with title and notes."""
     picture = draw_scores(viewing)
     about = next(iter(viewing.comparisons.values())).results.about
@@ -21,7 +21,7 @@ def plot_viewing(viewing: Viewing) -> Figure:
     return picture
 
 
-def draw_scores(viewing: Viewing) -> Figure:
+def draw_scores(viewing: VideoComparison) -> Figure:
     """Draws the mean opinion scores with their intervals, a panel for each scenario."""
     scenarios = list(dict.fromkeys(scenario for scenario, _ in viewing.comparisons))
     abrs = list(dict.fromkeys(abr for _, abr in viewing.comparisons))

@@ -16,7 +16,7 @@ from celltcp.present.palette import colours, line
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.scenarios.cca_labels import labels
 from celltcp.scenarios.requirements import QOE
-from celltcp.video.comparison import Viewing
+from celltcp.video.comparison import VideoComparison
 
 
 class Quantity(NamedTuple):
@@ -36,7 +36,7 @@ QUANTITIES = (
 )
 
 
-def plot_viewers(viewing: Viewing) -> Figure:
+def plot_viewers(viewing: VideoComparison) -> Figure:
     """Draws the distributions with title and notes."""
     picture = draw_viewers(viewing)
     about = next(iter(viewing.comparisons.values())).results.about
@@ -47,7 +47,7 @@ def plot_viewers(viewing: Viewing) -> Figure:
     return picture
 
 
-def draw_viewers(viewing: Viewing, quantities: Sequence[Quantity] = QUANTITIES) -> Figure:
+def draw_viewers(viewing: VideoComparison, quantities: Sequence[Quantity] = QUANTITIES) -> Figure:
     """Draws the distributions, a row for each scenario and a column for each quantity."""
     scenarios = list(dict.fromkeys(scenario for scenario, _ in viewing.comparisons))
     picture = figure(1.8 + 2.4 * len(quantities), 1.1 + 2.0 * len(scenarios))
@@ -68,7 +68,7 @@ def draw_viewers(viewing: Viewing, quantities: Sequence[Quantity] = QUANTITIES) 
     return picture
 
 
-def sessions_of(viewing: Viewing, scenario: str) -> pd.DataFrame:
+def sessions_of(viewing: VideoComparison, scenario: str) -> pd.DataFrame:
     """Returns the sessions of a scenario with all adaptations, a row each."""
     columns = ["cca", *(quantity.column for quantity in QUANTITIES)]
     parts = [each.runs[columns] for (name, _), each in viewing.comparisons.items() if name == scenario]
@@ -88,7 +88,7 @@ def share_of_sessions(
     return shares
 
 
-def _draw(panel: Axes, sessions: pd.DataFrame, viewing: Viewing, quantity: Quantity) -> None:
+def _draw(panel: Axes, sessions: pd.DataFrame, viewing: VideoComparison, quantity: Quantity) -> None:
     names, shades = labels(viewing.ccas), colours(viewing.ccas)
     grid = np.unique(sessions[quantity.column].dropna().to_numpy(dtype=np.float64))
     for cca in viewing.ccas:

@@ -17,7 +17,7 @@ from celltcp.comparison.app_metrics import VIDEO
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.provenance import origin_sections
-from celltcp.present.chart import Chart, Panel, Series, held, numbers
+from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
 from celltcp.present.means import mean_text, runs_text
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import file_name, scenario_sections
@@ -28,7 +28,7 @@ from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_labels import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name
-from celltcp.video.comparison import load_viewings
+from celltcp.video.comparison import load_video_scenarios
 from celltcp.video.plots.video import draw_scores
 from celltcp.video.plots.viewers import QUANTITIES, draw_viewers, sessions_of, share_of_sessions
 from celltcp.video.report.video import scores_table
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.present.chart import Numbers
-    from celltcp.video.comparison import Viewing
+    from celltcp.video.comparison import VideoComparison
 
 _SCORES = (
     "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "
@@ -55,7 +55,7 @@ _SESSIONS = (
 )
 
 
-def viewing_part(result: Viewing) -> Part:
+def viewing_part(result: VideoComparison) -> Part:
     """Returns the part of a report on videos."""
     about = _about(result)
     scenarios = list(dict.fromkeys(scenario for scenario, _ in result.comparisons))
@@ -89,7 +89,7 @@ def viewing_part(result: Viewing) -> Part:
     )
 
 
-def _about(result: Viewing) -> dict[str, Any]:
+def _about(result: VideoComparison) -> dict[str, Any]:
     return next(iter(result.comparisons.values())).results.about
 
 
@@ -98,7 +98,7 @@ def _general(about: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key != "hash"}
 
 
-def _best(result: Viewing, scenario: str) -> str:
+def _best(result: VideoComparison, scenario: str) -> str:
     """Returns the adaptation of a scenario whose leading CCA has the highest mean score."""
     means: dict[str, float] = {}
     for (name, abr), comparison in result.comparisons.items():
@@ -111,7 +111,7 @@ def _best(result: Viewing, scenario: str) -> str:
     return max(means, key=lambda abr: means[abr])
 
 
-def _finding(result: Viewing, scenario: str, abr: str) -> Finding:
+def _finding(result: VideoComparison, scenario: str, abr: str) -> Finding:
     """Returns the finding for the score on a scenario with its best adaptation."""
     comparison = result.comparisons[scenario, abr]
     place = list(comparison.verdicts).index(QOE)
@@ -120,7 +120,7 @@ def _finding(result: Viewing, scenario: str, abr: str) -> Finding:
     )
 
 
-def _figures(result: Viewing) -> Table:
+def _figures(result: VideoComparison) -> Table:
     """Returns all figures of the viewers, a row per scenario, adaptation and CCA."""
     rows: list[tuple[str, ...]] = []
     ends = set()
@@ -140,7 +140,7 @@ def _figures(result: Viewing) -> Table:
     )
 
 
-def _scores(result: Viewing, scenarios: list[str], abrs: list[str]) -> Figure:
+def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> Figure:
     """Returns the scores with their intervals, a panel per scenario."""
     names, shades = labels(result.ccas), colours(result.ccas)
     panels = []
@@ -161,7 +161,7 @@ def _scores(result: Viewing, scenarios: list[str], abrs: list[str]) -> Figure:
     return Figure(draw, "Mean opinion scores by adaptation of the bitrate and CCA", chart)
 
 
-def _distributions(result: Viewing, scenarios: list[str]) -> Iterator[Section]:
+def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
     """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
     names, shades = labels(result.ccas), colours(result.ccas)
     found = {scenario: sessions_of(result, scenario) for scenario in scenarios}
@@ -248,10 +248,10 @@ def _in_slots(times: Numbers, slot_s: float, at: Any, values: Any) -> Numbers:
 
 def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
     """Returns the value of the last event at each time."""
-    return held(times, numbers(events["t_ns"]) * 1e-9, numbers(events["detail"].astype(float)))
+    return forward_fill(times, numbers(events["t_ns"]) * 1e-9, numbers(events["detail"].astype(float)))
 
 
-def _command(result: Viewing, scenarios: list[str], abrs: list[str]) -> str:
+def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> str:
     """Returns the command that makes the results again."""
     about = _about(result)
     engine, _, kernel = str(about["engine"]).partition("-")
@@ -270,7 +270,7 @@ def _named(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
     """Returns the name of a scenario if that gives the results, or the file that the report has."""
     name = str(about["name"])
     try:
-        (found,) = load_viewings(name, abr, ladder, RunSettings(duration=length))[
+        (found,) = load_video_scenarios(name, abr, ladder, RunSettings(duration=length))[
             abr
         ].scenarios.values()
     except (CelltcpError, ValueError):

@@ -11,10 +11,10 @@ from celltcp.scenarios.cca_labels import labels
 from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:
-    from celltcp.video.comparison import Viewing
+    from celltcp.video.comparison import VideoComparison
 
 
-def scores_table(result: Viewing) -> Table:
+def scores_table(result: VideoComparison) -> Table:
     """Returns mean and 95 % interval of the score, a row per scenario and adaptation."""
     names = labels(result.ccas)
     rows = []

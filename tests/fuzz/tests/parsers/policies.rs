@@ -1,6 +1,6 @@
 //! Policies and memories of the selection.
 
-use selection::{Memory, Policy};
+use selection::{DestinationCache, Policy};
 
 use crate::files;
 
@@ -31,9 +31,13 @@ fn policies() {
 #[test]
 fn memories() {
     fuzz::fuzz("memories", &[MEMORY.as_bytes().to_vec()], |bytes| {
-        if let Ok(memory) = Memory::from_toml(&String::from_utf8_lossy(bytes)) {
+        if let Ok(memory) = DestinationCache::from_toml(&String::from_utf8_lossy(bytes)) {
             let text = memory.to_toml();
-            assert_eq!(Memory::from_toml(&text).as_ref(), Ok(&memory), "{text}");
+            assert_eq!(
+                DestinationCache::from_toml(&text).as_ref(),
+                Ok(&memory),
+                "{text}"
+            );
         }
     });
 }

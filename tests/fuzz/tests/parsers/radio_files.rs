@@ -18,7 +18,7 @@ const LOG: &str = "Timestamp,Speed,RAWCELLID,NetworkMode,RSRP,RSRQ,SNR,CQI
 
 const TRACE: &str = "time,sinr\n0,1\n1,2\n2.25,-3.5\n90,7\n";
 
-const LONGEST_GAP: Duration = Duration::from_secs(5);
+const MAX_GAP: Duration = Duration::from_secs(5);
 
 fn sources(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
@@ -37,9 +37,9 @@ fn movements() {
 fn sinr_traces() {
     fuzz::fuzz("sinr-traces", &sources(&[TRACE, LOG]), |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        let _ = SinrTrace::read("f", &text, LONGEST_GAP);
+        let _ = SinrTrace::read("f", &text, MAX_GAP);
         if let Ok(log) = PhoneLog::read("f", &text) {
-            let _ = log.sinr_trace(Duration::ZERO, None, LONGEST_GAP);
+            let _ = log.sinr_trace(Duration::ZERO, None, MAX_GAP);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Settings on the command line: line-ups of congestion controls, and quantities.
 
-use scenario::{Lineup, Scenario};
+use scenario::{CcaMix, Scenario};
 use units::{
     Angle, Bytes, Decibel, Duration, Frequency, Gain, Length, Power, Quantity, Rate, Speed,
 };
@@ -21,7 +21,7 @@ fn lineups() {
     ]);
     fuzz::fuzz("lineups", &sources, |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        for lineup in Lineup::list(&text).into_iter().flatten() {
+        for lineup in CcaMix::list(&text).into_iter().flatten() {
             let mut scenario = Scenario::default();
             lineup.apply(&mut scenario);
             let _ = scenario.check_middleboxes();

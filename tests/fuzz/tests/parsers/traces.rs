@@ -4,7 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use link_trace::{Direction, Reading, Trace, TraceFormat, read, write_csv, write_mahimahi};
+use link_trace::{Direction, ReadOptions, Trace, TraceFormat, read, write_csv, write_mahimahi};
 use units::{Bytes, Duration, Instant};
 
 /// Lines of the longest trace that a mutant is written as: more only takes longer.
@@ -25,11 +25,11 @@ const TEXTS: &[&str] = &[
 ];
 
 /// Ways to read a text: as it says itself, and with options.
-fn readings() -> [Reading; 6] {
-    let plain = Reading::default();
-    let format = |format| Reading {
+fn readings() -> [ReadOptions; 6] {
+    let plain = ReadOptions::default();
+    let format = |format| ReadOptions {
         format: Some(format),
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     [
         plain.clone(),
@@ -37,11 +37,11 @@ fn readings() -> [Reading; 6] {
         format(TraceFormat::Mahimahi),
         format(TraceFormat::PhoneLog),
         format(TraceFormat::NyuMets),
-        Reading {
+        ReadOptions {
             column: Some("1,2".to_owned()),
             unit: Some("ms,kbit/s".to_owned()),
             direction: Some(Direction::Uplink),
-            ..Reading::default()
+            ..ReadOptions::default()
         },
     ]
 }
@@ -76,7 +76,7 @@ fn use_all(trace: &Trace) {
     }
 }
 
-fn parse(bytes: &[u8], reading: &Reading) {
+fn parse(bytes: &[u8], reading: &ReadOptions) {
     let Ok(text) = link_trace::text_of(bytes) else {
         return;
     };
@@ -106,6 +106,6 @@ fn packed_traces() {
     };
     let sources: Vec<_> = TEXTS.iter().map(|text| packed(text)).collect();
     fuzz::fuzz("packed-traces", &sources, |bytes| {
-        parse(bytes, &Reading::default());
+        parse(bytes, &ReadOptions::default());
     });
 }

@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-use super::{Progress, View};
+use super::{AbrState, Progress};
 
 /// Time of the whole segment, in its durations, above which it is abandoned (`abandonDurationMultiplier`).
 const TOO_LONG: f64 = 1.8;
@@ -26,7 +26,7 @@ pub(crate) struct AbandonRule {
 
 impl AbandonRule {
     /// Returns the quality for which the request is to be abandoned.
-    pub(crate) fn check(&mut self, view: &View, progress: &Progress) -> Option<usize> {
+    pub(crate) fn check(&mut self, view: &AbrState, progress: &Progress) -> Option<usize> {
         if self.request != Some(progress.requested) {
             *self = Self {
                 request: Some(progress.requested),
@@ -76,7 +76,7 @@ mod tests {
                 requested: view.now,
                 first: view.now,
             };
-            let view = View {
+            let view = AbrState {
                 now: view.now + passed,
                 ..view
             };

@@ -4,7 +4,7 @@
 //! are divided in proportion. A request is made with room for a segment, so that the buffer then has a segment less than
 //! its most: a small buffer is divided such that the highest rate is reached there.
 
-use super::{Abr, Choice, View};
+use super::{Abr, AbrState, Choice};
 
 /// Part of the buffer in which the lowest rate is chosen.
 const RESERVOIR: f64 = 90.0 / 240.0;
@@ -15,7 +15,7 @@ pub(crate) const UPPER: f64 = 216.0 / 240.0;
 pub(crate) struct Bba0;
 
 /// Returns the size of the buffer by which the map is divided, s.
-pub(crate) fn mapped_buffer(view: &View) -> f64 {
+pub(crate) fn mapped_buffer(view: &AbrState) -> f64 {
     /// Less than a level that is reached exactly, in spite of rounding.
     const NEARLY: f64 = 1.0 - 1e-9;
     let max = view.max_buffer.as_secs_f64();
@@ -25,7 +25,7 @@ pub(crate) fn mapped_buffer(view: &View) -> f64 {
 }
 
 /// Returns the rate for the level of the buffer, bit/s.
-fn map(view: &View) -> f64 {
+fn map(view: &AbrState) -> f64 {
     let max = mapped_buffer(view);
     let (low, high) = (
         view.manifest.rate(0),
@@ -37,7 +37,7 @@ fn map(view: &View) -> f64 {
 
 impl Abr for Bba0 {
     /// Algorithm 1 of the paper: the rate changes once the map has reached the next higher or the next lower one.
-    fn choose(&mut self, view: &View) -> Choice {
+    fn choose(&mut self, view: &AbrState) -> Choice {
         let (manifest, top) = (view.manifest, view.manifest.top());
         let last = view.last.unwrap_or(0);
         let rate = map(view);

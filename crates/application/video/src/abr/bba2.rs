@@ -10,12 +10,12 @@
 use units::Duration;
 
 use super::bba0::{UPPER, mapped_buffer};
-use super::{Abr, Choice, Fetched, View};
+use super::{Abr, AbrState, Choice, SegmentDownload};
 
 /// Bounds of the reservoir, as parts of the buffer.
 const RESERVOIR: (f64, f64) = (8.0 / 240.0, 140.0 / 240.0);
 /// Least reservoir, segments.
-const LEAST: f64 = 2.0;
+const MIN_RESERVOIR: f64 = 2.0;
 /// Video that the reservoir looks ahead, in buffers.
 const AHEAD: u64 = 2;
 /// Growth of the buffer by a segment, in its durations, that raises the quality at the start: with an empty buffer, and
@@ -43,7 +43,7 @@ struct Map {
 }
 
 impl Map {
-    fn new(view: &View) -> Self {
+    fn new(view: &AbrState) -> Self {
         let max = mapped_buffer(view);
         let (manifest, duration) = (view.manifest, view.segment_s());
         let rate = manifest.mean_size(0) / duration;
@@ -53,7 +53,7 @@ impl Map {
         let needs = |segment| manifest.size(segment, 0).get() as f64 / rate - duration;
         let reservoir: f64 = ahead.map(needs).sum();
         let most = RESERVOIR.1 * max;
-        let least = (RESERVOIR.0 * max).max(LEAST * duration).min(most);
+        let least = (RESERVOIR.0 * max).max(MIN_RESERVOIR * duration).min(most);
         Self {
             reservoir: reservoir.clamp(least, most),
             upper: UPPER * max,
@@ -68,7 +68,7 @@ impl Map {
     }
 
     /// Chooses by the sizes of the next segment, as Algorithm 1 does by the rates.
-    fn choose(&self, view: &View) -> usize {
+    fn choose(&self, view: &AbrState) -> usize {
         let top = view.manifest.top();
         let last = view.last.unwrap_or(0);
         let size = |quality| view.manifest.size(view.segment, quality).get() as f64;
@@ -92,7 +92,7 @@ impl Map {
 }
 
 impl Abr for Bba2 {
-    fn choose(&mut self, view: &View) -> Choice {
+    fn choose(&mut self, view: &AbrState) -> Choice {
         let map = Map::new(view);
         let mapped = map.choose(view);
         let (Some(last), Some(took)) = (view.last, self.took) else {
@@ -112,7 +112,7 @@ impl Abr for Bba2 {
         Choice::now(raised.min(view.manifest.top()))
     }
 
-    fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
+    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
         self.took = Some(fetched.duration());
     }
 }
@@ -131,7 +131,7 @@ mod tests {
         rule.downloaded(&empty, &samples::fetched(&empty, 0, 4.1));
         assert_eq!(rule.choose(&empty), Choice::now(1));
         rule.downloaded(&empty, &samples::fetched(&empty, 1, 7.9));
-        let next = View {
+        let next = AbrState {
             last: Some(1),
             ..empty
         };
@@ -149,7 +149,7 @@ mod tests {
         let manifest = manifest.with_sizes(rows.collect()).unwrap();
         let reservoir = |segment| {
             let view = samples::view(&manifest, 0.0, 240.0, 0);
-            Map::new(&View { segment, ..view }).reservoir
+            Map::new(&AbrState { segment, ..view }).reservoir
         };
         // Each of the first hundred segments needs 2 s more than it has, each later one 2 s less, 120 are looked at.
         assert_eq!(

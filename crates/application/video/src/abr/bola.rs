@@ -6,13 +6,13 @@
 
 use units::Duration;
 
-use super::{Abr, Choice, Fetched, View};
+use super::{Abr, AbrState, Choice, SegmentDownload};
 use crate::manifest::Manifest;
 
 /// Weight of an uninterrupted playback against the utility.
 const GAMMA_P: f64 = 5.0;
 /// Segments by which the buffer is bounded at least at the start and the end of a video.
-const AT_LEAST: f64 = 3.0;
+const MIN_BUFFER_SEGMENTS: f64 = 3.0;
 
 /// Utilities of a ladder with the two parameters of BOLA, which belong to a size of the buffer.
 ///
@@ -82,11 +82,11 @@ impl Bola {
     }
 
     /// Sets V for the present segment and returns the size of the buffer that it belongs to, s.
-    fn fit(&mut self, view: &View) -> f64 {
+    fn fit(&mut self, view: &AbrState) -> f64 {
         let max_buffer = view.max_buffer.as_secs_f64();
         let buffer = if self.is_finite {
             let segments = view.segment.min(view.segments - view.segment) as f64;
-            max_buffer.min((segments / 2.0).max(AT_LEAST) * view.segment_s())
+            max_buffer.min((segments / 2.0).max(MIN_BUFFER_SEGMENTS) * view.segment_s())
         } else {
             max_buffer
         };
@@ -97,7 +97,7 @@ impl Bola {
 }
 
 impl Abr for Bola {
-    fn choose(&mut self, view: &View) -> Choice {
+    fn choose(&mut self, view: &AbrState) -> Choice {
         let buffer = self.fit(view);
         let manifest = view.manifest;
         let last = view.last.unwrap_or(0);
@@ -115,7 +115,7 @@ impl Abr for Bola {
         }
     }
 
-    fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
+    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
         if let Some(rate) = fetched.throughput_with_latency() {
             self.throughput = rate;
         }
@@ -164,7 +164,7 @@ mod tests {
         bola.downloaded(&view, &samples::fetched(&view, 2, 1.0));
         assert_eq!(bola.choose(&view).quality, 5);
         assert_eq!(
-            bola.choose(&View {
+            bola.choose(&AbrState {
                 last: Some(6),
                 ..view
             })

@@ -11,7 +11,7 @@ use super::abandon::AbandonRule;
 use super::bola::Utility;
 use super::buffer_guard;
 use super::estimate::Estimate;
-use super::{Abr, Choice, Fetched, Progress, View};
+use super::{Abr, AbrState, Choice, Progress, SegmentDownload};
 use crate::manifest::Manifest;
 
 /// Level below which BOLA never pauses, s.
@@ -53,7 +53,7 @@ fn utility(manifest: &Manifest, max_buffer: f64) -> Utility {
 
 impl BolaE {
     /// Chooses at the start, by the throughput, and sets the placeholder to what BOLA needs for that choice.
-    fn start(&mut self, view: &View, utility: &Utility, safe: f64) -> usize {
+    fn start(&mut self, view: &AbrState, utility: &Utility, safe: f64) -> usize {
         let quality = view.manifest.highest_within(safe);
         self.placeholder = (utility.lowest_level(view.manifest, quality) - view.level()).max(0.0);
         self.is_steady = view.buffer >= view.manifest.segment();
@@ -61,7 +61,7 @@ impl BolaE {
     }
 
     /// Chooses by the buffer with its placeholder.
-    fn steady(&mut self, view: &View, utility: &Utility, safe: f64) -> (usize, f64) {
+    fn steady(&mut self, view: &AbrState, utility: &Utility, safe: f64) -> (usize, f64) {
         if view.stalls > self.stalls {
             self.placeholder = 0.0;
         }
@@ -89,8 +89,12 @@ impl BolaE {
 }
 
 impl Abr for BolaE {
-    fn choose(&mut self, view: &View) -> Choice {
-        let Some(safe) = self.estimate.safe().filter(|_| view.manifest.top() > 0) else {
+    fn choose(&mut self, view: &AbrState) -> Choice {
+        let Some(safe) = self
+            .estimate
+            .with_safety_factor()
+            .filter(|_| view.manifest.top() > 0)
+        else {
             return Choice::now(view.first());
         };
         let max_buffer = view.max_buffer.as_secs_f64();
@@ -112,7 +116,7 @@ impl Abr for BolaE {
         }
     }
 
-    fn downloaded(&mut self, view: &View, fetched: &Fetched) {
+    fn downloaded(&mut self, view: &AbrState, fetched: &SegmentDownload) {
         self.estimate.add(fetched);
         self.since = Some(fetched.finished);
         let Some(utility) = &self.utility else {
@@ -123,7 +127,7 @@ impl Abr for BolaE {
         self.placeholder = (self.placeholder * DECAY).min(most);
     }
 
-    fn abandon(&mut self, view: &View, progress: &Progress) -> Option<usize> {
+    fn abandon(&mut self, view: &AbrState, progress: &Progress) -> Option<usize> {
         let quality = self.abandon.check(view, progress)?;
         if let Some(utility) = &self.utility {
             let wanted = match quality {
@@ -165,13 +169,13 @@ mod tests {
     fn the_second_segment_has_the_quality_of_the_throughput() {
         let manifest = samples::manifest(3, &RATES);
         let mut rule = BolaE::default();
-        let first = View {
+        let first = AbrState {
             segment: 0,
             last: None,
             ..samples::view(&manifest, 0.0, 25.0, 0)
         };
         assert_eq!(rule.choose(&first).quality, 4);
-        let second = View {
+        let second = AbrState {
             segment: 1,
             last: Some(4),
             ..samples::view(&manifest, 3.0, 25.0, 4)

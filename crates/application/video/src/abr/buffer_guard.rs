@@ -1,6 +1,6 @@
 //! Rule against an insufficient buffer, of dash.js: limits the rate to what arrives before the buffer is empty.
 
-use super::View;
+use super::AbrState;
 use crate::playback::Stage;
 
 /// Part of the throughput that counts (`throughputSafetyFactor`).
@@ -9,7 +9,7 @@ const SAFE: f64 = 0.7;
 const IGNORED: usize = 2;
 
 /// Returns the highest quality that the rule allows, given the estimated throughput in bit/s.
-pub(crate) fn highest(view: &View, rate: Option<f64>) -> usize {
+pub(crate) fn highest(view: &AbrState, rate: Option<f64>) -> usize {
     match rate {
         Some(rate) if view.segment >= IGNORED => {
             if view.stage == Stage::Stalled {
@@ -34,7 +34,7 @@ mod tests {
         assert_eq!(highest(&view, Some(4e6)), 1);
         assert_eq!(
             highest(
-                &View {
+                &AbrState {
                     stage: Stage::Stalled,
                     ..view
                 },
@@ -42,6 +42,6 @@ mod tests {
             ),
             0
         );
-        assert_eq!(highest(&View { segment: 1, ..view }, Some(4e6)), 3);
+        assert_eq!(highest(&AbrState { segment: 1, ..view }, Some(4e6)), 3);
     }
 }

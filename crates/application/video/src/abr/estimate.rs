@@ -1,6 +1,6 @@
 //! Estimate of the throughput: two exponential averages, of which the lower counts, as in dash.js.
 
-use crate::log::Fetched;
+use crate::log::SegmentDownload;
 
 /// Half-lives of the averages, s of weight.
 const HALF_LIVES: [f64; 2] = [3.0, 8.0];
@@ -18,7 +18,7 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// Takes in a segment.
-    pub(crate) fn add(&mut self, fetched: &Fetched) {
+    pub(crate) fn add(&mut self, fetched: &SegmentDownload) {
         let Some((rate, seconds)) = fetched.throughput() else {
             return;
         };
@@ -43,7 +43,7 @@ impl Estimate {
     }
 
     /// Returns the part of it that is safe.
-    pub(crate) fn safe(&self) -> Option<f64> {
+    pub(crate) fn with_safety_factor(&self) -> Option<f64> {
         self.rate().map(|rate| SAFE * rate)
     }
 }
@@ -58,7 +58,7 @@ mod tests {
         let manifest = samples::manifest(2, &[1_000]);
         let view = samples::view(&manifest, 10.0, 30.0, 0);
         let mut estimate = Estimate::default();
-        assert_eq!(estimate.safe(), None);
+        assert_eq!(estimate.with_safety_factor(), None);
         for _ in 0..5 {
             estimate.add(&samples::fetched(&view, 0, 4.0));
         }
@@ -75,7 +75,7 @@ mod tests {
         let manifest = samples::manifest(2, &[1_000]);
         let view = samples::view(&manifest, 10.0, 30.0, 0);
         let fetched = samples::fetched(&view, 0, 4.0);
-        let at_once = Fetched {
+        let at_once = SegmentDownload {
             first: fetched.finished,
             first_bytes: fetched.bytes,
             ..fetched

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 use units::{Duration, Instant, Rate};
 
-pub use crate::log::Fetched;
+pub use crate::log::SegmentDownload;
 use crate::manifest::Manifest;
 use crate::playback::Stage;
 
 /// State of a session as an algorithm sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct AbrState<'a> {
     /// The video.
     pub manifest: &'a Manifest,
     /// Present time.
@@ -46,7 +46,7 @@ pub struct View<'a> {
     pub initial: Rate,
 }
 
-impl View<'_> {
+impl AbrState<'_> {
     /// Returns the level of the buffer in seconds.
     pub fn level(&self) -> f64 {
         self.buffer.as_secs_f64()
@@ -101,13 +101,13 @@ pub struct Progress {
 /// Algorithm that chooses the quality of each segment.
 pub trait Abr: Send {
     /// Chooses the quality of the next segment.
-    fn choose(&mut self, view: &View) -> Choice;
+    fn choose(&mut self, view: &AbrState) -> Choice;
 
     /// Learns of a segment that has arrived.
-    fn downloaded(&mut self, _view: &View, _fetched: &Fetched) {}
+    fn downloaded(&mut self, _view: &AbrState, _fetched: &SegmentDownload) {}
 
     /// Returns a lower quality for which the running request is to be abandoned.
-    fn abandon(&mut self, _view: &View, _progress: &Progress) -> Option<usize> {
+    fn abandon(&mut self, _view: &AbrState, _progress: &Progress) -> Option<usize> {
         None
     }
 }
@@ -205,8 +205,13 @@ pub(crate) mod samples {
     }
 
     /// Returns a view in the middle of a long video, with levels in seconds.
-    pub(crate) fn view(manifest: &Manifest, buffer: f64, max_buffer: f64, last: usize) -> View<'_> {
-        View {
+    pub(crate) fn view(
+        manifest: &Manifest,
+        buffer: f64,
+        max_buffer: f64,
+        last: usize,
+    ) -> AbrState<'_> {
+        AbrState {
             manifest,
             now: Instant::ZERO + Duration::from_secs(1_000),
             segment: 500,
@@ -221,11 +226,11 @@ pub(crate) mod samples {
     }
 
     /// Returns a segment that arrived just now with a constant throughput in Mbit/s.
-    pub(crate) fn fetched(view: &View, quality: usize, mbps: f64) -> Fetched {
+    pub(crate) fn fetched(view: &AbrState, quality: usize, mbps: f64) -> SegmentDownload {
         let bytes = view.manifest.size(view.segment, quality);
         let took = Duration::from_secs_f64(bytes.get() as f64 * 8e-6 / mbps);
         let requested = Instant::from_nanos(view.now.as_nanos() - took.as_nanos());
-        Fetched {
+        SegmentDownload {
             segment: view.segment,
             quality,
             bytes,

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Abr, Choice, Fetched, View};
+use super::{Abr, AbrState, Choice, SegmentDownload};
 
 /// Segments that are planned.
 const HORIZON: usize = 5;
@@ -45,14 +45,14 @@ impl RobustMpc {
 }
 
 impl Abr for RobustMpc {
-    fn choose(&mut self, view: &View) -> Choice {
+    fn choose(&mut self, view: &AbrState) -> Choice {
         let (Some(last), Some(rate)) = (view.last, self.predict()) else {
             return Choice::now(0);
         };
         Choice::now(Plan::new(view, rate, last).best(view.level()))
     }
 
-    fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
+    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
         let Some(rate) = fetched.throughput_with_latency() else {
             return;
         };
@@ -80,7 +80,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(view: &View, rate: f64, last: usize) -> Self {
+    fn new(view: &AbrState, rate: f64, last: usize) -> Self {
         let manifest = view.manifest;
         let planned = view.segment..view.segments.min(view.segment + HORIZON);
         let qualities = 0..=manifest.top();
@@ -151,10 +151,10 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::abr::samples;
-    use units::random::{Purpose, Stream};
+    use units::random::{Purpose, RngStream};
 
     /// Returns the first quality of the best of all plans of three segments, by trying each.
-    fn brute_force(view: &View, rate: f64, last: usize) -> usize {
+    fn brute_force(view: &AbrState, rate: f64, last: usize) -> usize {
         let plan = Plan::new(view, rate, last);
         let count = plan.rates.len();
         let mut best = (f64::NEG_INFINITY, 0);
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn the_search_finds_what_trying_every_plan_finds() {
         let manifest = samples::manifest(4, &[300, 750, 1_200, 1_850, 2_850, 4_300]);
-        let mut draws = Stream::new(7, Purpose::Workload, 0);
+        let mut draws = RngStream::new(7, Purpose::Workload, 0);
         for _ in 0..60 {
-            let last = draws.below(6) as usize;
+            let last = draws.uniform_u64(6) as usize;
             let view = samples::view(&manifest, draws.uniform() * 20.0, 25.0, last);
             let rate = 2e5 + draws.uniform() * 6e6;
             assert_eq!(
@@ -195,7 +195,7 @@ mod tests {
     fn a_plan_of_one_segment_by_hand() {
         let manifest = samples::manifest(4, &[1_000, 3_000]);
         let quality = |buffer, last| {
-            let view = View {
+            let view = AbrState {
                 segment: 999,
                 ..samples::view(&manifest, buffer, 30.0, last)
             };

@@ -4,7 +4,7 @@
 use super::abandon::AbandonRule;
 use super::buffer_guard;
 use super::estimate::Estimate;
-use super::{Abr, Choice, Fetched, Progress, View};
+use super::{Abr, AbrState, Choice, Progress, SegmentDownload};
 
 /// State of the rule.
 #[derive(Default)]
@@ -14,19 +14,19 @@ pub(crate) struct Throughput {
 }
 
 impl Abr for Throughput {
-    fn choose(&mut self, view: &View) -> Choice {
-        let wanted = match self.estimate.safe() {
+    fn choose(&mut self, view: &AbrState) -> Choice {
+        let wanted = match self.estimate.with_safety_factor() {
             Some(rate) => view.manifest.highest_within(rate),
             None => view.first(),
         };
         Choice::now(wanted.min(buffer_guard::highest(view, self.estimate.rate())))
     }
 
-    fn downloaded(&mut self, _view: &View, fetched: &Fetched) {
+    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
         self.estimate.add(fetched);
     }
 
-    fn abandon(&mut self, view: &View, progress: &Progress) -> Option<usize> {
+    fn abandon(&mut self, view: &AbrState, progress: &Progress) -> Option<usize> {
         self.abandon.check(view, progress)
     }
 }

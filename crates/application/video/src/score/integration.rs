@@ -36,7 +36,7 @@ const FOREST: f64 = 0.25;
 
 /// Time in which the picture stands: a stall, or the start-up at 0.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Interruption {
+pub struct StallEvent {
     /// Video played before, s.
     pub at: f64,
     /// Time that it lasts, s.
@@ -59,7 +59,7 @@ pub struct Integral {
 pub fn integrate(
     audio: &[f64],
     video: &[f64],
-    interruptions: &[Interruption],
+    interruptions: &[StallEvent],
     forest: Option<&Forest>,
 ) -> Option<Integral> {
     let seconds = audio.len().min(video.len());
@@ -67,8 +67,8 @@ pub fn integrate(
         return None;
     }
     let (audio, video) = (&audio[..seconds], &video[..seconds]);
-    let counts = |one: &&Interruption| one.length > 0.0 && one.at <= seconds as f64;
-    let interruptions: Vec<Interruption> = interruptions.iter().filter(counts).copied().collect();
+    let counts = |one: &&StallEvent| one.length > 0.0 && one.at <= seconds as f64;
+    let interruptions: Vec<StallEvent> = interruptions.iter().filter(counts).copied().collect();
     let impact = stalling(&interruptions, seconds as f64);
     let o35 = coding(audio, video);
     let parametric = (1.0 + (o35 - 1.0) * impact).clamp(1.0, 5.0);
@@ -92,9 +92,9 @@ fn fading(limit: f64, half_life: f64, time: f64) -> f64 {
 }
 
 /// Returns the factor by which stalls lower the score.
-fn stalling(interruptions: &[Interruption], seconds: f64) -> f64 {
+fn stalling(interruptions: &[StallEvent], seconds: f64) -> f64 {
     let count = interruptions.len() as f64;
-    let weighted = |one: &Interruption| one.length * fading(MEMORY[0], MEMORY[1], seconds - one.at);
+    let weighted = |one: &StallEvent| one.length * fading(MEMORY[0], MEMORY[1], seconds - one.at);
     let time: f64 = interruptions.iter().map(weighted).sum();
     let interval = match interruptions {
         [first, .., last] => (last.at - first.at) / (count - 1.0),
@@ -204,7 +204,7 @@ fn parts<const COUNT: usize>(scores: &[f64]) -> [f64; COUNT] {
 }
 
 /// Returns the features for the forest. A start-up counts as a third of its time.
-fn features(audio: &[f64], video: &[f64], interruptions: &[Interruption]) -> Features {
+fn features(audio: &[f64], video: &[f64], interruptions: &[StallEvent]) -> Features {
     let seconds = video.len() as f64;
     let rounded = |scores: &[f64]| -> Vec<f64> {
         scores
@@ -213,7 +213,7 @@ fn features(audio: &[f64], video: &[f64], interruptions: &[Interruption]) -> Fea
             .collect()
     };
     let (audio, video) = (rounded(audio), rounded(video));
-    let (first, stalls): (Vec<Interruption>, Vec<Interruption>) =
+    let (first, stalls): (Vec<StallEvent>, Vec<StallEvent>) =
         interruptions.iter().partition(|one| one.at == 0.0);
     let startup = first.first().map_or(0.0, |one| one.length / 3.0);
     let count = stalls.len() as f64;
@@ -310,7 +310,7 @@ mod tests {
     fn stalls_lower_the_score_and_late_ones_lower_it_more() {
         let (audio, video) = (vec![4.5; 120], vec![4.0; 120]);
         let score =
-            |at, length| integrate(&audio, &video, &[Interruption { at, length }], None).unwrap();
+            |at, length| integrate(&audio, &video, &[StallEvent { at, length }], None).unwrap();
         let none = integrate(&audio, &video, &[], None).unwrap();
         assert_eq!(none.o23, 5.0);
         assert!(score(0.0, 2.0).o46 < none.o46);

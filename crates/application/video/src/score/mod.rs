@@ -18,7 +18,7 @@ mod mos;
 pub mod video_quality;
 
 pub use forest::{Features, Forest};
-pub use integration::{Integral, Interruption};
+pub use integration::{Integral, StallEvent};
 pub use linear::linear_qoe;
 pub use video_quality::{Device, Piece, Screen};
 
@@ -77,7 +77,7 @@ fn mos(
 ) -> Option<Integral> {
     let seconds = log.played.as_secs_f64();
     let duration = manifest.segment().as_secs_f64();
-    let piece = |(index, one): (usize, &crate::Fetched)| {
+    let piece = |(index, one): (usize, &crate::SegmentDownload)| {
         let representation = manifest.representations()[one.quality];
         Piece {
             representation: one.quality,
@@ -100,14 +100,14 @@ fn mos(
         bits => audio_quality::aac_lc(bits as f64 / 1e3),
     };
     let audio = vec![heard; video.len()];
-    let startup = log.startup.map(|startup| Interruption {
+    let startup = log.startup.map(|startup| StallEvent {
         at: 0.0,
         length: startup.as_secs_f64(),
     });
-    let stalls = log.stalls.iter().map(|stall| Interruption {
+    let stalls = log.stalls.iter().map(|stall| StallEvent {
         at: stall.played.as_secs_f64(),
         length: stall.length.as_secs_f64(),
     });
-    let interruptions: Vec<Interruption> = startup.into_iter().chain(stalls).collect();
+    let interruptions: Vec<StallEvent> = startup.into_iter().chain(stalls).collect();
     integration::integrate(&audio, &video, &interruptions, forest)
 }

@@ -1,7 +1,7 @@
 //! Fluid network: a link whose rate changes in steps, shared equally by the requests that run.
 
 use units::{Duration, Instant};
-use video::{Client, Log, Order};
+use video::{Client, ClientCommand, Log};
 
 /// Link between the server and a client.
 #[derive(Clone, Debug)]
@@ -65,24 +65,24 @@ struct Session<'a, F> {
     look: F,
 }
 
-impl<F: FnMut(&Client, Instant, &[Order])> Session<'_, F> {
+impl<F: FnMut(&Client, Instant, &[ClientCommand])> Session<'_, F> {
     /// Calls the client, and carries out its orders.
-    fn call(&mut self, call: impl FnOnce(&mut Client, Instant, &mut Vec<Order>)) {
+    fn call(&mut self, call: impl FnOnce(&mut Client, Instant, &mut Vec<ClientCommand>)) {
         let mut out = Vec::new();
         call(self.client, self.now, &mut out);
         (self.look)(self.client, self.now, &out);
         for order in out {
             match order {
-                Order::Request {
+                ClientCommand::Request {
                     connection, bytes, ..
                 } => {
                     self.states[connection] = State::Asked(self.now + self.link.rtt, bytes.get());
                 }
-                Order::Abandon { connection } => {
+                ClientCommand::Abandon { connection } => {
                     self.states[connection] = State::Opening(self.now + self.link.rtt);
                 }
-                Order::WakeAt(at) => self.wake = at,
-                Order::Done(_) => self.is_done = true,
+                ClientCommand::WakeAt(at) => self.wake = at,
+                ClientCommand::Done(_) => self.is_done = true,
             }
         }
     }
@@ -140,7 +140,7 @@ pub fn watch(
     connections: usize,
     link: &Link,
     until: Instant,
-    look: impl FnMut(&Client, Instant, &[Order]),
+    look: impl FnMut(&Client, Instant, &[ClientCommand]),
 ) -> Log {
     let mut session = Session {
         client,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::{Duration, Instant, Rate};
 use video::abr::Algorithm;
 use video::score::{Screen, figures};
-use video::{Client, Ladder, Log, Manifest, Order, Outcome, Player, Representation};
+use video::{Client, ClientCommand, Ladder, Log, Manifest, Outcome, Player, Representation};
 
 use crate::fluid::{Link, watch};
 
@@ -161,16 +161,16 @@ proptest! {
             for order in orders {
                 assert!(!is_done, "{order:?} after the end");
                 match *order {
-                    Order::Request { connection, segment, .. } => {
+                    ClientCommand::Request { connection, segment, .. } => {
                         assert!(segment <= requested, "segment {segment} before {requested}");
                         requested = requested.max(segment + 1);
                         busy[connection] = Some(segment);
                         let copies = busy.iter().filter(|one| **one == Some(segment)).count();
                         assert_eq!(copies, 1, "segment {segment} is requested twice");
                     }
-                    Order::Abandon { connection } => assert!(busy[connection].take().is_some()),
-                    Order::WakeAt(at) => assert!(at > now),
-                    Order::Done(_) => is_done = true,
+                    ClientCommand::Abandon { connection } => assert!(busy[connection].take().is_some()),
+                    ClientCommand::WakeAt(at) => assert!(at > now),
+                    ClientCommand::Done(_) => is_done = true,
                 }
             }
         });
@@ -216,7 +216,7 @@ fn a_link_that_dies_ends_the_session_in_a_stall() {
         ..Link::constant(0)
     };
     let log = session(&Player::default(), &link);
-    assert_eq!(log.outcome, Some(Outcome::LeftInStall));
+    assert_eq!(log.outcome, Some(Outcome::QuitInStall));
     assert_eq!(log.stalled(), seconds(60));
 }
 
@@ -259,7 +259,7 @@ fn parallel_connections_fill_the_same_buffer() {
         (log.outcome, log.segments.len()),
         (Some(Outcome::Watched), 40)
     );
-    let overlap = |pair: &[video::Fetched]| pair[1].requested < pair[0].finished;
+    let overlap = |pair: &[video::SegmentDownload]| pair[1].requested < pair[0].finished;
     assert!(log.segments.windows(2).any(overlap));
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use config::{At, Distribution, Wrong, count, table};
-use units::random::Stream;
+use config::{Distribution, FieldContext, FieldError, count, table};
+use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
@@ -11,7 +11,7 @@ use crate::jitter::{JITTER, Jitter, check_jitter};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 /// Most connections of a page load.
-const MOST_CONNECTIONS: u32 = 32;
+const MAX_CONNECTIONS: u32 = 32;
 
 table! {
     /// Pages that the receiving node loads, one after another. A page is a document and objects. An object is requested
@@ -58,15 +58,15 @@ table! {
 }
 
 impl Settings for Page {
-    fn check(&self) -> Result<(), Wrong> {
-        self.document.check(false).at("document")?;
-        self.object.check(false).at("object")?;
+    fn check(&self) -> Result<(), FieldError> {
+        self.document.check(false).in_table("document")?;
+        self.object.check(false).in_table("object")?;
         count("depth", self.depth, 1, 100)?;
-        self.parse.check(true).at("parse")?;
+        self.parse.check(true).in_table("parse")?;
         count("objects", self.objects, 0, 10_000)?;
-        count("connections", self.connections, 1, MOST_CONNECTIONS)?;
-        self.think.check(true).at("think")?;
-        self.gap.check(true).at("gap")?;
+        count("connections", self.connections, 1, MAX_CONNECTIONS)?;
+        self.think.check(true).in_table("think")?;
+        self.gap.check(true).in_table("gap")?;
         check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 page or more")
     }
@@ -86,7 +86,7 @@ impl Settings for Page {
         self.multiplexed
     }
 
-    fn application(&self, draws: Stream) -> Box<dyn Application> {
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
         Box::new(Browser::new(self.clone(), draws))
     }
 }
@@ -133,7 +133,7 @@ enum Due {
 /// Browser of a flow, and its server.
 pub(crate) struct Browser {
     config: Page,
-    draws: Stream,
+    draws: RngStream,
     jitter: Jitter,
     objects: Vec<Object>,
     lines: Vec<Line>,
@@ -155,7 +155,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    pub(crate) fn new(config: Page, draws: Stream) -> Self {
+    pub(crate) fn new(config: Page, draws: RngStream) -> Self {
         let lines = if config.multiplexed {
             1
         } else {
@@ -194,7 +194,7 @@ impl Browser {
             let size = count / depth + usize::from(level < count % depth);
             for index in next..next + size {
                 objects[index].bytes = self.config.object.draw(draws).get().max(1);
-                let by = above.start + draws.below(above.len() as u64) as usize;
+                let by = above.start + draws.uniform_u64(above.len() as u64) as usize;
                 objects[by].names.push(index);
             }
             above = next..next + size;
@@ -226,7 +226,7 @@ impl Browser {
             self.waiting.pop_front();
             let line = &mut self.lines[slot];
             line.asked.push_back(object);
-            out.push(Command::Turn(slot));
+            out.push(Command::SelectSlot(slot));
             if !core::mem::replace(&mut line.is_open, true) {
                 out.push(Command::Open);
             }
@@ -239,7 +239,7 @@ impl Browser {
         if let Some(object) = line.asked.pop_front() {
             let bytes = self.objects[object].bytes;
             line.answers.push_back((object, bytes));
-            out.extend([Command::Turn(slot), Command::Send(End::Server, bytes)]);
+            out.extend([Command::SelectSlot(slot), Command::Send(End::Server, bytes)]);
         }
     }
 
@@ -256,7 +256,7 @@ impl Browser {
             for (slot, line) in self.lines.iter().enumerate() {
                 if line.is_open {
                     self.closing += 1;
-                    out.extend([Command::Turn(slot), Command::Close(End::Client)]);
+                    out.extend([Command::SelectSlot(slot), Command::Close(End::Client)]);
                 }
             }
         }
@@ -274,11 +274,11 @@ impl Browser {
 }
 
 impl Application for Browser {
-    fn follows(&self) -> bool {
+    fn wants_progress(&self) -> bool {
         true
     }
 
-    fn turn(&mut self, slot: usize) {
+    fn select_slot(&mut self, slot: usize) {
         self.slot = slot;
     }
 
@@ -302,7 +302,7 @@ impl Application for Browser {
         self.settle(out);
     }
 
-    fn progressed(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
+    fn on_progress(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
         let slot = self.slot;
         if end == End::Server {
             let request = self.config.request.get().max(1);

@@ -22,7 +22,7 @@ fn page(objects: u32, depth: u32) -> Page {
 
 fn browser(page: Page) -> Browser {
     page.check().unwrap();
-    Browser::new(page, Stream::new(1, Purpose::Workload, 0))
+    Browser::new(page, RngStream::new(1, Purpose::Workload, 0))
 }
 
 /// Network that carries each message in 50 ms; returns the commands with their times and slots.
@@ -40,16 +40,16 @@ fn load(mut browser: Browser) -> Vec<(Instant, usize, Command)> {
         let (mut slot, mut out) = (0, Vec::new());
         if wake <= now {
             wake = Instant::NEVER;
-            browser.turn(0);
+            browser.select_slot(0);
             browser.wake(now, &mut out);
         } else if let Some((from, end, bytes)) = arrival.and_then(|key| arrivals.remove(&key)) {
             slot = from;
-            browser.turn(slot);
-            browser.progressed(now, end, bytes, &mut out);
+            browser.select_slot(slot);
+            browser.on_progress(now, end, bytes, &mut out);
         }
         for command in out {
             match command {
-                Command::Turn(to) => slot = to,
+                Command::SelectSlot(to) => slot = to,
                 Command::WakeAt(time) => wake = time,
                 Command::Send(end, bytes) => {
                     let arrives = now + Duration::from_millis(50);
@@ -58,7 +58,7 @@ fn load(mut browser: Browser) -> Vec<(Instant, usize, Command)> {
                 }
                 _ => {}
             }
-            if !matches!(command, Command::Turn(_)) {
+            if !matches!(command, Command::SelectSlot(_)) {
                 done.push((now, slot, command));
             }
         }
@@ -126,7 +126,7 @@ fn every_object_of_a_page_arrives_once() {
             count: Some(1),
             ..Page::default()
         };
-        let browser = Browser::new(drawn, Stream::new(u64::from(seed), Purpose::Workload, 0));
+        let browser = Browser::new(drawn, RngStream::new(u64::from(seed), Purpose::Workload, 0));
         let done = load(browser);
         let sent = |end| {
             let sends = done.iter();

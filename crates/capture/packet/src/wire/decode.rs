@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use tcp::{Ecn, Flags, Segment};
 
 use super::checksum::PROTOCOL_TCP;
-use super::{Datagram, WireError, read_options};
+use super::{IpPacket, WireError, read_options};
 
 /// Bits of the fragment offset and of the flag that more fragments follow.
 const FRAGMENT: u16 = 0x3fff;
@@ -17,7 +17,7 @@ const FRAGMENT: u16 = 0x3fff;
 ///
 /// # Errors
 /// If `packet` is something else or ends within its headers.
-pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
+pub fn parse(packet: &[u8]) -> Result<IpPacket, WireError> {
     let truncated = WireError::Truncated(packet.len());
     let word = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));
     let long = |at: usize| Some(u32::from_be_bytes(packet.get(at..at + 4)?.try_into().ok()?));
@@ -42,7 +42,7 @@ pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
         ack: long(ip_len + 8).ok_or(truncated)?,
         len: (total - headers) as u32,
         flags: Flags::from_bits(packet[ip_len + 13]),
-        radio_loss: packet[ip_len + 12] & 0b1000 != 0,
+        eln: packet[ip_len + 12] & 0b1000 != 0,
         window: word(ip_len + 14).ok_or(truncated)?,
         ecn: match ip[1] & 0b11 {
             0b00 => Ecn::NotEct,
@@ -57,7 +57,7 @@ pub fn parse(packet: &[u8]) -> Result<Datagram, WireError> {
         let address = Ipv4Addr::from_bits(long(address)?);
         Some(SocketAddrV4::new(address, word(port)?))
     };
-    Ok(Datagram {
+    Ok(IpPacket {
         source: endpoint(12, ip_len).ok_or(truncated)?,
         destination: endpoint(16, ip_len + 2).ok_or(truncated)?,
         identification: u16::from_be_bytes([ip[4], ip[5]]),

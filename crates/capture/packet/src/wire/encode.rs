@@ -4,7 +4,7 @@ use tcp::Ecn;
 use tcp::segment::{IP_HEADER, TCP_HEADER};
 
 use super::checksum::{PROTOCOL_TCP, Sum};
-use super::{Datagram, WireError, options};
+use super::{IpPacket, WireError, options};
 
 const IPV4_WITHOUT_OPTIONS: u8 = 0x45;
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -17,7 +17,7 @@ const MAX_OPTIONS: u32 = 40;
 ///
 /// # Errors
 /// If options or payload are longer than their length fields allow.
-pub fn encode(datagram: &Datagram, snaplen: usize, out: &mut Vec<u8>) -> Result<u16, WireError> {
+pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<u16, WireError> {
     let segment = &datagram.segment;
     let options_len = segment.options_len();
     if options_len > MAX_OPTIONS {
@@ -50,7 +50,7 @@ pub fn encode(datagram: &Datagram, snaplen: usize, out: &mut Vec<u8>) -> Result<
     out.extend(segment.seq.to_be_bytes());
     out.extend(segment.ack.to_be_bytes());
     // The data offset counts 32-bit words, in the upper half of its octet. Below it is the first reserved bit.
-    let reserved = u8::from(segment.radio_loss) << 3;
+    let reserved = u8::from(segment.eln) << 3;
     out.extend([(header_len / 4 * 16) as u8 | reserved, segment.flags.bits()]);
     out.extend(segment.window.to_be_bytes());
     out.extend([0; 4]);

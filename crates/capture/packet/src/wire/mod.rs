@@ -15,7 +15,7 @@ pub use options::read_options;
 
 /// TCP segment with the fields of its IP header and its ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Datagram {
+pub struct IpPacket {
     /// Address and port of the sender.
     pub source: SocketAddrV4,
     /// Address and port of the receiver.

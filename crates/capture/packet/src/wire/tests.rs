@@ -6,8 +6,8 @@ use super::checksum::Sum;
 use super::*;
 use crate::addressing::address;
 
-fn datagram(segment: Segment) -> Datagram {
-    Datagram {
+fn datagram(segment: Segment) -> IpPacket {
+    IpPacket {
         source: SocketAddrV4::new(address(0), 443),
         destination: SocketAddrV4::new(address(258), 50_000),
         identification: 7,
@@ -117,7 +117,7 @@ prop_compose! {
         mss in any::<Option<u16>>(), window_scale in any::<Option<u8>>(),
         sack_permitted in any::<bool>(), timestamps in any::<Option<(u32, u32)>>(),
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
-        far_ack in prop::option::of((253..=254_u8, any::<u32>())), radio_loss in any::<bool>(),
+        far_ack in prop::option::of((253..=254_u8, any::<u32>())), eln in any::<bool>(),
         ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce])
     ) -> Segment {
         let syn = Flags::from_bits(flags).contains(Flags::SYN);
@@ -134,7 +134,7 @@ prop_compose! {
             sack_permitted: syn && sack_permitted,
             sack: sack(&blocks[..blocks.len().min(room)]),
             far_ack: far_ack.map(|(kind, number)| FarAck { kind, number }),
-            radio_loss,
+            eln,
             ecn,
             continues: false,
         }

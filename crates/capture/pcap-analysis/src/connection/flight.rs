@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use tcp::SackBlocks;
 
-use super::reports::Reports;
 use super::rtt::Sample;
+use super::sack_history::SackHistory;
 use super::sequence;
 
 /// Segments that are kept; an older one counts as acknowledged.
-const LONGEST: usize = 1 << 17;
+const MAX_SEGMENTS: usize = 1 << 17;
 /// Acknowledged segments that are remembered.
 const ACKED: usize = 1 << 10;
 
@@ -29,7 +29,7 @@ pub(super) struct Sent {
 
 /// News of an ACK about the flight.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(super) struct Acked {
+pub(super) struct AckResult {
     /// Bytes by which the cumulative acknowledgement advanced.
     pub(super) advanced: u64,
     /// Bytes acknowledged cumulatively or selectively for the first time.
@@ -37,9 +37,9 @@ pub(super) struct Acked {
     /// RTT of the newest segment that passed once only.
     pub(super) sample: Option<Sample>,
     /// Segments that passed once and were reported after later ones.
-    pub(super) overtaken: Vec<Sent>,
+    pub(super) reordered: Vec<Sent>,
     /// Bytes acknowledged that never passed.
-    pub(super) unseen: u64,
+    pub(super) uncaptured: u64,
 }
 
 /// Segments in flight, in their order.
@@ -55,7 +55,7 @@ pub(super) struct Flight {
     sacked_bytes: u64,
     /// SACK blocks of the last ACK.
     known: [(u64, u64); 4],
-    reports: Reports,
+    reports: SackHistory,
     /// The segments that were acknowledged last.
     latest: VecDeque<Sent>,
 }
@@ -81,7 +81,7 @@ impl Flight {
 
     /// Adds a range behind everything that has passed.
     pub(super) fn push(&mut self, start: u64, end: u64, at_ns: u64) {
-        if self.sent.len() == LONGEST {
+        if self.sent.len() == MAX_SEGMENTS {
             self.sent.pop_front();
         }
         self.sent.push_back(Sent {
@@ -144,16 +144,16 @@ impl Flight {
     }
 
     /// Takes an ACK; `sack` are its blocks.
-    pub(super) fn take_ack(&mut self, ack: u64, sack: &SackBlocks, at_ns: u64) -> Acked {
-        let mut told = Acked::default();
+    pub(super) fn on_ack(&mut self, ack: u64, sack: &SackBlocks, at_ns: u64) -> AckResult {
+        let mut told = AckResult::default();
         let highest_before = self.highest_sacked;
         let blocks = sack.as_slice();
         if !blocks.is_empty() {
-            self.take_blocks(ack, blocks, at_ns, &mut told);
+            self.on_sack_blocks(ack, blocks, at_ns, &mut told);
         }
         if ack > self.acked {
             told.advanced = ack - self.acked;
-            self.take_cumulative(ack, highest_before, at_ns, &mut told);
+            self.on_cumulative_ack(ack, highest_before, at_ns, &mut told);
             self.acked = ack;
             self.highest = self.highest.max(ack);
             self.highest_sacked = self.highest_sacked.max(ack);
@@ -169,7 +169,7 @@ impl Flight {
         self.reports.until(at_ns)
     }
 
-    fn take_cumulative(&mut self, ack: u64, sacked: u64, at_ns: u64, told: &mut Acked) {
+    fn on_cumulative_ack(&mut self, ack: u64, sacked: u64, at_ns: u64, told: &mut AckResult) {
         self.cut(ack);
         let mut seen = self.acked;
         let mut repeated = false;
@@ -180,7 +180,7 @@ impl Flight {
                 self.latest.pop_front();
             }
             self.latest.push_back(sent);
-            told.unseen += sent.start.saturating_sub(seen);
+            told.uncaptured += sent.start.saturating_sub(seen);
             seen = seen.max(sent.end);
             let len = sent.end - sent.start;
             if sent.is_sacked {
@@ -191,17 +191,23 @@ impl Flight {
             repeated |= sent.times > 1;
             newest = Some(sent);
             if sent.times == 1 && sent.end < sacked && !sent.is_late {
-                told.overtaken.push(sent);
+                told.reordered.push(sent);
             }
         }
-        told.unseen += ack.saturating_sub(seen);
+        told.uncaptured += ack.saturating_sub(seen);
         // Karn's algorithm (RFC 6298 §3): an ACK for what passed twice is no sample.
-        if let (Some(sent), false, true) = (newest, repeated, told.overtaken.is_empty()) {
+        if let (Some(sent), false, true) = (newest, repeated, told.reordered.is_empty()) {
             told.sample = told.sample.or(Some(sample(&sent, at_ns)));
         }
     }
 
-    fn take_blocks(&mut self, ack: u64, blocks: &[(u32, u32)], at_ns: u64, told: &mut Acked) {
+    fn on_sack_blocks(
+        &mut self,
+        ack: u64,
+        blocks: &[(u32, u32)],
+        at_ns: u64,
+        told: &mut AckResult,
+    ) {
         let highest_before = self.highest_sacked;
         let mut now = [(0, 0); 4];
         for (number, block) in blocks.iter().enumerate().take(now.len()) {
@@ -230,7 +236,7 @@ impl Flight {
         self.known = now;
     }
 
-    fn sack(&mut self, left: u64, right: u64, highest: u64, at_ns: u64, told: &mut Acked) {
+    fn sack(&mut self, left: u64, right: u64, highest: u64, at_ns: u64, told: &mut AckResult) {
         if left >= right {
             return;
         }
@@ -246,7 +252,7 @@ impl Flight {
                 continue;
             }
             if sent.end < highest {
-                told.overtaken.push(*sent);
+                told.reordered.push(*sent);
             } else {
                 told.sample = Some(sample(sent, at_ns));
             }
@@ -292,7 +298,7 @@ mod tests {
     #[test]
     fn an_ack_gives_the_rtt_of_the_newest_segment() {
         let mut flight = flight(3);
-        let told = flight.take_ack(START + 200, &SackBlocks::EMPTY, 21_000_000);
+        let told = flight.on_ack(START + 200, &SackBlocks::EMPTY, 21_000_000);
         assert_eq!(told.advanced, 200);
         assert_eq!(told.sample.unwrap().rtt_ns, 20_000_000);
         assert_eq!(flight.bytes(), 100);
@@ -304,7 +310,7 @@ mod tests {
         let mut flight = flight(3);
         let before = flight.repeat(START, START + 100, 50_000_000).unwrap();
         assert_eq!((before.times, before.last_ns), (1, 0));
-        let told = flight.take_ack(START + 300, &SackBlocks::EMPTY, 60_000_000);
+        let told = flight.on_ack(START + 300, &SackBlocks::EMPTY, 60_000_000);
         assert_eq!(told.sample, None);
     }
 
@@ -319,28 +325,28 @@ mod tests {
     #[test]
     fn sacked_bytes_leave_the_flight_once() {
         let mut flight = flight(5);
-        let told = flight.take_ack(START, &blocks(&[(200, 300)]), 30_000_000);
+        let told = flight.on_ack(START, &blocks(&[(200, 300)]), 30_000_000);
         assert_eq!((told.delivered, flight.bytes()), (100, 400));
-        let told = flight.take_ack(START, &blocks(&[(200, 400)]), 31_000_000);
+        let told = flight.on_ack(START, &blocks(&[(200, 400)]), 31_000_000);
         assert_eq!((told.delivered, flight.bytes()), (100, 300));
-        let told = flight.take_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
+        let told = flight.on_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
         assert_eq!((told.delivered, flight.bytes()), (200, 100));
     }
 
     #[test]
     fn a_hole_that_closes_by_itself_was_overtaken() {
         let mut flight = flight(4);
-        flight.take_ack(START, &blocks(&[(100, 200)]), 30_000_000);
-        let told = flight.take_ack(START + 200, &SackBlocks::EMPTY, 31_000_000);
-        assert_eq!(told.overtaken.len(), 1);
-        assert_eq!(told.overtaken[0].start, START);
+        flight.on_ack(START, &blocks(&[(100, 200)]), 30_000_000);
+        let told = flight.on_ack(START + 200, &SackBlocks::EMPTY, 31_000_000);
+        assert_eq!(told.reordered.len(), 1);
+        assert_eq!(told.reordered[0].start, START);
     }
 
     #[test]
     fn acknowledged_bytes_that_never_passed_are_counted() {
         let mut flight = flight(1);
         flight.push(START + 300, START + 400, 5);
-        let told = flight.take_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
-        assert_eq!(told.unseen, 200);
+        let told = flight.on_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
+        assert_eq!(told.uncaptured, 200);
     }
 }

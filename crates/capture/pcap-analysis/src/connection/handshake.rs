@@ -2,7 +2,7 @@
 
 use tcp::{Flags, Segment};
 
-use super::half::Half;
+use super::direction::Direction;
 use super::rtt::Sample;
 
 /// Times of the segments of a handshake.
@@ -25,8 +25,8 @@ impl Handshake {
         side: usize,
         segment: &Segment,
         at_ns: u64,
-        up: &mut Half,
-        down: &mut Half,
+        up: &mut Direction,
+        down: &mut Direction,
     ) {
         let flags = segment.flags;
         let syn = flags.contains(Flags::SYN);

@@ -107,7 +107,7 @@ pub(super) struct Loss {
     pub(super) is_reordering: bool,
     pub(super) acked_ns: Option<u64>,
     /// Other losses that passed within an RTT around it.
-    pub(super) company: u32,
+    pub(super) losses_nearby: u32,
 }
 
 /// Smallest growth of the RTT over its minimum that shows a queue.
@@ -144,18 +144,22 @@ impl Loss {
             return (Kind::Tail, 0.8, reason);
         }
         let (Some(share), Some(growth)) = (self.queue.share(), self.queue.growth()) else {
-            return if self.company >= BURST {
+            return if self.losses_nearby >= BURST {
                 (Kind::Congestion, 0.5, "many segments were lost with it")
             } else {
                 (Kind::Random, 0.3, "no RTT tells of a queue")
             };
         };
-        let full = if self.company < FEW { FULL_ALONE } else { FULL };
+        let full = if self.losses_nearby < FEW {
+            FULL_ALONE
+        } else {
+            FULL
+        };
         if share >= full && growth >= GROWN {
             let sure = 0.5 + 0.5 * (share - full) / (1.0 - full);
             return (Kind::Congestion, sure, "the RTT beside it was high");
         }
-        if self.company >= BURST && growth >= GROWN / 2.0 {
+        if self.losses_nearby >= BURST && growth >= GROWN / 2.0 {
             return (Kind::Congestion, 0.5, "many segments were lost with it");
         }
         let sure = (1.0 - share).clamp(0.5, 0.95);

@@ -1,31 +1,31 @@
 //! Connection: a state machine that follows the segments of both sides past the capture.
 //!
-//! It does no I/O and has no clock: it is told each packet, and appends rows to the tables. A [`half`] follows one
+//! It does no I/O and has no clock: it is told each packet, and appends rows to the tables. A [`direction`] follows one
 //! direction; [`loss`] has the rules for kinds of loss.
 
+mod capture_point;
+mod cca_inference;
 mod counts;
-mod echo;
+mod direction;
 mod flight;
-mod half;
 mod handshake;
 mod interval;
 mod loss;
-mod place;
-mod reductions;
-mod reports;
-mod row;
+mod output;
 mod rtt;
+mod sack_history;
 mod sequence;
-mod silence;
+mod stalls;
+mod timestamp_rtt;
 
 use std::net::SocketAddr;
 
 use tcp::{Ecn, Flags, Segment};
 
-use crate::input::layers::Packet;
+use crate::input::decode::Packet;
 use crate::tables::{ResetRow, Tables};
 
-use half::{Half, Passage, Passing};
+use direction::{Direction, SeenSegment, SegmentKind};
 use handshake::Handshake;
 pub use loss::LOSS_KINDS;
 
@@ -51,7 +51,7 @@ pub(crate) struct Ends {
 
 /// Fingerprint of a packet that passed.
 #[derive(Clone, Copy, Default)]
-struct Passed {
+struct Fingerprint {
     fingerprint: u64,
     identification: u16,
     len: u32,
@@ -66,10 +66,10 @@ pub(crate) struct Connection {
     pub(crate) last_ns: u64,
     idle_ns: u64,
     /// Up and down: what the client and what the server sends.
-    halves: [Half; 2],
+    halves: [Direction; 2],
     handshake: Handshake,
-    passed: [[Passed; COPIES]; 2],
-    place_of_passed: usize,
+    passed: [[Fingerprint; COPIES]; 2],
+    fingerprint_pos: usize,
     reset_by: Option<usize>,
     copies: u64,
     wrong_lengths: u64,
@@ -97,7 +97,7 @@ impl Connection {
             halves: Default::default(),
             handshake: Handshake::default(),
             passed: Default::default(),
-            place_of_passed: 0,
+            fingerprint_pos: 0,
             reset_by: None,
             copies: 0,
             wrong_lengths: 0,
@@ -108,7 +108,7 @@ impl Connection {
     }
 
     /// Returns whether a packet with the same ends begins another connection.
-    pub(crate) fn is_another(&self, packet: &Packet) -> bool {
+    pub(crate) fn is_port_reuse(&self, packet: &Packet) -> bool {
         let side = self.side(packet);
         let half = &self.halves[side];
         let Some(base) = half.base else {
@@ -159,13 +159,13 @@ impl Connection {
         let [from, to] = self.both(side);
         from.integrate(at_ns, to.window);
         to.integrate(at_ns, from.window);
-        self.shake_hands(side, packet);
-        self.hear(side, segment, at_ns, since_ns);
+        self.track_handshake(side, packet);
+        self.on_ack(side, segment, at_ns, since_ns);
         let passage = self.pass(side, segment, at_ns);
         if segment.flags.contains(Flags::RST) {
             self.reset(side, at_ns, tables);
         }
-        self.settle(at_ns, tables);
+        self.classify_losses(at_ns, tables);
         if segments {
             tables
                 .segments
@@ -174,20 +174,20 @@ impl Connection {
     }
 
     /// Returns the half of this side and the other one.
-    fn both(&mut self, side: usize) -> [&mut Half; 2] {
+    fn both(&mut self, side: usize) -> [&mut Direction; 2] {
         let [up, down] = &mut self.halves;
         if side == 0 { [up, down] } else { [down, up] }
     }
 
     /// Returns whether the packet was captured before: the same header and, where IPv4 gives one, identification.
     fn is_copy(&mut self, side: usize, packet: &Packet) -> bool {
-        let passed = Passed {
+        let passed = Fingerprint {
             fingerprint: packet.fingerprint,
             identification: packet.identification,
             len: packet.segment.len,
             at_ns: packet.at_ns,
         };
-        let within = |earlier: &Passed| {
+        let within = |earlier: &Fingerprint| {
             let limit = if passed.identification != 0 {
                 COPY_NS
             } else if passed.len > 0 {
@@ -204,8 +204,8 @@ impl Connection {
                 && earlier.len == passed.len
                 && within(earlier)
         });
-        self.place_of_passed = (self.place_of_passed + 1) % COPIES;
-        self.passed[side][self.place_of_passed] = passed;
+        self.fingerprint_pos = (self.fingerprint_pos + 1) % COPIES;
+        self.passed[side][self.fingerprint_pos] = passed;
         found
     }
 
@@ -221,7 +221,7 @@ impl Connection {
         }
     }
 
-    fn shake_hands(&mut self, side: usize, packet: &Packet) {
+    fn track_handshake(&mut self, side: usize, packet: &Packet) {
         let segment = &packet.segment;
         let at_ns = packet.at_ns;
         if segment.flags.contains(Flags::SYN) {
@@ -244,7 +244,7 @@ impl Connection {
     }
 
     /// Takes what a segment tells of the other direction: acknowledgement, echo, window.
-    fn hear(&mut self, side: usize, segment: &Segment, at_ns: u64, since_ns: u64) {
+    fn on_ack(&mut self, side: usize, segment: &Segment, at_ns: u64, since_ns: u64) {
         let [from, to] = self.both(side);
         let same_window = from.offer(segment, at_ns);
         if let Some((value, echo)) = segment.timestamps {
@@ -264,7 +264,7 @@ impl Connection {
         }
         let rtt = to.answers.smoothed_ns().unwrap_or(0);
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
-        to.silences.heard(at_ns, waiting, rtt);
+        to.silences.on_packet(at_ns, waiting, rtt);
         if to.is_duplicate_ack(segment, same_window) {
             from.counts.duplicate_acks += 1;
         }
@@ -273,13 +273,13 @@ impl Connection {
     }
 
     /// Takes the payload or FIN of a segment.
-    fn pass(&mut self, side: usize, segment: &Segment, at_ns: u64) -> Passage {
+    fn pass(&mut self, side: usize, segment: &Segment, at_ns: u64) -> SegmentKind {
         let [from, to] = self.both(side);
         let fin = segment.flags.contains(Flags::FIN);
         let start = from.number(segment);
         let mut end = start + u64::from(segment.len);
         if segment.flags.contains(Flags::SYN) && segment.len == 0 {
-            return Passage::Empty;
+            return SegmentKind::NoPayload;
         }
         if segment.len > 0 {
             let first = from.payload_ns.map_or(at_ns, |(first, _)| first);
@@ -295,13 +295,13 @@ impl Connection {
                 && segment.flags.bits() & (Flags::RST | Flags::SYN).bits() == 0;
             from.counts.keep_alives += u64::from(probes);
             return if probes {
-                Passage::Probe
+                SegmentKind::Probe
             } else {
-                Passage::Empty
+                SegmentKind::NoPayload
             };
         }
-        let near = row::least(&to.answers, &from.near);
-        let passing = Passing {
+        let near = output::least(&to.answers, &from.near);
+        let passing = SeenSegment {
             at_ns,
             near_ns: near.unwrap_or(0),
             start,
@@ -334,28 +334,28 @@ impl Connection {
     }
 
     /// Tells the kind of losses of which no more news can come.
-    fn settle(&mut self, at_ns: u64, tables: &mut Tables) {
+    fn classify_losses(&mut self, at_ns: u64, tables: &mut Tables) {
         for side in 0..2 {
             loop {
                 let half = &mut self.halves[side];
                 let rtt = half.answers.smoothed_ns().unwrap_or(0);
                 let patience = (2 * rtt).max(50_000_000);
-                let Some(loss) = half.settled.front() else {
+                let Some(loss) = half.classified.front() else {
                     break;
                 };
                 let since = loss.acked_ns.unwrap_or(loss.repaired_ns);
                 if at_ns < since.saturating_add(patience) {
                     break;
                 }
-                self.tell_loss(side, tables);
+                self.append_loss_row(side, tables);
             }
         }
     }
 
     /// Appends the row of the first settled loss.
-    fn tell_loss(&mut self, side: usize, tables: &mut Tables) {
+    fn append_loss_row(&mut self, side: usize, tables: &mut Tables) {
         let half = &mut self.halves[side];
-        let Some(mut loss) = half.settled.pop_front() else {
+        let Some(mut loss) = half.classified.pop_front() else {
             return;
         };
         let rtts = if loss.is_upstream {
@@ -365,11 +365,12 @@ impl Connection {
         };
         let rtt = rtts.min_ns().unwrap_or(0);
         let near = |other: &&loss::Loss| other.lost_ns.abs_diff(loss.lost_ns) <= rtt.max(1_000_000);
-        let later = half.settled.iter().chain(&half.open).take(COMPANY);
-        loss.company = later.filter(near).count() as u32 + half.company_before(&loss, rtt);
+        let later = half.classified.iter().chain(&half.open).take(COMPANY);
+        loss.losses_nearby =
+            later.filter(near).count() as u32 + half.count_losses_nearby(&loss, rtt);
         let silent_until = half.silences.end_around(loss.lost_ns, rtt);
         let judged = loss.judge(silent_until, rtt);
-        half.told(&loss);
+        half.mark_reported(&loss);
         let base = half.base.unwrap_or(0);
         self.kinds[judged.0 as usize] += 1;
         tables
@@ -382,9 +383,9 @@ impl Connection {
         for side in 0..2 {
             let half = &mut self.halves[side];
             let open = core::mem::take(&mut half.open);
-            half.settled.extend(open);
-            while !self.halves[side].settled.is_empty() {
-                self.tell_loss(side, tables);
+            half.classified.extend(open);
+            while !self.halves[side].classified.is_empty() {
+                self.append_loss_row(side, tables);
             }
             let up = side == 0;
             if let Some(row) = self.halves[side].interval.row(self.number, up) {

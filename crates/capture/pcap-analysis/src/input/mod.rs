@@ -1,13 +1,13 @@
 //! Input: from the bytes of a capture to TCP packets.
 //!
-//! [`source`] opens files and pipes, [`records`] takes pcap and pcapng apart, [`layers`] finds the TCP segment in a
+//! [`decompress`] opens files and pipes, [`pcap_reader`] takes pcap and pcapng apart, [`decode`] finds the TCP segment in a
 //! record.
 
+pub mod decode;
+pub mod decompress;
 mod gtp;
 mod ip;
-pub mod layers;
 mod link;
-pub mod records;
-pub mod source;
+pub mod pcap_reader;
 mod tcp_header;
 mod zstd;

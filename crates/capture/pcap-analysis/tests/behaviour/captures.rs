@@ -102,7 +102,7 @@ fn a_clock_that_is_set_back_is_counted_and_harms_nothing_after_it() {
         *at -= 5_000_000_000;
     }
     let (summary, tables) = analysed(pcap(&packets, 101, false, true));
-    assert_eq!(summary.backwards, 1);
+    assert_eq!(summary.time_reversals, 1);
     assert_eq!(tables.connections.bytes_down, [50_000]);
     assert!(tables.connections.duration_s[0] < 5.0);
 }

@@ -4,7 +4,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use packet::wire::{Datagram, encode};
+use packet::wire::{IpPacket, encode};
 use tcp::{Flags, Segment};
 
 /// Time of a packet, ns, and its bytes from the IP header on.
@@ -37,7 +37,7 @@ impl Script {
         } else {
             (SERVER, CLIENT)
         };
-        let datagram = Datagram {
+        let datagram = IpPacket {
             source,
             destination,
             identification: self.identification,

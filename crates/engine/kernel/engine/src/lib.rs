@@ -4,10 +4,10 @@
 //! `celltcp kernel build` builds the kernel.
 
 mod console;
+mod cpu;
 mod initrd;
 mod memory;
 mod process;
-mod processors;
 mod run;
 
 pub use process::Parts;

@@ -7,7 +7,7 @@ const MIB: u64 = 1 << 20;
 /// Memory of the kernel, its program and the path beside the buffers of connections, bytes.
 const BASE: u64 = 256 * MIB;
 /// Size that every scenario gets, bytes.
-const LEAST: u64 = 512 * MIB;
+const MIN_SIZE: u64 = 512 * MIB;
 
 /// Returns the size of the memory, bytes.
 ///
@@ -17,12 +17,12 @@ const LEAST: u64 = 512 * MIB;
 pub(crate) fn size(scenario: &Scenario) -> u64 {
     let tcp = &scenario.tcp;
     let connection = tcp.send_buffer_max.get() + 3 * tcp.receive_buffer_max.get();
-    let flows = &scenario.spread().flows;
+    let flows = &scenario.expand_flows().flows;
     let connections: u64 = flows.iter().map(|flow| u64::from(flow.count)).sum();
     let wanted = BASE.saturating_add(connections.saturating_mul(2 * connection));
     wanted
         .min(memory_of_host() / 2)
-        .max(LEAST)
+        .max(MIN_SIZE)
         .next_multiple_of(MIB)
 }
 

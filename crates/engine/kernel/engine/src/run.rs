@@ -14,12 +14,12 @@ use scenario::Scenario;
 use units::Instant;
 
 use crate::Parts;
+use crate::cpu::Processor;
 use crate::memory;
 use crate::process::Process;
-use crate::processors::Processor;
 
 /// Time to wait for a report before checking the process, ms.
-const LOOK: u16 = 200;
+const POLL_MS: u16 = 200;
 
 /// Options of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,7 +118,7 @@ pub struct KernelRun {
     frames: FrameReader,
     end: Instant,
     reached: Instant,
-    heard: WallInstant,
+    last_report: WallInstant,
     patience: WallTime,
     samples: Samples,
     outcome: Option<Tables>,
@@ -166,7 +166,7 @@ impl KernelRun {
             frames: FrameReader::default(),
             end: Instant::ZERO + scenario.duration,
             reached: Instant::ZERO,
-            heard: WallInstant::now(),
+            last_report: WallInstant::now(),
             patience: options.patience,
             samples: Samples::default(),
             outcome: None,
@@ -185,7 +185,7 @@ impl KernelRun {
                 return Ok(false);
             }
             if self.read_reports()? {
-                self.heard = WallInstant::now();
+                self.last_report = WallInstant::now();
             } else if let Some(status) = self.process.ended()? {
                 // Its last output may have come after we looked.
                 if !self.read_reports()? {
@@ -194,7 +194,7 @@ impl KernelRun {
                         console: self.process.console(),
                     });
                 }
-            } else if self.heard.elapsed() > self.patience {
+            } else if self.last_report.elapsed() > self.patience {
                 return Err(KernelError::Hung {
                     patience: self.patience,
                     console: self.process.console(),
@@ -229,7 +229,7 @@ impl KernelRun {
     /// Waits a little for reports and takes them; returns whether bytes came.
     fn read_reports(&mut self) -> Result<bool, KernelError> {
         let mut ready = [PollFd::new(self.reports.as_fd(), PollFlags::POLLIN)];
-        poll(&mut ready, PollTimeout::from(LOOK)).map_err(io::Error::from)?;
+        poll(&mut ready, PollTimeout::from(POLL_MS)).map_err(io::Error::from)?;
         let readable = ready[0]
             .revents()
             .is_some_and(|events| events.contains(PollFlags::POLLIN));

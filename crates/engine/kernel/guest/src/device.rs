@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use kernel_protocol::{Answer, DEVICE, Message};
+use kernel_protocol::{DEVICE, Message, Reply};
 
 /// Longest answer.
-const LONGEST: usize = 64 * 1024;
+const MAX_REPLY: usize = 64 * 1024;
 
 /// The open device.
 pub(crate) struct Device {
@@ -20,14 +20,14 @@ impl Device {
     }
 
     /// Sends a message to the path.
-    pub(crate) fn tell(&mut self, message: &Message) -> io::Result<()> {
+    pub(crate) fn send(&mut self, message: &Message) -> io::Result<()> {
         self.file.write_all(&kernel_protocol::encode(message)?)
     }
 
     /// Sends a question to the path and returns the answer.
-    pub(crate) fn ask(&mut self, message: &Message) -> io::Result<Answer> {
-        self.tell(message)?;
-        let mut answer = vec![0; LONGEST];
+    pub(crate) fn request(&mut self, message: &Message) -> io::Result<Reply> {
+        self.send(message)?;
+        let mut answer = vec![0; MAX_REPLY];
         let length = self.file.read(&mut answer)?;
         kernel_protocol::decode(&answer[..length])
     }

@@ -6,7 +6,7 @@ use cca::registry;
 use kernel_protocol::{GuestCca, GuestFlow, GuestJob};
 use selection::{Auto, Selectors};
 use units::{Duration, Instant};
-use workload::{Due, FlowPlan, Sessions, Switches, Workload};
+use workload::{FlowPlan, ScheduledSwitch, Sessions, Switches, Workload};
 
 /// Congestion control that a flow asks for, or `auto` and its words.
 #[derive(Clone, Debug)]
@@ -72,11 +72,11 @@ pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<Choice>> {
     for (number, flow) in job.flows.iter().enumerate() {
         first.push(Choice::new(&flow.cca)?);
         for switch in &flow.switches {
-            due.push(Due {
+            due.push(ScheduledSwitch {
                 at: at(switch.at_ns),
                 flow: number,
                 to: Choice::new(&switch.to)?,
-                how: switch.how,
+                mode: switch.how,
             });
         }
     }

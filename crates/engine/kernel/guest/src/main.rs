@@ -3,27 +3,27 @@
 
 mod connection;
 mod device;
+mod event_loop;
 mod flows;
 mod host;
-mod play;
 mod reader;
 
 use std::io;
 
-use kernel_protocol::{Answer, Message, PROTOCOL};
+use kernel_protocol::{Message, PROTOCOL, Reply};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::utsname::uname;
 
 use device::Device;
-use play::Play;
+use event_loop::EventLoop;
 
 fn main() {
     if let Err(error) = play() {
         eprintln!("celltcp-guest: {error}");
         // Without the path, errors can only go to the console.
         let _ =
-            Device::open().and_then(|mut device| device.tell(&Message::Fail(error.to_string())));
+            Device::open().and_then(|mut device| device.send(&Message::Fail(error.to_string())));
     }
     let Err(error) = reboot(RebootMode::RB_POWER_OFF);
     eprintln!("celltcp-guest: {error}");
@@ -42,13 +42,13 @@ fn play() -> io::Result<()> {
     }
     let mut device = Device::open()?;
     let release = uname()?.release().to_string_lossy().into_owned();
-    let answer = device.ask(&Message::Hello {
+    let answer = device.request(&Message::Hello {
         protocol: PROTOCOL,
         release,
     })?;
-    let Answer::Job(job) = answer else {
+    let Reply::Job(job) = answer else {
         return Err(io::Error::other("the path does not say what to play"));
     };
     let hosts = host::set_up(&job)?;
-    Play::new(device, &hosts, &job)?.run()
+    EventLoop::new(device, &hosts, &job)?.run()
 }

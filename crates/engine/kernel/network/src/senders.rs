@@ -1,11 +1,11 @@
 //! Senders: the latest view of the sender of each connection.
 
-use cca::SenderView;
+use cca::SenderInfo;
 use units::Instant;
 
 /// The latest view of each sender, by the number of its connection; `None` before the first one.
 #[derive(Debug, Default)]
-pub(crate) struct Senders(Vec<Option<SenderView>>);
+pub(crate) struct Senders(Vec<Option<SenderInfo>>);
 
 impl Senders {
     /// Adds the next connection.
@@ -14,7 +14,7 @@ impl Senders {
     }
 
     /// Returns the latest view of the sender of `connection`.
-    pub(crate) fn view(&self, connection: u32) -> Option<SenderView> {
+    pub(crate) fn view(&self, connection: u32) -> Option<SenderInfo> {
         self.0[connection as usize]
     }
 
@@ -24,12 +24,12 @@ impl Senders {
         &mut self,
         now: Instant,
         connection: u32,
-        view: SenderView,
-    ) -> Option<SenderView> {
+        view: SenderInfo,
+    ) -> Option<SenderInfo> {
         let known = self.0.get_mut(connection as usize)?;
         let before = known.unwrap_or_default();
         let left = before.slow_start && !view.slow_start;
-        *known = Some(SenderView {
+        *known = Some(SenderInfo {
             timeouts: view.timeouts.or(before.timeouts),
             slow_start_exit: before
                 .slow_start_exit
@@ -43,7 +43,7 @@ impl Senders {
     }
 
     /// Returns the view of a sender whose counters have arrived.
-    pub(crate) fn counted(&mut self, connection: u32) -> Option<&mut SenderView> {
+    pub(crate) fn counted(&mut self, connection: u32) -> Option<&mut SenderInfo> {
         let known = self.0.get_mut(connection as usize)?;
         Some(known.get_or_insert_default())
     }

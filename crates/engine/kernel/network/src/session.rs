@@ -5,25 +5,25 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use cca::SenderView;
-use kernel_protocol::{Answer, Job, Message, PROTOCOL, Report, write_frame};
-use measurement::{Capture, CaptureFile, Engine, Introduction, ObservedPath, Options};
+use cca::SenderInfo;
+use kernel_protocol::{Job, Message, PROTOCOL, Reply, Report, write_frame};
+use measurement::{Capture, CaptureFile, Engine, NewConnection, ObservedPath, Options};
 use net::{CREATED_FROM, Delivery, HostId, Kind, Packet};
 use network_builder::{Plan, SERVER};
 use packet::addressing;
-use packet::wire::{self, Datagram};
+use packet::wire::{self, IpPacket};
 use scenario::Scenario;
-use tcp::{Flags, Unwrapper};
+use tcp::{Flags, SeqUnwrapper};
 use units::{Duration, Instant};
 use workload::End;
 
-use crate::card::Card;
-use crate::contents::Contents;
-use crate::delivered::Delivered;
-use crate::fates::Fates;
+use crate::device_queue::DeviceQueue;
+use crate::drops::Fates;
 use crate::guest_job::guest_job;
+use crate::payload_store::PayloadStore;
+use crate::reassembly::Reassembly;
+use crate::run_config::RunConfig;
 use crate::senders::Senders;
-use crate::start::Start;
 
 /// Number of samples from which on they are reported.
 const SAMPLES_AT_ONCE: usize = 4_096;
@@ -51,10 +51,10 @@ pub(crate) enum Verdict {
 
 /// The data of one connection.
 #[derive(Debug, Default)]
-struct Followed {
-    receiver: Delivered,
+struct TrackedConnection {
+    receiver: Reassembly,
     /// Sequence numbers of its data.
-    stream: Unwrapper,
+    stream: SeqUnwrapper,
 }
 
 /// A run on the path.
@@ -70,23 +70,23 @@ pub(crate) struct Session {
     end: Instant,
     fates: Fates,
     /// Bytes of packets, where there are middleboxes that may want them.
-    contents: Option<Contents>,
+    contents: Option<PayloadStore>,
     /// Bytes of packets that middleboxes have created, which were handed to the kernel last.
     handed_over: Vec<Vec<u8>>,
-    card: Card,
+    card: DeviceQueue,
     senders: Senders,
-    followed: Vec<Followed>,
+    followed: Vec<TrackedConnection>,
     verdicts: VecDeque<Verdict>,
     deliveries: Vec<Delivery>,
-    answer: Option<Answer>,
+    answer: Option<Reply>,
     packets: u32,
     reported: Instant,
     ended: bool,
 }
 
 impl Session {
-    pub(crate) fn new(start: Start) -> Self {
-        let Start {
+    pub(crate) fn new(start: RunConfig) -> Self {
+        let RunConfig {
             job,
             scenario,
             plan,
@@ -95,9 +95,9 @@ impl Session {
         Self {
             end: Instant::ZERO + scenario.duration,
             fates: Fates::default(),
-            contents: (!plan.middleboxes.is_empty()).then(Contents::default),
+            contents: (!plan.middleboxes.is_empty()).then(PayloadStore::default),
             handed_over: Vec::new(),
-            card: Card::default(),
+            card: DeviceQueue::default(),
             job,
             scenario,
             plan,
@@ -176,12 +176,12 @@ impl Session {
             return Some(true);
         }
         path.inject(time, on_path, &mut self.fates);
-        self.take_gone();
+        self.drain_dropped();
         Some(false)
     }
 
     /// Returns the connection of a packet, by the port of the end that opened it.
-    fn connection(&self, datagram: &Datagram) -> Option<u32> {
+    fn connection(&self, datagram: &IpPacket) -> Option<u32> {
         let ports = [datagram.source.port(), datagram.destination.port()];
         let client = ports.into_iter().max()?;
         let first = addressing::client_port(0);
@@ -212,7 +212,7 @@ impl Session {
                 while let Some(packet) = self.card.report(next) {
                     self.verdicts.push_back(Verdict::Sent { packet });
                 }
-                self.take_gone();
+                self.drain_dropped();
             } else if event == next {
                 self.run_path(next)?;
             } else {
@@ -248,12 +248,12 @@ impl Session {
         };
         let mut deliveries = core::mem::take(&mut self.deliveries);
         path.advance(now, &mut deliveries, &mut self.fates);
-        self.take_gone();
+        self.drain_dropped();
         for delivery in deliveries.drain(..) {
             self.arrive(now, &delivery);
         }
         self.deliveries = deliveries;
-        let failure = self.contents.as_ref().and_then(Contents::take_failure);
+        let failure = self.contents.as_ref().and_then(PayloadStore::take_failure);
         failure.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
     }
 
@@ -284,7 +284,7 @@ impl Session {
         }
     }
 
-    fn take_gone(&mut self) {
+    fn drain_dropped(&mut self) {
         for packet in self.fates.take_gone() {
             if packet < CREATED_FROM {
                 self.card.forget(packet);
@@ -325,7 +325,7 @@ impl Session {
             Message::Open { flow, cca } => self.open(time, flow as usize, cca)?,
             Message::Senders { sample, senders } => {
                 for (connection, view) in senders {
-                    self.show(time, sample, connection, view);
+                    self.update_sender(time, sample, connection, view);
                 }
                 self.report_samples(SAMPLES_AT_ONCE)?;
             }
@@ -334,13 +334,14 @@ impl Session {
                     path.recorder().complete(time, connection);
                 }
             }
-            Message::Figure {
+            Message::AppMetric {
                 connection,
                 name,
                 value,
             } => {
                 if let Some(path) = self.path.as_mut() {
-                    path.recorder().figure(time, connection, &name, value);
+                    path.recorder()
+                        .record_app_metric(time, connection, &name, value);
                 }
             }
             Message::Switched {
@@ -353,9 +354,9 @@ impl Session {
                     path.recorder().switched(time, connection, &to, how, cwnd);
                 }
             }
-            Message::Decided(row) => {
+            Message::Decision(row) => {
                 if let Some(path) = self.path.as_mut() {
-                    path.recorder().decided(row);
+                    path.recorder().record_decision(row);
                 }
             }
             Message::Estimated(rows) => {
@@ -382,18 +383,18 @@ impl Session {
                 let path = self.path.as_mut().ok_or_else(no_run)?;
                 path.memory_pressures(times);
             }
-            Message::Clock => self.answer = Some(Answer::Clock(time.as_nanos())),
-            Message::Truth { uplink } => {
+            Message::Clock => self.answer = Some(Reply::Clock(time.as_nanos())),
+            Message::BottleneckState { uplink } => {
                 let path = self.path.as_ref().ok_or_else(no_run)?;
                 let (queue_bytes, capacity_bps) = path.truth(uplink);
-                self.answer = Some(Answer::Truth {
+                self.answer = Some(Reply::BottleneckState {
                     queue_bytes,
                     capacity_bps,
                 });
             }
             Message::Hints { host } => {
                 let path = self.path.as_ref().ok_or_else(no_run)?;
-                self.answer = Some(Answer::Hints(path.hints(time, HostId(host))));
+                self.answer = Some(Reply::Hints(path.hints(time, HostId(host))));
             }
             Message::End => self.finish()?,
             Message::Fail(reason) => return Err(io::Error::other(reason)),
@@ -434,13 +435,13 @@ impl Session {
             path.set_contents(Box::new(contents.clone()));
         }
         self.path = Some(path);
-        let job = guest_job(&self.scenario.spread(), &self.plan, &self.job)?;
-        self.answer = Some(Answer::Job(Box::new(job)));
+        let job = guest_job(&self.scenario.expand_flows(), &self.plan, &self.job)?;
+        self.answer = Some(Reply::Job(Box::new(job)));
         Ok(())
     }
 
     fn open(&mut self, now: Instant, number: usize, cca: String) -> io::Result<()> {
-        let spread = self.scenario.spread();
+        let spread = self.scenario.expand_flows();
         let flow = spread.flows.get(number).ok_or_else(no_run)?;
         let hosts = self.plan.ends(flow).map_err(io::Error::other)?;
         let opener = match flow.opens.end() {
@@ -451,7 +452,7 @@ impl Session {
         let path = self.path.as_mut().ok_or_else(no_run)?;
         path.open(
             now,
-            Introduction {
+            NewConnection {
                 name: flow.name.clone(),
                 ue: flow.to.clone(),
                 cca,
@@ -470,11 +471,11 @@ impl Session {
             ]);
         }
         self.senders.add();
-        self.followed.push(Followed::default());
+        self.followed.push(TrackedConnection::default());
         Ok(())
     }
 
-    fn show(&mut self, now: Instant, sample: bool, connection: u32, view: SenderView) {
+    fn update_sender(&mut self, now: Instant, sample: bool, connection: u32, view: SenderInfo) {
         let Some(path) = self.path.as_mut() else {
             return;
         };

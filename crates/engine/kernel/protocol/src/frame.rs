@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Longest frame that is accepted; a larger length shows that the stream is broken.
-const LONGEST: usize = 1 << 30;
+const MAX_FRAME: usize = 1 << 30;
 
 /// Encodes a message.
 ///
@@ -52,7 +52,7 @@ impl FrameReader {
             return Ok(None);
         };
         let length = u32::from_le_bytes(*length) as usize;
-        if length > LONGEST {
+        if length > MAX_FRAME {
             return Err(io::Error::other(format!("a frame of {length} bytes")));
         }
         let Some(bytes) = rest.get(..length) else {
@@ -79,7 +79,7 @@ impl FrameReader {
 mod tests {
     use super::*;
     use crate::Message;
-    use cca::Takeover;
+    use cca::SwitchMode;
     use proptest::prelude::*;
 
     proptest! {
@@ -89,7 +89,7 @@ mod tests {
                 .map(|connection| Message::Switched {
                     connection,
                     to: "bbr".repeat(connection as usize),
-                    how: Takeover::Context,
+                    how: SwitchMode::Context,
                     cwnd: connection,
                 })
                 .collect();

@@ -1,6 +1,6 @@
 //! Messages between the guest and the path.
 
-use cca::{SenderView, Takeover};
+use cca::{SenderInfo, SwitchMode};
 use results::{DecisionRow, EstimateRow};
 use selection::Hints;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::job::GuestJob;
 /// Message of the guest. If it has an answer, the guest reads that from the device right after it wrote the message.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Message {
-    /// The first message; the answer is [`Answer::Job`].
+    /// The first message; the answer is [`Reply::Job`].
     Hello {
         /// [`PROTOCOL`](crate::PROTOCOL) of the guest.
         protocol: u32,
@@ -31,7 +31,7 @@ pub enum Message {
         /// Whether the path keeps them as samples.
         sample: bool,
         /// Number and sender of each connection.
-        senders: Vec<(u32, SenderView)>,
+        senders: Vec<(u32, SenderInfo)>,
     },
     /// The receiver has all bytes of a finite transfer.
     Complete {
@@ -39,7 +39,7 @@ pub enum Message {
         connection: u32,
     },
     /// A figure of the application on a connection.
-    Figure {
+    AppMetric {
         /// Number of the connection.
         connection: u32,
         /// Name of the figure.
@@ -54,12 +54,12 @@ pub enum Message {
         /// The congestion control that took over.
         to: String,
         /// Kind of takeover.
-        how: Takeover,
+        how: SwitchMode,
         /// The window that it starts from, segments.
         cwnd: u32,
     },
     /// A selector has decided.
-    Decided(DecisionRow),
+    Decision(DecisionRow),
     /// Estimates of the selectors at the end of a slot.
     Estimated(Vec<EstimateRow>),
     /// Counters of a sender that the kernel keeps per host only.
@@ -77,14 +77,14 @@ pub enum Message {
     },
     /// TCP ran short of memory so many times.
     MemoryPressures(u32),
-    /// Asks for the time on the path; the answer is [`Answer::Clock`].
+    /// Asks for the time on the path; the answer is [`Reply::Clock`].
     Clock,
-    /// Asks for the true state of the bottleneck; the answer is [`Answer::Truth`].
-    Truth {
+    /// Asks for the true state of the bottleneck; the answer is [`Reply::BottleneckState`].
+    BottleneckState {
         /// Whether the uplink is meant.
         uplink: bool,
     },
-    /// Asks for the hints of a host's radio; the answer is [`Answer::Hints`].
+    /// Asks for the hints of a host's radio; the answer is [`Reply::Hints`].
     Hints {
         /// Number of the host.
         host: u32,
@@ -97,13 +97,13 @@ pub enum Message {
 
 /// Answer of the path.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Answer {
+pub enum Reply {
     /// Job of the guest.
     Job(Box<GuestJob>),
     /// Time since [`Message::Start`], ns.
     Clock(u64),
     /// True state of the bottleneck.
-    Truth {
+    BottleneckState {
         /// Bytes in its queue.
         queue_bytes: u64,
         /// Its capacity in the present slot, bit/s at the IP layer.

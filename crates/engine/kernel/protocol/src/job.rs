@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cca::{Settings, Takeover};
+use cca::{Settings, SwitchMode};
 use selection::Files;
 use serde::{Deserialize, Serialize};
-use workload::Opens;
+use workload::OpenedBy;
 
 /// Job of the guest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ pub struct GuestFlow {
     /// Name of the client's host.
     pub to: String,
     /// The host that opens connections.
-    pub opens: Opens,
+    pub opens: OpenedBy,
     /// Start of the sessions, ns.
     pub start_ns: u64,
     /// Number of sessions that do the same in parallel.
@@ -127,5 +127,5 @@ pub struct GuestSwitch {
     /// The congestion control that takes over.
     pub to: GuestCca,
     /// Kind of takeover.
-    pub how: Takeover,
+    pub how: SwitchMode,
 }

@@ -1,7 +1,7 @@
 //! Side channel: messages between the three parties of the kernel engine.
 //!
 //! - The guest, which plays the workloads on the kernel's sockets, writes a [`Message`] to
-//!   `/dev/celltcp` and reads an [`Answer`] where the message is a question.
+//!   `/dev/celltcp` and reads an [`Reply`] where the message is a question.
 //! - The path, which is loaded into the kernel's process, gets those, and writes [`Report`]s to a pipe.
 //! - The engine, which has started the kernel, gives the path its [`Job`] and reads the reports.
 //!
@@ -14,7 +14,7 @@ mod job;
 mod run;
 
 pub use frame::{FrameReader, decode, encode, write_frame};
-pub use guest::{Answer, Message};
+pub use guest::{Message, Reply};
 pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KeepAlive, KernelSettings, LinuxQueue};
 pub use run::{Job, Report};
 

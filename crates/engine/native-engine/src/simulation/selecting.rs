@@ -2,12 +2,12 @@
 
 use core::convert::Infallible;
 
-use cca::{SenderView, Takeover, registry};
+use cca::{SenderInfo, SwitchMode, registry};
 use results::{DecisionRow, Slots};
 use scenario::CcaChoice;
 use selection::{Decision, Endpoint, Features, Hints, Selectors};
 use units::Instant;
-use workload::{Due, End};
+use workload::{End, ScheduledSwitch};
 
 use super::Simulation;
 use crate::error::RequestError;
@@ -16,7 +16,7 @@ use crate::settings;
 impl Endpoint for Simulation {
     type Error = Infallible;
 
-    fn view(&mut self, connection: u32) -> Result<Option<SenderView>, Infallible> {
+    fn view(&mut self, connection: u32) -> Result<Option<SenderInfo>, Infallible> {
         Ok(Some(self.endpoints.view(connection)))
     }
 
@@ -26,7 +26,7 @@ impl Endpoint for Simulation {
     }
 
     fn record(&mut self, decision: DecisionRow) -> Result<(), Infallible> {
-        self.path.recorder().decided(decision);
+        self.path.recorder().record_decision(decision);
         Ok(())
     }
 
@@ -35,7 +35,7 @@ impl Endpoint for Simulation {
         _: Instant,
         connection: u32,
         cca: &'static str,
-        how: Takeover,
+        how: SwitchMode,
     ) -> Result<(), Infallible> {
         self.switch(connection, &CcaChoice::plain(cca), how);
         Ok(())
@@ -72,14 +72,14 @@ impl Simulation {
     }
 
     /// Carries out a scheduled switch on the open connections of its flow.
-    pub(super) fn switch_flow(&mut self, due: &Due<CcaChoice>) {
+    pub(super) fn switch_flow(&mut self, due: &ScheduledSwitch<CcaChoice>) {
         let open: Vec<u32> = self.sessions.open_connections(due.flow).collect();
         for connection in open {
-            self.switch(connection, &due.to, due.how);
+            self.switch(connection, &due.to, due.mode);
         }
     }
 
-    fn switch(&mut self, connection: u32, to: &CcaChoice, how: Takeover) {
+    fn switch(&mut self, connection: u32, to: &CcaChoice, how: SwitchMode) {
         let Ok(built) = settings::cca(to) else {
             unreachable!("the congestion control of every switch was looked up at the start");
         };

@@ -86,7 +86,7 @@ fn the_control_channel_and_the_uplink_are_recorded() {
 fn a_flow_from_all_machines_is_one_for_each() {
     let few = scenario("m2m", &["radio.ues.1.count=3"]);
     assert_eq!(few.flows.len(), 1);
-    let spread = few.spread();
+    let spread = few.expand_flows();
     let ends = |flow: &scenario::Flow| format!("{}: {} to {}", flow.name, flow.from, flow.to);
     let ends: Vec<_> = spread.flows.iter().map(ends).collect();
     assert_eq!(ends[0], "telemetry-1: machine-1 to server");

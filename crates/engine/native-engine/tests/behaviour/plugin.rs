@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cca::{Cca, registry};
+use cca::{CcaInfo, registry};
 use measurement::Options;
 use native_engine::Simulation;
 use network_builder::Traces;
@@ -42,12 +42,14 @@ fn outcome(cca: &str, more: &str) -> String {
 
 #[test]
 fn a_cca_behind_the_border_makes_the_same_run() {
-    let entries = SUBJECTS.map(|(own, far)| Cca {
+    let entries = SUBJECTS.map(|(own, far)| CcaInfo {
         name: far,
         ..*registry::find(own).expect("a CCA of celltcp")
     });
     let library = Box::leak(Box::new(cca_plugin::library(entries.to_vec().leak())));
-    for cca in cca_plugin::adopt(library, |message| panic!("{message}")).expect("the same border") {
+    for cca in
+        cca_plugin::load_entries(library, |message| panic!("{message}")).expect("the same border")
+    {
         registry::add(cca).expect("the name is free");
     }
     for (own, far) in SUBJECTS {
@@ -73,8 +75,8 @@ fn a_cca_behind_the_border_makes_the_same_run() {
 fn a_library_of_another_border_is_refused() {
     let mut library = cca_plugin::library(&[]);
     library.version += 1;
-    let error =
-        cca_plugin::adopt(Box::leak(Box::new(library)), |_| {}).expect_err("another version");
+    let error = cca_plugin::load_entries(Box::leak(Box::new(library)), |_| {})
+        .expect_err("another version");
     assert!(
         error.contains("was built for version 2 of the border"),
         "{error}"

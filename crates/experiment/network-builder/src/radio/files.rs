@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use config::{At, Wrong, each};
+use config::{FieldContext, FieldError, each};
 use radio::channel::mobility::{Trajectory, read_fcd, read_ns2};
 use radio::channel::{PhoneLog, SinrTrace};
-use scenario::radio::{Radio, Reception, Sinr, Sumo};
+use scenario::radio::{Radio, SignalSource, Sinr, Sumo};
 
 use crate::Files;
 
@@ -14,12 +14,12 @@ use crate::Files;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RadioFiles {
     sinr: BTreeMap<String, SinrTrace>,
-    ways: BTreeMap<PathBuf, BTreeMap<String, Trajectory>>,
+    trajectories: BTreeMap<PathBuf, BTreeMap<String, Trajectory>>,
     directory: PathBuf,
 }
 
 impl RadioFiles {
-    pub(crate) fn load(radio: &Radio, texts: &mut Files) -> Result<Self, Wrong> {
+    pub(crate) fn load(radio: &Radio, texts: &mut Files) -> Result<Self, FieldError> {
         let mut files = Self {
             directory: texts.directory().to_owned(),
             ..Self::default()
@@ -27,15 +27,15 @@ impl RadioFiles {
         let height_m = radio.propagation.ue_height.metres();
         each("ues", &radio.ues, |ue| {
             match ue.reception() {
-                Reception::Sinr(sinr) => {
-                    if let Some(trace) = files.read_sinr(sinr, texts).at("sinr")? {
+                SignalSource::Sinr(sinr) => {
+                    if let Some(trace) = files.read_sinr(sinr, texts).in_table("sinr")? {
                         files.sinr.insert(ue.name.clone(), trace);
                     }
                 }
-                Reception::Sumo(sumo) => {
-                    files.read_ways(sumo, radio, height_m, texts).at("sumo")?
-                }
-                Reception::Linear(..) | Reception::WayPoints(_) => {}
+                SignalSource::Sumo(sumo) => files
+                    .read_trajectories(sumo, radio, height_m, texts)
+                    .in_table("sumo")?,
+                SignalSource::Linear(..) | SignalSource::WayPoints(_) => {}
             }
             Ok(())
         })?;
@@ -50,25 +50,25 @@ impl RadioFiles {
     /// Returns the ways of the vehicles in the file of `sumo`.
     pub(super) fn ways(&self, sumo: &Sumo) -> &BTreeMap<String, Trajectory> {
         let file = located(sumo, &self.directory);
-        self.ways
+        self.trajectories
             .get(&file)
             .expect("every file of the scenario was loaded")
     }
 
-    fn read_sinr(&self, sinr: &Sinr, texts: &mut Files) -> Result<Option<SinrTrace>, Wrong> {
+    fn read_sinr(&self, sinr: &Sinr, texts: &mut Files) -> Result<Option<SinrTrace>, FieldError> {
         Ok(match sinr {
             Sinr::Constant(_) | Sinr::Points(_) => None,
             Sinr::Trace(trace) => {
-                let wrong = |error| Wrong::new("trace", error);
+                let wrong = |error| FieldError::new("trace", error);
                 let file = self.directory.join(&trace.trace);
-                let text = texts.text(&file).at("trace")?;
+                let text = texts.text(&file).in_table("trace")?;
                 let name = file.display().to_string();
                 Some(SinrTrace::read(&name, text, trace.longest_gap).map_err(wrong)?)
             }
             Sinr::PhoneLog(log) => {
-                let wrong = |error| Wrong::new("phone_log", error);
+                let wrong = |error| FieldError::new("phone_log", error);
                 let file = self.directory.join(&log.phone_log);
-                let text = texts.text(&file).at("phone_log")?;
+                let text = texts.text(&file).in_table("phone_log")?;
                 let read = PhoneLog::read(&file.display().to_string(), text).map_err(wrong)?;
                 let trace = read.sinr_trace(log.offset, None, log.longest_gap);
                 Some(trace.map_err(wrong)?)
@@ -77,30 +77,32 @@ impl RadioFiles {
     }
 
     /// Reads all that is wanted of a file of vehicles: those that are named, or all.
-    fn read_ways(
+    fn read_trajectories(
         &mut self,
         sumo: &Sumo,
         radio: &Radio,
         height_m: f64,
         texts: &mut Files,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), FieldError> {
         let file = located(sumo, &self.directory);
-        if self.ways.contains_key(&file) {
+        if self.trajectories.contains_key(&file) {
             return Ok(());
         }
         let of_file = radio.ues.iter().filter_map(|ue| match ue.reception() {
-            Reception::Sumo(other) if located(other, &self.directory) == file => Some((ue, other)),
+            SignalSource::Sumo(other) if located(other, &self.directory) == file => {
+                Some((ue, other))
+            }
             _ => None,
         });
         let named: BTreeSet<&str> = of_file
             .clone()
-            .filter(|(ue, _)| !ue.is_every_vehicle())
+            .filter(|(ue, _)| !ue.is_wildcard())
             .map(|(_, sumo)| sumo.vehicle.as_str())
             .collect();
         let named: Vec<&str> = named.into_iter().collect();
-        let every = of_file.into_iter().any(|(ue, _)| ue.is_every_vehicle());
+        let every = of_file.into_iter().any(|(ue, _)| ue.is_wildcard());
         let field = if sumo.fcd.is_some() { "fcd" } else { "ns2" };
-        let text = texts.text(&file).at(field)?;
+        let text = texts.text(&file).in_table(field)?;
         let name = file.display().to_string();
         let reader = if sumo.fcd.is_some() {
             read_fcd
@@ -109,11 +111,12 @@ impl RadioFiles {
         };
         // Named vehicles are asked for by name, so that a missing one is told.
         let mut ways =
-            reader(&name, text, &named, height_m).map_err(|error| Wrong::new(field, error))?;
+            reader(&name, text, &named, height_m).map_err(|error| FieldError::new(field, error))?;
         if every {
-            ways = reader(&name, text, &[], height_m).map_err(|error| Wrong::new(field, error))?;
+            ways = reader(&name, text, &[], height_m)
+                .map_err(|error| FieldError::new(field, error))?;
         }
-        self.ways.insert(file, ways);
+        self.trajectories.insert(file, ways);
         Ok(())
     }
 }

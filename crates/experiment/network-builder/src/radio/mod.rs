@@ -37,7 +37,7 @@ pub(crate) fn plan<'a>(
 ) -> Result<RadioPlan<'a>, PlanError> {
     let air = radio.air_interface().map_err(PlanError::radio)?;
     let frequency = radio.known_carrier().map_err(PlanError::radio)?;
-    let placed = radio.ues.iter().any(Ue::has_place);
+    let placed = radio.ues.iter().any(Ue::has_position);
     let deployment = placed
         .then(|| Deployment::new(radio, air.grid(), seed).map(Arc::new))
         .transpose()
@@ -72,7 +72,7 @@ pub(crate) fn plan<'a>(
 
 /// Returns all UEs by node, the phone first.
 fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
-    let named = radio.ues.iter().filter(|ue| !ue.is_every_vehicle());
+    let named = radio.ues.iter().filter(|ue| !ue.is_wildcard());
     let taken: BTreeSet<_> = named
         .filter_map(|ue| ue.sumo.as_ref())
         .map(|sumo| (&sumo.fcd, &sumo.ns2, sumo.vehicle.as_str()))
@@ -80,7 +80,7 @@ fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
     let mut all: Vec<Named<'a>> = Vec::new();
     for ue in &radio.ues {
         let ways = ue.sumo.as_ref().map(|sumo| (sumo, files.ways(sumo)));
-        if let (true, Some((sumo, ways))) = (ue.is_every_vehicle(), ways) {
+        if let (true, Some((sumo, ways))) = (ue.is_wildcard(), ways) {
             let others = ways
                 .iter()
                 .filter(|(vehicle, _)| !taken.contains(&(&sumo.fcd, &sumo.ns2, vehicle.as_str())));
@@ -102,7 +102,7 @@ fn trajectory(
     ue: &Ue,
     way: Option<&Trajectory>,
 ) -> Result<Option<Trajectory>, PlanError> {
-    use scenario::radio::Reception as Received;
+    use scenario::radio::SignalSource as Received;
     let height = radio.propagation.ue_height;
     Ok(match ue.reception() {
         Received::Sinr(_) => None,
@@ -120,7 +120,7 @@ fn traced(
 ) -> Result<Channel, PlanError> {
     let mean = match (files.sinr(&ue.name), ue.reception()) {
         (Some(trace), _) => trace.clone(),
-        (None, scenario::radio::Reception::Sinr(sinr)) => channel::sinr(sinr)?,
+        (None, scenario::radio::SignalSource::Sinr(sinr)) => channel::sinr(sinr)?,
         (None, _) => unreachable!("a UE without a place has a SINR"),
     };
     let channel = match fading {

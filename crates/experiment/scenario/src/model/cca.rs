@@ -4,7 +4,7 @@ use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use cca::{Settings, registry};
-use config::named;
+use config::parse_spec;
 use schemars::JsonSchema;
 use selection::Auto;
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -98,7 +98,7 @@ impl FromStr for CcaChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, settings) = named(text)?;
+        let (name, settings) = parse_spec(text)?;
         let parameters = settings
             .into_iter()
             .map(|(parameter, value)| (parameter.to_owned(), Parameter::from(value)));

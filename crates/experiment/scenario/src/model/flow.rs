@@ -2,7 +2,7 @@
 
 use config::table;
 use units::Duration;
-use workload::{Opens, Workload};
+use workload::{OpenedBy, Workload};
 
 use super::{CcaChoice, Switch};
 
@@ -25,7 +25,7 @@ table! {
         /// Number of sessions that do the same in parallel; default 1.
         pub count: u32 = 1,
         /// Node that opens the connections: "to", as for a download, or "from", as for an upload; default "to".
-        pub opens: Opens,
+        pub opens: OpenedBy,
         /// Whether its sockets send short segments at once (`TCP_NODELAY`); unset: as in tcp.nodelay.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub nodelay: Option<bool>,

@@ -25,7 +25,7 @@ impl FlowText {
     /// # Errors
     /// A setting has no equals sign, or is given twice.
     pub fn of(text: &str) -> Result<Self, String> {
-        let (name, settings) = config::named(text)?;
+        let (name, settings) = config::parse_spec(text)?;
         let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
         Ok(Self {
             text: text.trim().to_owned(),
@@ -100,7 +100,7 @@ pub(super) fn items(list: &str) -> Vec<String> {
 }
 
 /// Returns the line-ups that an item of a list stands for: [`OWN`] is `own`, a flow [`ALL`] is each of `all` in turn.
-pub(super) fn meant(item: String, all: &[String], own: Option<&str>) -> Vec<String> {
+pub(super) fn expand_item(item: String, all: &[String], own: Option<&str>) -> Vec<String> {
     if let Some(own) = own.filter(|_| item == OWN) {
         return vec![own.to_owned()];
     }

@@ -1,10 +1,10 @@
 //! Model: the sections of a scenario.
 
 mod cca;
+mod cca_mix;
 mod flow;
 mod kernel;
 mod limits;
-mod lineup;
 mod lineup_text;
 mod path;
 mod scenario;
@@ -13,14 +13,14 @@ mod switch;
 pub use ::radio::settings::{self as radio, Radio};
 pub use ::tcp::{Tcp, Tso, WindowScale};
 pub use cca::{CcaChoice, Parameter};
+pub use cca_mix::CcaMix;
 pub use config::{Buffer, Cross};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
 pub use limits::Limits;
-pub use lineup::Lineup;
 pub use lineup_text::{ALL, FlowText, LineupText, OWN};
 pub use link_trace::{Capacity, Generate, Step, TraceFile, TraceFormat};
-pub use middlebox::{Kind as MiddleboxKind, Middlebox, Promise};
+pub use middlebox::{AckSemantics, Kind as MiddleboxKind, Middlebox};
 pub use net::{
     Blackout, Codel, Estimator, FqCodel, GilbertElliott, Jitter, JitterDistribution, Loss, Pie,
     Policer, Queue, Threshold,

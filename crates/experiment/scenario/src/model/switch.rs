@@ -1,6 +1,6 @@
 //! Switch: a scheduled change of the CCA.
 
-use cca::Takeover;
+use cca::SwitchMode;
 use config::table;
 use units::Duration;
 
@@ -15,6 +15,6 @@ table! {
         pub to: CcaChoice,
         /// Kind of takeover: "context" hands over what the connection has learnt, "kernel" does what Linux does;
         /// default "context".
-        pub how: Takeover,
+        pub how: SwitchMode,
     }
 }

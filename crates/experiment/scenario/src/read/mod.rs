@@ -7,7 +7,7 @@ mod workloads;
 
 use std::path::Path as FilePath;
 
-use config::{ConfigError, Document, Node, Origin};
+use config::{ConfigError, Document, Location, Node};
 
 use crate::model::{Buffer, Capacity, Path, Scenario, TraceFile};
 
@@ -32,7 +32,7 @@ impl Scenario {
         up: Option<&str>,
         overrides: &[String],
     ) -> Result<Self, ConfigError> {
-        let tree = Node::from_json(&Self::of_trace(down, up).to_value(), Origin::Whole);
+        let tree = Node::from_json(&Self::of_trace(down, up).to_value(), Location::Whole);
         read(Document::new(tree, down), down, overrides)
     }
 
@@ -63,11 +63,11 @@ fn read(
 ) -> Result<Scenario, ConfigError> {
     if !overrides.is_empty() {
         let defaults = document.read::<Scenario>().map_or_else(
-            |_| Node::empty(Origin::Whole),
+            |_| Node::empty(Location::Whole),
             |mut scenario| {
                 // An override of a radio field adds a section radio if there is none.
                 scenario.radio.get_or_insert_default();
-                Node::from_json(&scenario.to_value(), Origin::Whole)
+                Node::from_json(&scenario.to_value(), Location::Whole)
             },
         );
         for assignment in overrides {

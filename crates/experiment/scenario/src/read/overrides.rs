@@ -1,6 +1,6 @@
 //! Overrides: changes of single fields of a tree before it is read.
 
-use config::{Node, Origin, Value, Wrong};
+use config::{FieldError, Location, Node, Value};
 
 /// Groups of fields of which a table has at most one.
 const ALTERNATIVES: [&[&str]; 7] = [
@@ -52,9 +52,9 @@ pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
     assignment: &str,
-    origin: Origin,
-) -> Result<(), Wrong> {
-    let malformed = |message: &str| Wrong {
+    origin: Location,
+) -> Result<(), FieldError> {
+    let malformed = |message: &str| FieldError {
         field: String::new(),
         message: message.to_owned(),
     };
@@ -76,7 +76,7 @@ pub(super) fn apply(
         if sets_kind && place.node.child("kind").and_then(word) != word(&value) {
             place.node.value = Value::Table(Vec::new());
         }
-        place = place.enter(key, origin).map_err(|message| Wrong {
+        place = place.enter(key, origin).map_err(|message| FieldError {
             field: keys[..=depth].join("."),
             message,
         })?;
@@ -95,7 +95,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Returns the field or element called `key`, which is created if it is missing.
-    fn enter(self, key: &'a str, origin: Origin) -> Result<Self, String> {
+    fn enter(self, key: &'a str, origin: Location) -> Result<Self, String> {
         let Self {
             node,
             defaults,
@@ -141,7 +141,7 @@ impl<'a> Place<'a> {
 }
 
 /// Turns a word or number that stands for a table into that table.
-fn open(node: &mut Node, name: &str, origin: Origin) {
+fn open(node: &mut Node, name: &str, origin: Location) {
     let stands_for = match (&node.value, name) {
         (Value::List(_) | Value::Table(_), _) => return,
         (Value::Text(_), "cca") => Some("name"),

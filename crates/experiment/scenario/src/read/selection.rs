@@ -4,7 +4,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::model::Scenario;
-use config::{ConfigError, Wrong};
+use config::{ConfigError, FieldError};
 use selection::Auto;
 
 impl Scenario {
@@ -22,7 +22,7 @@ impl Scenario {
             let loaded = auto.load(&mut self.selection, read);
             loaded.map_err(|message| {
                 let field = format!("flows.{number}.cca");
-                self.source.error(Wrong { field, message }, &self.name)
+                self.source.error(FieldError { field, message }, &self.name)
             })?;
         }
         Ok(())

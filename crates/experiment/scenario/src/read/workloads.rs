@@ -1,6 +1,6 @@
 //! Loading of files that workloads name.
 
-use config::{At, ConfigError, Wrong};
+use config::{ConfigError, FieldContext, FieldError};
 
 use crate::model::Scenario;
 
@@ -11,12 +11,12 @@ impl Scenario {
     /// The first fault, with the line of the scenario that names the file.
     pub fn load_workloads(
         &mut self,
-        mut read: impl FnMut(&str) -> Result<(String, String), Wrong>,
+        mut read: impl FnMut(&str) -> Result<(String, String), FieldError>,
     ) -> Result<(), ConfigError> {
         for (number, flow) in self.flows.iter_mut().enumerate() {
             let loaded = flow.workload.load(&mut read);
             loaded
-                .at(format!("flows.{number}.workload"))
+                .in_table(format!("flows.{number}.workload"))
                 .map_err(|wrong| self.source.error(wrong, &self.name))?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Checks of kernel settings.
 
-use super::{Wrong, refuse};
+use super::{FieldError, refuse};
 use crate::model::{Buffer, Capacity, Kernel, Queue, Scenario};
 use config::changed;
 
@@ -17,7 +17,7 @@ const BESIDE_LINUX_QUEUE: [&str; 9] = [
     "wired",
 ];
 
-pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     if scenario.kernel.queue {
         queue(scenario)?;
     }
@@ -25,7 +25,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
 }
 
 /// Checks that the queue before the access link can be one of Linux.
-fn queue(scenario: &Scenario) -> Result<(), Wrong> {
+fn queue(scenario: &Scenario) -> Result<(), FieldError> {
     let path = &scenario.path;
     let field = "kernel.queue";
     let limited = matches!(path.buffer, Buffer::Packets(_));
@@ -53,7 +53,7 @@ fn queue(scenario: &Scenario) -> Result<(), Wrong> {
 
 /// Checks that names can be those of files below `/proc/sys/net` and `/sys/module`. Only the kernel can tell at run
 /// time whether it has them.
-fn names(kernel: &Kernel) -> Result<(), Wrong> {
+fn names(kernel: &Kernel) -> Result<(), FieldError> {
     let plain = |name: &str| {
         name.split('.').all(|part| {
             !part.is_empty()

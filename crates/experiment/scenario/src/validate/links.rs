@@ -7,14 +7,16 @@ use units::{Bytes, Duration};
 use crate::model::{
     Blackout, Buffer, Capacity, Cross, Jitter, Loss, Path, Policer, Queue, Radio, Scenario,
 };
-use config::{At, Wrong, changed, each, positive, refuse, unique, within, wrong};
+use config::{
+    FieldContext, FieldError, changed, each, invalid_value, positive, refuse, unique, within,
+};
 
 /// Limits of the MTU: the smallest datagram that every host must accept (RFC 791), and jumbo frames.
 const MTU: (Bytes, Bytes) = (Bytes::new(576), Bytes::new(9000));
 
-pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let path = &scenario.path;
-    path_itself(path).at("path")?;
+    path_itself(path).in_table("path")?;
     let mut names = BTreeMap::new();
     for (index, hop) in path.wired.iter().enumerate() {
         let field = format!("path.wired.{index}");
@@ -22,7 +24,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
         wire(&hop.rate, (&hop.buffer, &hop.queue, hop.mtu))
             .and_then(|()| impairments(&hop.loss, &hop.jitter, &hop.cross, hop.mtu))
             .and_then(|()| interruptions(&hop.blackouts, hop.policer.as_ref(), hop.mtu))
-            .at(field)?;
+            .in_table(field)?;
     }
     delays(scenario)?;
     for (index, link) in scenario.links.iter().enumerate() {
@@ -31,13 +33,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
         wire(&link.rate, (&link.buffer, &link.queue, link.mtu))
             .and_then(|()| impairments(&link.loss, &link.jitter, &link.cross, link.mtu))
             .and_then(|()| interruptions(&link.blackouts, link.policer.as_ref(), link.mtu))
-            .at(field)?;
+            .in_table(field)?;
     }
     tree(scenario)
 }
 
 /// Refuses fields of the path's access link where the radio takes its place.
-pub(super) fn access_link(path: &Path) -> Result<(), Wrong> {
+pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
     let kept = ["rtt", "mtu", "wired", "middleboxes"];
     let mut set = changed(path).into_iter();
     match set.find(|(name, _)| !kept.contains(&name.as_str())) {
@@ -49,15 +51,17 @@ pub(super) fn access_link(path: &Path) -> Result<(), Wrong> {
     }
 }
 
-fn path_itself(path: &Path) -> Result<(), Wrong> {
+fn path_itself(path: &Path) -> Result<(), FieldError> {
     positive("rtt", path.rtt)?;
-    path.down.check().at("down")?;
-    path.up.check().at("up")?;
+    path.down.check().in_table("down")?;
+    path.up.check().in_table("up")?;
     within("mtu", path.mtu, MTU.0, MTU.1)?;
-    path.buffer.check(path.mtu).at("buffer")?;
-    path.uplink_buffer.check(path.mtu).at("uplink_buffer")?;
-    path.queue.check().at("queue")?;
-    path.uplink_loss.check().at("uplink_loss")?;
+    path.buffer.check(path.mtu).in_table("buffer")?;
+    path.uplink_buffer
+        .check(path.mtu)
+        .in_table("uplink_buffer")?;
+    path.queue.check().in_table("queue")?;
+    path.uplink_loss.check().in_table("uplink_loss")?;
     impairments(&path.loss, &path.jitter, &path.cross, path.mtu)?;
     interruptions(&path.blackouts, path.policer.as_ref(), path.mtu)?;
     if path.wired.is_empty() {
@@ -66,11 +70,11 @@ fn path_itself(path: &Path) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn wire(rate: &Capacity, (buffer, queue, mtu): (&Buffer, &Queue, Bytes)) -> Result<(), Wrong> {
-    rate.check().at("rate")?;
+fn wire(rate: &Capacity, (buffer, queue, mtu): (&Buffer, &Queue, Bytes)) -> Result<(), FieldError> {
+    rate.check().in_table("rate")?;
     within("mtu", mtu, MTU.0, MTU.1)?;
-    buffer.check(mtu).at("buffer")?;
-    queue.check().at("queue")
+    buffer.check(mtu).in_table("buffer")?;
+    queue.check().in_table("queue")
 }
 
 fn impairments(
@@ -78,9 +82,12 @@ fn impairments(
     jitter: &Option<Jitter>,
     cross: &[Cross],
     mtu: Bytes,
-) -> Result<(), Wrong> {
-    loss.check().at("loss")?;
-    jitter.as_ref().map_or(Ok(()), Jitter::check).at("jitter")?;
+) -> Result<(), FieldError> {
+    loss.check().in_table("loss")?;
+    jitter
+        .as_ref()
+        .map_or(Ok(()), Jitter::check)
+        .in_table("jitter")?;
     each("cross", cross, |cross| cross.check(mtu))
 }
 
@@ -88,15 +95,15 @@ fn interruptions(
     blackouts: &[Blackout],
     policer: Option<&Policer>,
     mtu: Bytes,
-) -> Result<(), Wrong> {
-    Blackout::check(blackouts).at("blackouts")?;
+) -> Result<(), FieldError> {
+    Blackout::check(blackouts).in_table("blackouts")?;
     policer
         .map_or(Ok(()), |policer| policer.check(mtu))
-        .at("policer")
+        .in_table("policer")
 }
 
 /// Checks that named delays and half the RTT agree.
-fn delays(scenario: &Scenario) -> Result<(), Wrong> {
+fn delays(scenario: &Scenario) -> Result<(), FieldError> {
     let (wired, half) = (&scenario.path.wired, scenario.path.rtt / 2);
     let mut named = Duration::ZERO;
     for (index, hop) in wired.iter().enumerate() {
@@ -104,7 +111,7 @@ fn delays(scenario: &Scenario) -> Result<(), Wrong> {
         if named > half {
             let allowed = format!("delays that add up to half of path.rtt, {half}, at most");
             let delay = hop.delay.unwrap_or_default();
-            return wrong(format!("path.wired.{index}.delay"), delay, allowed);
+            return invalid_value(format!("path.wired.{index}.delay"), delay, allowed);
         }
     }
     if named < half && wired.iter().all(|hop| hop.delay.is_some()) {
@@ -116,7 +123,7 @@ fn delays(scenario: &Scenario) -> Result<(), Wrong> {
 }
 
 /// Checks that the links form a tree: each joins two separate parts, and in the end all nodes are joined.
-fn tree(scenario: &Scenario) -> Result<(), Wrong> {
+fn tree(scenario: &Scenario) -> Result<(), FieldError> {
     let mut part: BTreeMap<&str, &str> = ["server", "gateway", "phone"]
         .map(|node| (node, "server"))
         .into();
@@ -125,7 +132,7 @@ fn tree(scenario: &Scenario) -> Result<(), Wrong> {
     for (index, link) in scenario.links.iter().enumerate() {
         for (name, node) in [("from", &link.from), ("to", &link.to)] {
             if node.is_empty() {
-                return wrong(
+                return invalid_value(
                     format!("links.{index}.{name}"),
                     "\"\"",
                     "the name of a node",

@@ -1,12 +1,12 @@
 //! Checks of middleboxes: their fields, and that each has a node of its own between the hosts.
 
-use config::{At, Wrong, each, refuse};
+use config::{FieldContext, FieldError, each, refuse};
 
 use crate::model::{Middlebox, Scenario};
 
-pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
+pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let boxes = &scenario.path.middleboxes;
-    each("middleboxes", boxes, Middlebox::check).at("path")?;
+    each("middleboxes", boxes, Middlebox::check).in_table("path")?;
     let nodes = scenario.path.inner_nodes();
     for (number, middlebox) in boxes.iter().enumerate() {
         let field = format!("path.middleboxes.{number}.at");
@@ -45,7 +45,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
 }
 
 /// Checks that all middleboxes with AS-TCP's option use the same kind: each hears the one behind it.
-fn option_kinds(boxes: &[Middlebox]) -> Result<(), Wrong> {
+fn option_kinds(boxes: &[Middlebox]) -> Result<(), FieldError> {
     let kinds = || {
         (0..)
             .zip(boxes)

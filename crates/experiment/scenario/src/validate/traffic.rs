@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::Duration;
 
-use super::{Wrong, positive, refuse, wrong};
+use super::{FieldError, invalid_value, positive, refuse};
 use crate::model::{Flow, Radio, Scenario, Switch};
-use config::At;
+use config::FieldContext;
 
-pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
+pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
     if scenario.flows.is_empty() {
         return refuse(
             "flows".to_owned(),
@@ -55,20 +55,20 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), Wrong> {
             return refuse(field("to"), message);
         }
         if flow.count == 0 {
-            return wrong(field("count"), 0, "1 connection or more");
+            return invalid_value(field("count"), 0, "1 connection or more");
         }
         if flow.start >= scenario.duration {
             let allowed = format!("times below the duration, {}", scenario.duration);
-            return wrong(field("start"), flow.start, allowed);
+            return invalid_value(field("start"), flow.start, allowed);
         }
         switches(&field("switch"), &flow.switch, scenario.duration)?;
         selected(&field(""), flow)?;
-        flow.workload.check().at(field("workload"))?;
+        flow.workload.check().in_table(field("workload"))?;
     }
     Ok(())
 }
 
-fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), Wrong> {
+fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), FieldError> {
     let mut before = Duration::ZERO;
     for (index, switch) in switches.iter().enumerate() {
         let field = format!("{field}.{index}.at");
@@ -77,7 +77,7 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
             let allowed = format!(
                 "times after that of the switch before, {before}, and below the duration, {duration}"
             );
-            return wrong(field, switch.at, allowed);
+            return invalid_value(field, switch.at, allowed);
         }
         before = switch.at;
     }
@@ -85,7 +85,7 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
 }
 
 /// Refuses scheduled switches of a selected flow, and switches to `auto`.
-fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
+fn selected(field: &str, flow: &Flow) -> Result<(), FieldError> {
     if flow.cca.auto().is_some() && !flow.switch.is_empty() {
         let reason = "changes what auto selects; allowed: none with auto".to_owned();
         return refuse(format!("{field}switch"), reason);
@@ -93,7 +93,7 @@ fn selected(field: &str, flow: &Flow) -> Result<(), Wrong> {
     for (index, switch) in flow.switch.iter().enumerate() {
         if switch.to.auto().is_some() {
             let field = format!("{field}switch.{index}.to");
-            return wrong(
+            return invalid_value(
                 field,
                 &switch.to,
                 "congestion controls; auto is a flow's from its start",

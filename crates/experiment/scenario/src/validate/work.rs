@@ -4,12 +4,12 @@
 //! timers of applications make is known, and connections send no more than their windows and the access link allow. What
 //! a trace or the radio allows is not known before the run: [`CELLULAR`] stands for it.
 
-use config::{Cross, Measure, Quantity, Wrong, number, positive, wrong};
+use config::{Cross, FieldError, Measure, Quantity, invalid_value, number, positive};
 use units::{Bytes, Duration, Rate};
 use workload::Workload;
 
 use crate::model::{Flow, Scenario};
-use config::At;
+use config::FieldContext;
 
 /// Events of a connection that sends next to nothing: handshake, timers, rows.
 const OF_CONNECTION: f64 = 100.0;
@@ -38,9 +38,9 @@ impl Work {
 }
 
 /// Checks that the estimated events of a run stay within the limit of the scenario.
-pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
-    number("events", scenario.limits.events, 1.0, MAX_EVENTS).at("limits")?;
-    positive("memory", scenario.limits.memory).at("limits")?;
+pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
+    number("events", scenario.limits.events, 1.0, MAX_EVENTS).in_table("limits")?;
+    positive("memory", scenario.limits.memory).in_table("limits")?;
     let mut all = cross_traffic(scenario);
     all.extend(radio(scenario));
     all.extend(applications(scenario));
@@ -57,7 +57,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Wrong> {
         "values with which a run takes up to {:e} events (limits.events), not some {:.0e}",
         scenario.limits.events, most.events
     );
-    wrong(most.field, most.value, allowed)
+    invalid_value(most.field, most.value, allowed)
 }
 
 /// Returns the packets of cross-traffic on all links.

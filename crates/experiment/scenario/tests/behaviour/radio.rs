@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use scenario::radio::{
-    Access, Antenna, Frequency, PathLoss, Profile, Reception, Sinr, Speed, Timer, Train, Trigger,
+    Access, Antenna, Frequency, PathLoss, Profile, SignalSource, Sinr, Speed, Timer, Train, Trigger,
 };
 use scenario::{Buffer, Radio, Scenario};
 use units::{Decibel, Duration};
@@ -50,7 +50,7 @@ fn an_empty_section_is_a_phone_at_20_db_in_a_cell_of_20_mhz_in_band_7() {
     assert_eq!(radio.nodes().collect::<Vec<_>>(), ["phone"]);
     assert_eq!(
         radio.ues[0].reception(),
-        Reception::Sinr(&Sinr::Constant(Decibel::new(20.0)))
+        SignalSource::Sinr(&Sinr::Constant(Decibel::new(20.0)))
     );
     let named = self::radio("[[radio.ues]]\n[[radio.ues]]", &[]);
     assert_eq!(named.nodes().collect::<Vec<_>>(), ["phone", "ue-2"]);

@@ -444,5 +444,5 @@ fn all_nodes_of_a_ue_are_one_end_of_a_flow() {
     ]);
     let one =
         Scenario::from_toml(&format!("{machines}to = 'machine-*'"), "good.toml", &[]).unwrap();
-    assert_eq!(one.spread().flows.len(), 2);
+    assert_eq!(one.expand_flows().flows.len(), 2);
 }

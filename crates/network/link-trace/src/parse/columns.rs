@@ -1,7 +1,7 @@
 //! Columns of a table: the search for the columns of times and rates, and for their units.
 
 use super::column_unit::{RATE_UNITS, RateUnit, TIME_UNITS, TimeUnit};
-use super::{Direction, Mistake, Reading};
+use super::{Direction, LineError, ReadOptions};
 
 /// Words in the name of a column of times.
 const TIME_WORDS: [&str; 14] = [
@@ -54,9 +54,9 @@ pub(super) struct Columns {
 pub(super) fn choose(
     names: Option<&[String]>,
     width: usize,
-    reading: &Reading,
+    reading: &ReadOptions,
     side: Direction,
-) -> Result<Columns, Mistake> {
+) -> Result<Columns, LineError> {
     let (time_unit, rate_unit) = units_of(reading)?;
     let (time, rate) = match &reading.column {
         Some(text) => named(text, names, width)?,
@@ -68,7 +68,7 @@ pub(super) fn choose(
         } else {
             "is given, but the columns have no names"
         };
-        return Err(Mistake::anywhere(format_args!(
+        return Err(LineError::without_line(format_args!(
             "direction: {why}: leave it out"
         )));
     }
@@ -86,7 +86,7 @@ pub(super) fn choose(
                 time_unit,
                 rate_unit,
             }),
-            _ => Err(Mistake::anywhere(format_args!(
+            _ => Err(LineError::without_line(format_args!(
                 "{width} columns without names: --column TIME,RATE says which two, as numbers from 1 \
                  (column in a scenario file)"
             ))),
@@ -100,7 +100,7 @@ pub(super) fn choose(
                     && RateUnit::in_name(&names[at]).is_none()
                     && words(&names[at]).any(|word| TIME_WORDS.contains(&word.as_str()))
             })
-            .ok_or_else(|| unclear(names, "which column has the times"))?,
+            .ok_or_else(|| ambiguous(names, "which column has the times"))?,
     };
     let rate = match rate {
         Some(rate) => rate,
@@ -108,7 +108,7 @@ pub(super) fn choose(
     };
     let rate_unit = rate_unit.or_else(|| RateUnit::in_name(&names[rate]));
     if rate_unit.is_none() {
-        return Err(Mistake::anywhere(format_args!(
+        return Err(LineError::without_line(format_args!(
             "the column {:?} does not tell the unit of its rates: --unit says it (unit in a scenario \
              file); allowed: {RATE_UNITS}",
             names[rate]
@@ -131,7 +131,7 @@ fn rate_among(
     time: usize,
     asked: Option<Direction>,
     side: Direction,
-) -> Result<usize, Mistake> {
+) -> Result<usize, LineError> {
     let others = || (0..names.len()).filter(|&at| at != time);
     let any = |at: usize, wanted: &[&str]| words(&names[at]).any(|w| wanted.contains(&w.as_str()));
     let directional = |at: usize| any(at, &DOWN_WORDS) || any(at, &UP_WORDS);
@@ -154,22 +154,22 @@ fn rate_among(
     if found.iter().any(|&at| any(at, &wanted)) {
         found.retain(|&at| any(at, &wanted));
     } else if asked.is_some() {
-        return Err(unclear(names, "which column is of that direction"));
+        return Err(ambiguous(names, "which column is of that direction"));
     } else if !found.is_empty() && found.iter().all(|&at| any(at, &opposite)) {
-        return Err(Mistake::anywhere(format_args!(
+        return Err(LineError::without_line(format_args!(
             "the rates are of the other direction: --direction {option} reads them (direction in a \
              scenario file)"
         )));
     }
     match *found.as_slice() {
         [rate] => Ok(rate),
-        _ => Err(unclear(names, "which column has the rates")),
+        _ => Err(ambiguous(names, "which column has the rates")),
     }
 }
 
-fn unclear(names: &[String], what: &str) -> Mistake {
+fn ambiguous(names: &[String], what: &str) -> LineError {
     let list: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-    Mistake::anywhere(format_args!(
+    LineError::without_line(format_args!(
         "the columns {} leave open {what}: --column TIME,RATE says it, by names or numbers from 1 \
          (column in a scenario file)",
         list.join(", ")
@@ -181,7 +181,7 @@ fn named(
     text: &str,
     names: Option<&[String]>,
     width: usize,
-) -> Result<(Option<usize>, Option<usize>), Mistake> {
+) -> Result<(Option<usize>, Option<usize>), LineError> {
     let place = |word: &str| {
         let word = word.trim();
         let by_name = names.and_then(|names| {
@@ -198,7 +198,7 @@ fn named(
             let list = names.map_or(String::new(), |names| {
                 format!(", or of {}", names.join(", "))
             });
-            Mistake::anywhere(format_args!(
+            LineError::without_line(format_args!(
                 "column: {word:?} is none; allowed: numbers from 1 to {width}{list}"
             ))
         })
@@ -214,7 +214,7 @@ fn named(
 }
 
 /// Returns the units that `RATE`, `TIME` or `TIME,RATE` names.
-fn units_of(reading: &Reading) -> Result<(Option<TimeUnit>, Option<RateUnit>), Mistake> {
+fn units_of(reading: &ReadOptions) -> Result<(Option<TimeUnit>, Option<RateUnit>), LineError> {
     let Some(text) = &reading.unit else {
         return Ok((None, None));
     };
@@ -224,7 +224,7 @@ fn units_of(reading: &Reading) -> Result<(Option<TimeUnit>, Option<RateUnit>), M
         None => (None, Some(text.trim())),
     };
     let wrong = |word: &str, allowed: &str| {
-        Mistake::anywhere(format_args!("unit: {word:?} is none; allowed: {allowed}"))
+        LineError::without_line(format_args!("unit: {word:?} is none; allowed: {allowed}"))
     };
     let time = time
         .map(|word| TimeUnit::spelled(word).ok_or_else(|| wrong(word, TIME_UNITS)))

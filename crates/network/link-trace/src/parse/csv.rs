@@ -2,16 +2,16 @@
 //!
 //! Each rate holds until the next line, the last one for as long as the one before it (1 s if there is no other). The
 //! first time counts as the start. The first line names the columns and their units; without names there are two
-//! columns, seconds and Mbit/s. Other columns are ignored. A [`Reading`](super::Reading) says what the file leaves
+//! columns, seconds and Mbit/s. Other columns are ignored. A [`ReadOptions`](super::ReadOptions) says what the file leaves
 //! open.
 
 use units::{Duration, Rate};
 
-use super::clock::{self, Clock};
 use super::column_unit::{RateUnit, TimeUnit};
 use super::columns::{Columns, choose};
 use super::fields::Separator;
-use super::{Direction, Mistake, Reading, lines, number};
+use super::timestamp::{self, TimestampParser};
+use super::{Direction, LineError, ReadOptions, lines, number};
 use crate::Steps;
 
 /// Highest rate, a terabit per second: more is a mistake of units.
@@ -22,11 +22,11 @@ const UNCLEAR_MBPS: f64 = 1e3;
 /// Steps of a table and how it was read.
 pub(super) fn read(
     text: &str,
-    reading: &Reading,
+    reading: &ReadOptions,
     side: Direction,
-) -> Result<(Steps, String), Mistake> {
+) -> Result<(Steps, String), LineError> {
     let table = Table::of(text, reading, side)?;
-    let clock = Clock {
+    let clock = TimestampParser {
         unit: table.time_unit.unwrap_or(TimeUnit::SECOND),
     };
     let unit = table.columns.rate_unit.unwrap_or(RateUnit::DEFAULT);
@@ -43,7 +43,7 @@ pub(super) fn read(
                 "must be a number of {} from 0 on, or a date",
                 clock.unit.name
             );
-            Mistake::on(line, format_args!("time {time:?} {allowed}"))
+            LineError::on(line, format_args!("time {time:?} {allowed}"))
         })?;
         let mbps = number(rate)
             .map(|rate| rate * unit.mbps)
@@ -51,7 +51,7 @@ pub(super) fn read(
             .ok_or_else(|| {
                 let most = libm::round(MAX_MBPS / unit.mbps);
                 let allowed = format!("must be a number of {} from 0 to {most}", unit.name);
-                Mistake::on(line, format_args!("rate {rate:?} {allowed}"))
+                LineError::on(line, format_args!("rate {rate:?} {allowed}"))
             })?;
         let at = Duration::from_nanos(nanos);
         let origin = *first.get_or_insert(at);
@@ -63,14 +63,14 @@ pub(super) fn read(
         steps.push((at - origin, Rate::from_mbps(mbps)));
     }
     let length = match *steps.as_slice() {
-        [] => return Err(Mistake::anywhere("no line with a time and a rate")),
+        [] => return Err(LineError::without_line("no line with a time and a rate")),
         [_] => Duration::from_secs(1),
         [.., (before, _), (last, _)] => last - before,
     };
     let period = steps[steps.len() - 1].0 + length;
-    let found = Steps::new(&steps, period).map_err(Mistake::anywhere)?;
-    table.must_be_clear(&steps, &found)?;
-    Ok((found, table.told(clock.unit, unit)))
+    let found = Steps::new(&steps, period).map_err(LineError::without_line)?;
+    table.check_unambiguous(&steps, &found)?;
+    Ok((found, table.describe(clock.unit, unit)))
 }
 
 /// A table whose separator, names and columns are known.
@@ -89,13 +89,13 @@ struct Table<'t> {
 }
 
 impl<'t> Table<'t> {
-    fn of(text: &'t str, reading: &Reading, side: Direction) -> Result<Self, Mistake> {
+    fn of(text: &'t str, reading: &ReadOptions, side: Direction) -> Result<Self, LineError> {
         let Some((line, first)) = lines(text).next() else {
-            return Err(Mistake::anywhere("no line with a time and a rate"));
+            return Err(LineError::without_line("no line with a time and a rate"));
         };
         let separator = Separator::of(first);
         let fields = separator.fields(first);
-        let has_header = !fields.iter().any(|field| clock::is_time(field));
+        let has_header = !fields.iter().any(|field| timestamp::is_time(field));
         let width = fields.len();
         let names = if has_header {
             Some(fields)
@@ -108,7 +108,7 @@ impl<'t> Table<'t> {
             .next()
             .and_then(|(_, row)| separator.fields(row).get(columns.time).cloned())
             .unwrap_or_default();
-        let since_1970 = number(&time).and_then(clock::unit_of_epoch);
+        let since_1970 = number(&time).and_then(timestamp::unit_of_epoch);
         Ok(Self {
             text,
             separator,
@@ -117,7 +117,7 @@ impl<'t> Table<'t> {
             width,
             columns,
             time_unit: columns.time_unit.or(since_1970),
-            dated: clock::date(&time).is_some(),
+            dated: timestamp::date(&time).is_some(),
             is_asked: reading.column.is_some(),
         })
     }
@@ -127,11 +127,11 @@ impl<'t> Table<'t> {
         lines(self.text).skip(usize::from(self.has_header))
     }
 
-    fn cut_short(&self, line: usize, content: &str, time: TimeUnit, rate: RateUnit) -> Mistake {
+    fn cut_short(&self, line: usize, content: &str, time: TimeUnit, rate: RateUnit) -> LineError {
         if self.width > 2 {
             let wanted = self.columns.time.max(self.columns.rate);
             let named = self.name(wanted);
-            return Mistake::on(
+            return LineError::on(
                 line,
                 format_args!("the line ends before the column {named}"),
             );
@@ -142,11 +142,11 @@ impl<'t> Table<'t> {
             time.name
         };
         let wanted = format!("\"time,rate\" ({seconds}, {})", rate.name);
-        Mistake::on(line, format_args!("{content:?} is not {wanted}"))
+        LineError::on(line, format_args!("{content:?} is not {wanted}"))
     }
 
     /// Returns the mistake about times that do not increase; the columns may be the wrong way round.
-    fn out_of_order(&self, line: usize, at: Duration, before: Duration) -> Mistake {
+    fn out_of_order(&self, line: usize, at: Duration, before: Duration) -> LineError {
         let order = format!("time {at} does not come after {before}: times must increase");
         let other = |row: &str| {
             let rate = self.separator.fields(row);
@@ -156,7 +156,7 @@ impl<'t> Table<'t> {
         let rise = rates.is_some_and(|rates| rates.windows(2).all(|pair| pair[0] < pair[1]));
         if rise && !self.is_asked {
             let (time, rate) = (self.columns.time + 1, self.columns.rate + 1);
-            return Mistake::on(
+            return LineError::on(
                 line,
                 format_args!(
                     "{order}. Those of column {rate} do: --column {rate},{time} reads it as the time \
@@ -164,15 +164,19 @@ impl<'t> Table<'t> {
                 ),
             );
         }
-        Mistake::on(line, order)
+        LineError::on(line, order)
     }
 
     /// Refuses values that show that the unit, which nothing tells, is not the usual one.
-    fn must_be_clear(&self, steps: &[(Duration, Rate)], found: &Steps) -> Result<(), Mistake> {
+    fn check_unambiguous(
+        &self,
+        steps: &[(Duration, Rate)],
+        found: &Steps,
+    ) -> Result<(), LineError> {
         if self.columns.rate_unit.is_none() {
             let mean = crate::Trace::Steps(found.clone()).mean_rate().as_mbps();
             if mean > UNCLEAR_MBPS {
-                return Err(Mistake::anywhere(format_args!(
+                return Err(LineError::without_line(format_args!(
                     "nothing tells the unit of the rates, whose mean would be {mean:.0} Mbit/s: --unit \
                      says it (unit in a scenario file), such as kbit/s or Mbit/s"
                 )));
@@ -186,7 +190,7 @@ impl<'t> Table<'t> {
             let many = steps.len() >= 20 && median >= Duration::from_secs(10);
             if many || median >= Duration::from_secs(1000) {
                 let seconds = median.as_secs_f64();
-                return Err(Mistake::anywhere(format_args!(
+                return Err(LineError::without_line(format_args!(
                     "nothing tells the unit of the times, whose steps would be {seconds} s: --unit says \
                      it (unit in a scenario file), such as ms,Mbit/s or s,Mbit/s"
                 )));
@@ -195,7 +199,7 @@ impl<'t> Table<'t> {
         Ok(())
     }
 
-    fn told(&self, time: TimeUnit, rate: RateUnit) -> String {
+    fn describe(&self, time: TimeUnit, rate: RateUnit) -> String {
         let time_unit = if self.dated { "a date" } else { time.name };
         format!(
             "CSV with {}, time {} in {time_unit}, rate {} in {}",

@@ -1,21 +1,21 @@
 //! Reader of mahimahi's `.down` and `.up` files: one delivery opportunity of 1500 bytes per line, in whole
 //! milliseconds from the start. The list repeats after the last one.
 
-use super::{Mistake, lines};
+use super::{LineError, lines};
 use crate::Opportunities;
 
-pub(super) fn read(text: &str) -> Result<Opportunities, Mistake> {
+pub(super) fn read(text: &str) -> Result<Opportunities, LineError> {
     let mut at_ms = Vec::with_capacity(text.len() / 6);
     for (line, content) in lines(text) {
         let at: u32 = content.parse().map_err(|_| {
             let wanted = format!("a time in whole milliseconds from 0 to {}", u32::MAX);
-            Mistake::on(line, format_args!("{content:?} is not {wanted}"))
+            LineError::on(line, format_args!("{content:?} is not {wanted}"))
         })?;
         if let Some(&before) = at_ms.last().filter(|&&before| at < before) {
             let order = format_args!("{at} ms comes after {before} ms: times must not decrease");
-            return Err(Mistake::on(line, order));
+            return Err(LineError::on(line, order));
         }
         at_ms.push(at);
     }
-    Opportunities::new(at_ms).map_err(Mistake::anywhere)
+    Opportunities::new(at_ms).map_err(LineError::without_line)
 }

@@ -1,6 +1,5 @@
 //! Readers of trace files, by format.
 
-mod clock;
 mod column_unit;
 mod columns;
 mod csv;
@@ -8,12 +7,13 @@ mod fields;
 mod mahimahi;
 mod nyu_mets;
 mod phone_log;
-mod reading;
+mod read_options;
 #[cfg(test)]
 mod reading_tests;
+mod timestamp;
 
 pub use phone_log::seconds_of as phone_log_seconds;
-pub use reading::{Reading, Recording, read};
+pub use read_options::{ReadOptions, Recording, read};
 
 use core::fmt;
 
@@ -73,12 +73,12 @@ pub struct ParseError {
 impl ParseError {
     /// Returns the error about a line of the file called `origin`, counted from one.
     pub fn on(origin: &str, line: usize, message: impl fmt::Display) -> Self {
-        Mistake::on(line, message).of(origin)
+        LineError::on(line, message).of(origin)
     }
 
     /// Returns the error about a file called `origin` as a whole.
-    pub fn whole(origin: &str, message: impl fmt::Display) -> Self {
-        Mistake::anywhere(message).of(origin)
+    pub fn for_file(origin: &str, message: impl fmt::Display) -> Self {
+        LineError::without_line(message).of(origin)
     }
 
     /// Returns the line with the mistake, counted from one; `None` if the file as a whole is wrong.
@@ -97,12 +97,12 @@ impl fmt::Display for ParseError {
 }
 
 /// Mistake and its line, before the name of the file is known.
-struct Mistake {
+struct LineError {
     line: Option<usize>,
     message: String,
 }
 
-impl Mistake {
+impl LineError {
     fn on(line: usize, message: impl fmt::Display) -> Self {
         Self {
             line: Some(line),
@@ -110,7 +110,7 @@ impl Mistake {
         }
     }
 
-    fn anywhere(message: impl fmt::Display) -> Self {
+    fn without_line(message: impl fmt::Display) -> Self {
         Self {
             line: None,
             message: message.to_string(),
@@ -149,9 +149,9 @@ mod tests {
     use units::{Bytes, Duration, Instant, Rate};
 
     fn parse(text: &str, format: TraceFormat, side: Direction) -> Result<Trace, ParseError> {
-        let reading = Reading {
+        let reading = ReadOptions {
             format: Some(format),
-            ..Reading::default()
+            ..ReadOptions::default()
         };
         read(text, "f", &reading, side).map(|recording| recording.trace)
     }

@@ -5,7 +5,7 @@
 use units::{Duration, Rate};
 
 use super::column_unit::RateUnit;
-use super::{Mistake, lines, number};
+use super::{LineError, lines, number};
 use crate::Steps;
 
 /// Columns of the logs of 2020: throughput (Mbit/s), LTE neighbours, RSSI, RSRQ, change of the eNodeB, timing
@@ -37,15 +37,16 @@ pub(super) fn is_one(text: &str) -> bool {
     falls && head.iter().all(numbers)
 }
 
-pub(super) fn read(text: &str) -> Result<Steps, Mistake> {
+pub(super) fn read(text: &str) -> Result<Steps, LineError> {
     let mut steps = Vec::new();
     let mut seconds = 0;
     for (line, content) in lines(text) {
         let mut fields = content.split(',').map(str::trim);
         let rate = fields.next().unwrap_or_default();
         let unit = match fields.next() {
-            Some(unit) if number(unit).is_none() => RateUnit::spelled(unit)
-                .ok_or_else(|| Mistake::on(line, format_args!("{unit:?} is no unit of a rate")))?,
+            Some(unit) if number(unit).is_none() => RateUnit::spelled(unit).ok_or_else(|| {
+                LineError::on(line, format_args!("{unit:?} is no unit of a rate"))
+            })?,
             _ => RateUnit::DEFAULT,
         };
         let mbps = number(rate)
@@ -53,10 +54,10 @@ pub(super) fn read(text: &str) -> Result<Steps, Mistake> {
             .filter(|&mbps| mbps <= MAX_MBPS)
             .ok_or_else(|| {
                 let allowed = "must be a number from 0 on";
-                Mistake::on(line, format_args!("throughput {rate:?} {allowed}"))
+                LineError::on(line, format_args!("throughput {rate:?} {allowed}"))
             })?;
         steps.push((Duration::from_secs(seconds), Rate::from_mbps(mbps)));
         seconds += 1;
     }
-    Steps::new(&steps, Duration::from_secs(seconds)).map_err(Mistake::anywhere)
+    Steps::new(&steps, Duration::from_secs(seconds)).map_err(LineError::without_line)
 }

@@ -7,7 +7,7 @@
 
 use units::{Duration, Rate};
 
-use super::{Direction, Mistake, lines, number};
+use super::{Direction, LineError, lines, number};
 use crate::Steps;
 
 pub(super) const TIMESTAMP: &str = "Timestamp";
@@ -30,17 +30,17 @@ pub(super) fn rate_column(direction: Direction) -> &'static str {
     }
 }
 
-pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
+pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, LineError> {
     let name = rate_column(direction);
     let mut rows = lines(text);
     let (header_line, header) = rows
         .next()
-        .ok_or_else(|| Mistake::anywhere("no line at all"))?;
+        .ok_or_else(|| LineError::without_line("no line at all"))?;
     let column = |wanted: &str| {
         header
             .split(',')
             .position(|found| found.trim() == wanted)
-            .ok_or_else(|| Mistake::on(header_line, format_args!("there is no column {wanted}")))
+            .ok_or_else(|| LineError::on(header_line, format_args!("there is no column {wanted}")))
     };
     let (time_column, rate_column) = (column(TIMESTAMP)?, column(name)?);
 
@@ -54,19 +54,19 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
                 .nth(column)
                 .map(str::trim)
                 .ok_or_else(|| {
-                    Mistake::on(line, format_args!("the line ends before the column {name}"))
+                    LineError::on(line, format_args!("the line ends before the column {name}"))
                 })
         };
         let time = field(time_column, TIMESTAMP)?;
         let at = seconds_of(time).ok_or_else(|| {
-            Mistake::on(
+            LineError::on(
                 line,
                 format_args!("{TIMESTAMP} {time:?} must look like 2019.12.14_10.16.30"),
             )
         })?;
         if at < latest {
             let order = "is earlier than the line before: times must not decrease";
-            return Err(Mistake::on(line, format_args!("{time} {order}")));
+            return Err(LineError::on(line, format_args!("{time} {order}")));
         }
         latest = at;
         let text = field(rate_column, name)?;
@@ -75,7 +75,7 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
                 .filter(|&kbps| kbps <= MAX_KBPS)
                 .ok_or_else(|| {
                     let allowed = format!("must be a number of kbit/s from 0 to {MAX_KBPS}, or -");
-                    Mistake::on(line, format_args!("{name} {text:?} {allowed}"))
+                    LineError::on(line, format_args!("{name} {text:?} {allowed}"))
                 })?;
             held = Some(kbps);
         }
@@ -93,7 +93,9 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
         }
     }
     let (Some(first), Some(last)) = (seconds.first(), seconds.last()) else {
-        return Err(Mistake::anywhere(format_args!("no line with a {name}")));
+        return Err(LineError::without_line(format_args!(
+            "no line with a {name}"
+        )));
     };
     let since = |at: i64| Duration::from_secs((at - first.at) as u64);
     let steps: Vec<_> = seconds
@@ -105,7 +107,7 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, Mistake> {
             )
         })
         .collect();
-    Steps::new(&steps, since(last.at + 1)).map_err(Mistake::anywhere)
+    Steps::new(&steps, since(last.at + 1)).map_err(LineError::without_line)
 }
 
 /// Returns the seconds since 1970 of a phone log's time such as `2019.12.14_10.16.30`; `None` for another text.

@@ -6,7 +6,7 @@ use super::*;
 
 const DOWN: Direction = Direction::Downlink;
 
-fn told(text: &str, reading: &Reading) -> Result<String, String> {
+fn told(text: &str, reading: &ReadOptions) -> Result<String, String> {
     let found = read(text, "f.csv", reading, DOWN);
     found
         .map(|recording| recording.to_string())
@@ -15,15 +15,15 @@ fn told(text: &str, reading: &Reading) -> Result<String, String> {
 
 /// Reads `text` as it is.
 fn plain(text: &str) -> Result<String, String> {
-    told(text, &Reading::default())
+    told(text, &ReadOptions::default())
 }
 
 /// Reads `text` with a column and a unit said beside it.
 fn with(text: &str, column: Option<&str>, unit: Option<&str>) -> Result<String, String> {
-    let reading = Reading {
+    let reading = ReadOptions {
         column: column.map(str::to_owned),
         unit: unit.map(str::to_owned),
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     told(text, &reading)
 }
@@ -64,9 +64,9 @@ fn units_are_read_from_the_names_of_columns() {
 fn a_direction_chooses_among_two() {
     let text = "time_s,up_mbps,down_mbps\n0,1,8\n1,1,8\n";
     let read_for = |side, direction| {
-        let reading = Reading {
+        let reading = ReadOptions {
             direction,
-            ..Reading::default()
+            ..ReadOptions::default()
         };
         let found = read(text, "f", &reading, side).unwrap();
         found.trace.mean_rate().as_mbps()
@@ -76,9 +76,9 @@ fn a_direction_chooses_among_two() {
     assert_eq!(read_for(Direction::Downlink, Some(Direction::Uplink)), 1.0);
     let other = plain("time_s,uplink_mbps\n0,1\n").unwrap_err();
     assert!(other.contains("--direction up reads them"), "{other}");
-    let reading = Reading {
+    let reading = ReadOptions {
         direction: Some(Direction::Uplink),
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     let neither = told("time_s,rate_mbps\n0,1\n", &reading).unwrap_err();
     assert!(
@@ -174,7 +174,7 @@ fn logs_of_nyu_mets_have_a_line_per_second() {
     assert_eq!(TraceFormat::detect("f.csv", iperf), TraceFormat::NyuMets);
     assert_eq!(TraceFormat::detect("f.txt", wide), TraceFormat::NyuMets);
     let found = |text| {
-        let recording = read(text, "f.txt", &Reading::default(), DOWN).unwrap();
+        let recording = read(text, "f.txt", &ReadOptions::default(), DOWN).unwrap();
         (
             recording.trace.period(),
             recording.trace.bytes_between(
@@ -192,9 +192,9 @@ fn logs_of_nyu_mets_have_a_line_per_second() {
         found(wide),
         (Duration::from_secs(3), units::Bytes::new(2_000_000))
     );
-    let reading = Reading {
+    let reading = ReadOptions {
         format: Some(TraceFormat::NyuMets),
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     let wrong = read("3,apples\n", "f", &reading, DOWN).unwrap_err();
     assert_eq!(wrong.to_string(), "f:1: \"apples\" is no unit of a rate");

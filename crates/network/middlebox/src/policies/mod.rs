@@ -1,7 +1,7 @@
 //! Policies: rules by which a split host acknowledges data that has not reached the far end.
 
-mod advanced;
-mod es;
+mod as_tcp;
+mod es_tcp;
 mod mtcp;
 mod mtcp_plus;
 mod pam;
@@ -12,8 +12,8 @@ use tcp::{Connection, Segment};
 use units::{Duration, Instant};
 
 use crate::{Kind, Middlebox};
-use advanced::Advanced;
-use es::Es;
+use as_tcp::AsTcp;
+use es_tcp::EsTcp;
 use mtcp::MTcp;
 use mtcp_plus::MTcpPlus;
 use pam::Pam;
@@ -92,11 +92,11 @@ fn pause_with_link(now: Instant, outbound: &mut Connection, change: LinkChange) 
 
 /// Returns the policy of one direction through a split host with these settings.
 pub(crate) fn policy(settings: &Middlebox) -> Box<dyn Policy> {
-    let es = || Es::new(settings.reserve(), settings.freeze_after());
+    let es = || EsTcp::new(settings.reserve(), settings.freeze_after());
     let mtcp = || MTcp::new(settings.freeze_after());
     match settings.kind {
         Kind::Es => Box::new(es()),
-        Kind::As => Box::new(Advanced::new(settings.piggyback(), es())),
+        Kind::As => Box::new(AsTcp::new(settings.piggyback(), es())),
         Kind::Mtcp => Box::new(mtcp()),
         Kind::MtcpPlus => Box::new(MTcpPlus::new(mtcp())),
         Kind::Pam => Box::new(Pam::new(settings.freeze_after())),

@@ -12,19 +12,19 @@ use super::{Policy, Progress};
 /// Policy of pre-acknowledgement.
 pub(crate) struct Pam {
     /// Time by which the silence of the far end exceeds its RTT before data is acknowledged in advance.
-    patience: Duration,
+    silence_timeout: Duration,
     far_rtt: Duration,
     /// Whether data is acknowledged in advance.
-    advances: bool,
+    acks_early: bool,
     expires: Instant,
 }
 
 impl Pam {
     pub(crate) fn new(patience: Duration) -> Self {
         Self {
-            patience,
+            silence_timeout: patience,
             far_rtt: Duration::ZERO,
-            advances: false,
+            acks_early: false,
             expires: Instant::NEVER,
         }
     }
@@ -38,18 +38,18 @@ impl Policy for Pam {
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {
         if inbound.repeats(segment) {
             // The sender's time-out has come first. The answer to the repetition is an ACK for all.
-            self.advances = true;
+            self.acks_early = true;
             self.expires = Instant::NEVER;
             inbound.release(u64::MAX);
         }
     }
 
     fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
-        if self.advances {
+        if self.acks_early {
             inbound.release(u64::MAX);
             inbound.acknowledge(now);
         } else if self.expires == Instant::NEVER {
-            self.expires = now + self.far_rtt + self.patience;
+            self.expires = now + self.far_rtt + self.silence_timeout;
         }
     }
 
@@ -59,14 +59,14 @@ impl Policy for Pam {
     }
 
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
-        self.advances = false;
-        if inbound.could_acknowledge_more() || inbound.window_opens() {
+        self.acks_early = false;
+        if inbound.could_acknowledge_more() || inbound.window_update_due() {
             inbound.acknowledge(now);
         }
         self.expires = if everything {
             Instant::NEVER
         } else {
-            now + self.far_rtt + self.patience
+            now + self.far_rtt + self.silence_timeout
         };
     }
 
@@ -75,7 +75,7 @@ impl Policy for Pam {
     }
 
     fn on_deadline(&mut self, now: Instant, inbound: &mut Connection) {
-        self.advances = true;
+        self.acks_early = true;
         self.expires = Instant::NEVER;
         inbound.release(u64::MAX);
         inbound.acknowledge(now);

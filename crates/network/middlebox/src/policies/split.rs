@@ -15,7 +15,7 @@ impl Policy for Split {
 
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
         // The room of a buffer that is empty again is offered at once, or a sender with a large window would stop and go.
-        if inbound.window_opens() || everything && inbound.window_grows() {
+        if inbound.window_update_due() || everything && inbound.window_grew() {
             inbound.acknowledge(now);
         }
     }

@@ -3,29 +3,29 @@
 use std::collections::VecDeque;
 
 use net::{HostId, Packet};
-use tcp::{Flags, SackBlocks, Segment, Unwrapper};
+use tcp::{Flags, SackBlocks, Segment, SeqUnwrapper};
 use units::{Duration, Instant};
 
 /// Local time-out before the first RTT sample, and its bounds.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(300);
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(40);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_TIMEOUT: Duration = Duration::from_secs(2);
 /// Delay by which the local RTT exceeds twice its least value where a queue behind the cache is full.
 const QUEUEING: Duration = Duration::from_millis(5);
 
 /// Verdict on an ACK of the mobile host.
 #[derive(Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum AckVerdict {
     /// It goes on as it is.
-    Pass,
+    Forward,
     /// The sender must not see it.
-    HoldBack,
+    Suppress,
     /// The sender sees it without SACK blocks.
     WithoutSack(Segment),
 }
 
 /// Copy of a packet on its way to the mobile host.
-struct Copy {
+struct CachedPacket {
     seq: u64,
     end: u64,
     packet: Packet,
@@ -49,10 +49,10 @@ pub(super) struct SnoopFlow {
     pub(super) sees_queue: bool,
     /// Host behind the wireless link.
     pub(super) mobile: HostId,
-    stream: Unwrapper,
+    stream: SeqUnwrapper,
     /// End of the data that has come.
     end: u64,
-    cache: VecDeque<Copy>,
+    cache: VecDeque<CachedPacket>,
     bytes: u64,
     /// Number up to which the mobile host has acknowledged.
     acknowledged: u64,
@@ -94,7 +94,7 @@ impl SnoopFlow {
             return;
         }
         self.bytes += u64::from(packet.segment.len);
-        let copy = Copy {
+        let copy = CachedPacket {
             seq,
             end,
             packet: *packet,
@@ -109,12 +109,12 @@ impl SnoopFlow {
     }
 
     /// Handles an ACK of the mobile host.
-    pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment) -> Answer {
+    pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment) -> AckVerdict {
         let ends = Flags::RST | Flags::SYN | Flags::FIN;
         let plain = segment.flags.bits() & ends.bits() == 0 && segment.len == 0;
         let number = self.stream.acknowledgement(segment.ack);
         let Some(number) = number.filter(|_| segment.flags.contains(Flags::ACK)) else {
-            return Answer::Pass;
+            return AckVerdict::Forward;
         };
         let progress = number > self.acknowledged;
         if progress {
@@ -123,18 +123,18 @@ impl SnoopFlow {
         self.note_arrived(now, segment);
         if self.is_congested() {
             // A queue behind the cache has overflown: that is for the sender to know.
-            return Answer::Pass;
+            return AckVerdict::Forward;
         }
         let repairs = self.find_losses(now);
         if !plain {
-            return Answer::Pass;
+            return AckVerdict::Forward;
         }
         let missing = self.cache.front().filter(|copy| copy.seq <= number);
         let covered = missing.is_some_and(|copy| !copy.by_sender);
         if !covered || segment.sack.is_empty() && !repairs && progress {
-            Answer::Pass
+            AckVerdict::Forward
         } else if progress {
-            Answer::WithoutSack(Segment {
+            AckVerdict::WithoutSack(Segment {
                 sack: SackBlocks::EMPTY,
                 ..*segment
             })
@@ -142,12 +142,12 @@ impl SnoopFlow {
             // Without SACK it may be a window update: only a repair in progress makes it a duplicate.
             let repairing = self.cache.front().is_some_and(|copy| copy.repairs > 0);
             if repairing || repairs {
-                Answer::HoldBack
+                AckVerdict::Suppress
             } else {
-                Answer::Pass
+                AckVerdict::Forward
             }
         } else {
-            Answer::HoldBack
+            AckVerdict::Suppress
         }
     }
 
@@ -255,7 +255,7 @@ impl SnoopFlow {
             .srtt
             .map_or(FIRST_TIMEOUT, |srtt| srtt + self.variation * 4);
         let waited = rtt.max(SHORTEST_TIMEOUT) * (1 << self.backoff.min(6));
-        waited.min(LONGEST_TIMEOUT)
+        waited.min(MAX_TIMEOUT)
     }
 
     /// Handles the deadline: the oldest copy that has not arrived is sent again, unless it is likely to wait: `queued` if

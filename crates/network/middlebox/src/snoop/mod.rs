@@ -11,32 +11,32 @@ use net::{Actions, Kind, Node, Packet};
 use units::Instant;
 
 use crate::Middlebox;
-use crate::due::DueTimes;
-use crate::outlet::Outlet;
-use flow::{Answer, SnoopFlow};
+use crate::egress::EgressQueue;
+use crate::timers::ConnectionTimers;
+use flow::{AckVerdict, SnoopFlow};
 
 /// Middlebox that caches data towards phones and repairs its losses.
 pub struct Snoop {
     /// Bytes that the cache of a connection holds.
     cache: u64,
     /// Hosts behind the wireless link.
-    outlets: Vec<Outlet>,
+    outlets: Vec<EgressQueue>,
     /// Whether the queues towards them begin at this node.
     at_queues: bool,
     /// By the number of the connection.
     flows: Vec<SnoopFlow>,
-    due: DueTimes,
+    due: ConnectionTimers,
 }
 
 impl Snoop {
     /// Creates the middlebox; `outlets` are the hosts behind the wireless link.
-    pub fn new(settings: &Middlebox, outlets: Vec<Outlet>) -> Self {
+    pub fn new(settings: &Middlebox, outlets: Vec<EgressQueue>) -> Self {
         Self {
             cache: settings.buffer.get(),
             outlets,
             at_queues: settings.node() == "gateway",
             flows: Vec::new(),
-            due: DueTimes::new(),
+            due: ConnectionTimers::new(),
         }
     }
 }
@@ -45,8 +45,8 @@ impl Node for Snoop {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let now = actions.now();
         let index = packet.flow as usize;
-        let to = Outlet::towards(&self.outlets, packet.destination);
-        let from = Outlet::towards(&self.outlets, packet.source);
+        let to = EgressQueue::towards(&self.outlets, packet.destination);
+        let from = EgressQueue::towards(&self.outlets, packet.source);
         if packet.kind != Kind::Tcp || to.is_some() == from.is_some() {
             actions.forward(packet.id);
             return;
@@ -67,13 +67,13 @@ impl Node for Snoop {
             actions.forward(packet.id);
         } else {
             match flow.on_ack(now, &packet.segment) {
-                Answer::Pass => {
+                AckVerdict::Forward => {
                     actions.forward(packet.id);
                 }
-                Answer::HoldBack => {
+                AckVerdict::Suppress => {
                     actions.absorb(packet.id);
                 }
-                Answer::WithoutSack(segment) => {
+                AckVerdict::WithoutSack(segment) => {
                     actions.absorb(packet.id);
                     let size = segment.ip_len();
                     let ack = Packet {

@@ -4,7 +4,7 @@ use net::Packet;
 use tcp::{Flags, SackBlocks, Segment};
 use units::{Duration, Instant};
 
-use super::flow::{Answer, SnoopFlow};
+use super::flow::{AckVerdict, SnoopFlow};
 
 fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
@@ -53,27 +53,27 @@ fn repaired(flow: &mut SnoopFlow, at: u64) -> Vec<u32> {
 #[test]
 fn a_loss_is_repaired_and_the_sender_hears_nothing() {
     let mut flow = sent();
-    assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), AckVerdict::Forward);
     let duplicate = ack(1_000, &[(2_000, 3_000)]);
-    assert_eq!(flow.on_ack(ms(22), &duplicate), Answer::HoldBack);
+    assert_eq!(flow.on_ack(ms(22), &duplicate), AckVerdict::Suppress);
     assert_eq!(repaired(&mut flow, 22), [1_000]);
     let duplicate = ack(1_000, &[(2_000, 4_000)]);
-    assert_eq!(flow.on_ack(ms(23), &duplicate), Answer::HoldBack);
+    assert_eq!(flow.on_ack(ms(23), &duplicate), AckVerdict::Suppress);
     assert_eq!(repaired(&mut flow, 23), [0; 0], "once in a round trip");
-    assert_eq!(flow.on_ack(ms(42), &ack(5_000, &[])), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(42), &ack(5_000, &[])), AckVerdict::Forward);
     assert_eq!(flow.deadline(), Instant::NEVER);
 }
 
 #[test]
 fn progress_with_another_hole_goes_on_without_sack() {
     let mut flow = sent();
-    assert_eq!(flow.on_ack(ms(19), &ack(0, &[])), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(19), &ack(0, &[])), AckVerdict::Forward);
     let both = ack(0, &[(1_000, 2_000)]);
-    assert_eq!(flow.on_ack(ms(20), &both), Answer::HoldBack);
+    assert_eq!(flow.on_ack(ms(20), &both), AckVerdict::Suppress);
     assert_eq!(repaired(&mut flow, 20), [0]);
     let progress = ack(2_000, &[(3_000, 5_000)]);
     let answer = flow.on_ack(ms(40), &progress);
-    assert_eq!(answer, Answer::WithoutSack(ack(2_000, &[])));
+    assert_eq!(answer, AckVerdict::WithoutSack(ack(2_000, &[])));
     assert_eq!(repaired(&mut flow, 40), [2_000]);
 }
 
@@ -100,7 +100,7 @@ fn what_is_not_in_the_cache_is_the_sender_s() {
     };
     flow.on_data(ms(0), &packet, None, 500);
     let duplicate = ack(0, &[(1_000, 2_000)]);
-    assert_eq!(flow.on_ack(ms(20), &duplicate), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(20), &duplicate), AckVerdict::Forward);
 }
 
 /// The paper has the sender repair what it has sent again once: it needs the duplicate ACKs for that.
@@ -117,9 +117,9 @@ fn what_the_sender_repeats_is_the_sender_s() {
         ..Packet::default()
     };
     flow.on_data(ms(10), &packet, None, 1_000_000);
-    assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), AckVerdict::Forward);
     let duplicate = ack(1_000, &[(2_000, 3_000)]);
-    assert_eq!(flow.on_ack(ms(22), &duplicate), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(22), &duplicate), AckVerdict::Forward);
     assert_eq!(repaired(&mut flow, 22), [0; 0]);
 }
 
@@ -141,5 +141,5 @@ fn an_end_or_a_reset_passes() {
         flags: Flags::RST | Flags::ACK,
         ..ack(0, &[])
     };
-    assert_eq!(flow.on_ack(ms(20), &reset), Answer::Pass);
+    assert_eq!(flow.on_ack(ms(20), &reset), AckVerdict::Forward);
 }

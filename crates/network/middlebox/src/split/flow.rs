@@ -107,7 +107,7 @@ impl Flow {
         if before != State::Established && self.legs[leg].state() == State::Established {
             self.streams[leg].begin(&mut self.legs[leg]);
         }
-        self.settle(now);
+        self.relay(now);
     }
 
     /// Handles a segment of the opener before the acceptor has answered: it gives up, or asks again.
@@ -149,13 +149,13 @@ impl Flow {
                     .policy
                     .negotiated(&mut self.legs[OPENER]);
             }
-            State::Closed => self.give_up(),
+            State::Closed => self.abort(),
             _ => {}
         }
     }
 
     /// Ends a flow whose acceptor has refused, or does not answer.
-    fn give_up(&mut self) {
+    fn abort(&mut self) {
         let refused = self.legs[ACCEPTOR].failure() == Some(Failure::Refused);
         if let Some(request) = self.request.take()
             && refused
@@ -184,11 +184,11 @@ impl Flow {
         }
         if self.request.is_some() {
             if self.legs[ACCEPTOR].state() == State::Closed {
-                self.give_up();
+                self.abort();
             }
             return;
         }
-        self.settle(now);
+        self.relay(now);
     }
 
     /// Handles a change of the link to the host `to`, which is one of the ends.
@@ -203,15 +203,15 @@ impl Flow {
         } else {
             from_opener.policy.on_link(now, opener, acceptor, change);
         }
-        self.settle(now);
+        self.relay(now);
     }
 
     /// Moves data between the legs, and a reset from one to the other.
-    fn settle(&mut self, now: Instant) {
+    fn relay(&mut self, now: Instant) {
         let [opener, acceptor] = &mut self.legs;
         let [from_opener, from_acceptor] = &mut self.streams;
-        from_opener.pump(now, opener, acceptor);
-        from_acceptor.pump(now, acceptor, opener);
+        from_opener.transfer(now, opener, acceptor);
+        from_acceptor.transfer(now, acceptor, opener);
         for leg in 0..2 {
             if self.legs[leg].failure().is_some() {
                 self.legs[1 - leg].abort(now);

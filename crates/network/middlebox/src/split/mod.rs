@@ -9,15 +9,15 @@ mod stream;
 
 use std::sync::Arc;
 
-use cca::{BuiltCca, Congestion, SenderView, Window};
-use net::{Actions, HostId, Kind, LinkChange, Node, Packet, Passage, Watch};
+use cca::{BuiltCca, CongestionState, SenderInfo, Window};
+use net::{Actions, ConnectionState, HostId, Kind, LinkChange, LinkSubscription, Node, Packet};
 use tcp::{Connection, Flags, Segment, TcpConfig};
 use units::Instant;
-use units::random::{Purpose, Stream as Draws};
+use units::random::{Purpose, RngStream as Draws};
 
 use crate::Middlebox;
-use crate::due::DueTimes;
 use crate::policies::policy;
+use crate::timers::ConnectionTimers;
 use flow::{ACCEPTOR, Flow, OPENER};
 use stream::Stream;
 
@@ -26,7 +26,7 @@ const FIRST_ENTITY: u32 = 1 << 31;
 
 /// Settings and CCAs that a split host takes over from the run.
 #[derive(Clone)]
-pub struct Environment {
+pub struct RunDefaults {
     /// Settings of TCP, as on all hosts.
     pub tcp: TcpConfig,
     /// Returns the CCA for a connection between these hosts, which are in any order.
@@ -40,39 +40,39 @@ enum Entry {
     /// A connection that is not followed: its packets pass unchanged.
     Unknown,
     /// It passes unsplit, because there was no memory.
-    Unsplit,
+    Bypassed,
     /// It is split.
     Split(Box<Flow>),
     /// It was split and is over: what still comes is answered by a reset.
-    Over,
+    Closed,
 }
 
 /// Middlebox that splits connections.
 pub struct SplitHost {
     settings: Middlebox,
-    environment: Environment,
+    environment: RunDefaults,
     /// By the number of the connection.
     entries: Vec<Entry>,
-    due: DueTimes,
+    due: ConnectionTimers,
     /// Memory that is set aside for buffers.
     memory: u64,
 }
 
 impl SplitHost {
     /// Creates a split host.
-    pub fn new(settings: &Middlebox, environment: Environment) -> Self {
+    pub fn new(settings: &Middlebox, environment: RunDefaults) -> Self {
         Self {
             settings: settings.clone(),
             environment,
             entries: Vec::new(),
-            due: DueTimes::new(),
+            due: ConnectionTimers::new(),
             memory: 0,
         }
     }
 
     /// Returns a closed connection of the split host towards `peer`, in the name of the end with `iss`.
     fn connection(&self, flow: u32, leg: usize, hosts: [HostId; 2], iss: u32) -> Connection {
-        let Environment { tcp, cca, seed } = &self.environment;
+        let RunDefaults { tcp, cca, seed } = &self.environment;
         let mut config = tcp.clone();
         // The first window is offered before data tells how much room there is.
         let (cap, buffer) = (config.settings.receive_window_max, self.settings.buffer);
@@ -82,12 +82,12 @@ impl SplitHost {
         let entity = FIRST_ENTITY + 2 * flow + leg as u32;
         let draws = Draws::new(*seed, Purpose::CongestionControl, entity);
         let window = Window::new(config.mss, config.settings.initial_window, draws);
-        let congestion = Congestion::new(window, cca(hosts[0], hosts[1]));
+        let congestion = CongestionState::new(window, cca(hosts[0], hosts[1]));
         let clock = Draws::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
         let mut connection = Connection::new(config, congestion, iss, clock);
         connection.set_send_buffer(u64::MAX >> 1);
         if let Some(kind) = self.settings.far_ack_kind() {
-            connection.tell_far_acks(kind);
+            connection.send_far_acks(kind);
         }
         connection
     }
@@ -100,7 +100,7 @@ impl SplitHost {
     fn open(&mut self, now: Instant, packet: &Packet) -> Entry {
         let buffers = 2 * self.settings.buffer.get();
         if self.memory + buffers > self.settings.memory.get() {
-            return Entry::Unsplit;
+            return Entry::Bypassed;
         }
         self.memory += buffers;
         let hosts = [packet.source, packet.destination];
@@ -181,7 +181,7 @@ impl SplitHost {
         };
         self.due.set(number, deadline);
         self.entries[index] = if over {
-            Entry::Over
+            Entry::Closed
         } else {
             Entry::Split(flow)
         };
@@ -236,9 +236,9 @@ impl Node for SplitHost {
                 self.put_back(packet.flow, flow);
                 actions.call_at(self.due.earliest().0);
             }
-            Entry::Over => {
+            Entry::Closed => {
                 actions.absorb(packet.id);
-                self.entries[index] = Entry::Over;
+                self.entries[index] = Entry::Closed;
                 refuse(packet, actions);
             }
             passes => {
@@ -264,7 +264,7 @@ impl Node for SplitHost {
         actions.call_at(self.due.earliest().0);
     }
 
-    fn watch(&self) -> Option<Watch> {
+    fn link_subscription(&self) -> Option<LinkSubscription> {
         self.settings.watch()
     }
 
@@ -285,12 +285,12 @@ impl Node for SplitHost {
         actions.call_at(self.due.earliest().0);
     }
 
-    fn passages(&self, show: &mut dyn FnMut(&Passage)) {
+    fn for_each_connection(&self, show: &mut dyn FnMut(&ConnectionState)) {
         for (number, entry) in (0..).zip(&self.entries) {
             match entry {
                 Entry::Split(flow) => {
-                    let view = |leg: usize| -> SenderView { flow.legs[leg].view() };
-                    show(&Passage {
+                    let view = |leg: usize| -> SenderInfo { flow.legs[leg].view() };
+                    show(&ConnectionState {
                         flow: number,
                         hosts: flow.hosts,
                         legs: Some([view(OPENER), view(ACCEPTOR)]),
@@ -298,14 +298,14 @@ impl Node for SplitHost {
                         buffered: [OPENER, ACCEPTOR].map(|leg| flow.streams[leg].buffered()),
                     });
                 }
-                Entry::Unsplit => show(&Passage {
+                Entry::Bypassed => show(&ConnectionState {
                     flow: number,
                     hosts: [HostId::default(); 2],
                     legs: None,
                     over: false,
                     buffered: [0, 0],
                 }),
-                Entry::Unknown | Entry::Over => {}
+                Entry::Unknown | Entry::Closed => {}
             }
         }
     }

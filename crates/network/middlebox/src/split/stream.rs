@@ -99,7 +99,7 @@ impl Stream {
 
     /// Moves data from the leg on which it comes to the other one, and tells the first what the far end has
     /// confirmed.
-    pub(crate) fn pump(
+    pub(crate) fn transfer(
         &mut self,
         now: Instant,
         inbound: &mut Connection,
@@ -121,7 +121,7 @@ impl Stream {
                 rtt: outbound.srtt(),
             };
             inbound.confirm(self.policy.acknowledges(&progress));
-            inbound.set_room(confirmed + self.buffer);
+            inbound.set_window_limit(confirmed + self.buffer);
         }
         if fresh {
             self.policy.on_data(now, inbound);
@@ -148,6 +148,6 @@ impl Stream {
 
     /// Offers the room of the buffer on a leg that has just opened.
     pub(crate) fn begin(&self, inbound: &mut Connection) {
-        inbound.set_room(self.buffer);
+        inbound.set_window_limit(self.buffer);
     }
 }

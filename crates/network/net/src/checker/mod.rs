@@ -4,8 +4,8 @@
 //! compares each event with it as it happens. So its memory is that of the packets under way, and it can watch runs of
 //! any length. It keeps the first violation.
 
-mod air;
-mod ledger;
+mod link_audit;
+mod radio_audit;
 mod violation;
 
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use crate::validate::validate;
 use crate::{
     Backlog, DropReason, HostId, Kind, LinkId, Network, Observer, Packet, Topology, TopologyError,
 };
-use air::AirLedger;
-use ledger::Ledger;
+use link_audit::LinkAudit;
+use radio_audit::RadioAudit;
 pub use violation::Violation;
 
 /// Place of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum PacketLocation {
     /// At a node since a time, before its next link.
     Node(HostId, Instant),
     /// In the queue of a link.
@@ -32,7 +32,7 @@ enum Place {
     /// Transmitted by a link, and not at its end before the time.
     OnWire(LinkId, Instant),
     /// Out of the network.
-    Gone,
+    Left,
 }
 
 /// An observer that verifies a run.
@@ -45,9 +45,9 @@ enum Place {
 ///
 /// The checker remembers the identities of packets that have left, about 16 bytes each.
 pub struct Checker {
-    links: Vec<Ledger>,
-    air: Option<AirLedger>,
-    packets: BTreeMap<u64, Place>,
+    links: Vec<LinkAudit>,
+    air: Option<RadioAudit>,
+    packets: BTreeMap<u64, PacketLocation>,
     inside: usize,
     sent: u64,
     violation: Option<Violation>,
@@ -62,8 +62,8 @@ impl Checker {
         validate(topology)?;
         Routes::new(topology)?;
         Ok(Self {
-            links: topology.links.iter().map(Ledger::new).collect(),
-            air: topology.radio.as_ref().map(AirLedger::new),
+            links: topology.links.iter().map(LinkAudit::new).collect(),
+            air: topology.radio.as_ref().map(RadioAudit::new),
             packets: BTreeMap::new(),
             inside: 0,
             sent: 0,
@@ -90,7 +90,7 @@ impl Checker {
         if seen == inside {
             Ok(())
         } else {
-            Err(Violation::Vanished { seen, inside })
+            Err(Violation::CountMismatch { seen, inside })
         }
     }
 
@@ -100,26 +100,26 @@ impl Checker {
         }
     }
 
-    fn link(&mut self, link: LinkId) -> &mut Ledger {
+    fn link(&mut self, link: LinkId) -> &mut LinkAudit {
         &mut self.links[link.0 as usize]
     }
 
-    fn put(&mut self, packet: u64, place: Place) {
+    fn put(&mut self, packet: u64, place: PacketLocation) {
         let before = self.packets.insert(packet, place);
-        let was_inside = before.is_some_and(|place| place != Place::Gone);
-        self.inside += usize::from(place != Place::Gone);
+        let was_inside = before.is_some_and(|place| place != PacketLocation::Left);
+        self.inside += usize::from(place != PacketLocation::Left);
         self.inside -= usize::from(was_inside);
         self.sent += u64::from(before.is_none());
     }
 
     fn enter(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         if self.packets.contains_key(&packet.id) {
-            return Err(Violation::Twice {
+            return Err(Violation::Duplicate {
                 packet: packet.id,
                 at,
             });
         }
-        self.put(packet.id, Place::Node(node, at));
+        self.put(packet.id, PacketLocation::Node(node, at));
         Ok(())
     }
 
@@ -127,27 +127,27 @@ impl Checker {
     fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         let found = match self.packets.get(&packet.id) {
             None if packet.kind == Kind::Cross => return self.enter(at, node, packet),
-            None | Some(Place::Gone) => {
-                return Err(Violation::Twice {
+            None | Some(PacketLocation::Left) => {
+                return Err(Violation::Duplicate {
                     packet: packet.id,
                     at,
                 });
             }
-            Some(&Place::Waiting(link, _)) => {
+            Some(&PacketLocation::Waiting(link, _)) => {
                 let link = self.link(link).name().to_owned();
-                return Err(Violation::Skipped {
+                return Err(Violation::NotTransmitted {
                     packet: packet.id,
                     link,
                     at,
                 });
             }
-            Some(&Place::Node(place, since)) => {
+            Some(&PacketLocation::Node(place, since)) => {
                 early(packet, at, since)?;
                 place
             }
-            Some(&Place::OnWire(link, earliest)) => {
+            Some(&PacketLocation::OnWire(link, earliest)) => {
                 early(packet, at, earliest)?;
-                self.put(packet.id, Place::Node(node, at));
+                self.put(packet.id, PacketLocation::Node(node, at));
                 self.link(link).arrived(packet.id, at)?;
                 self.link(link).ends().1
             }
@@ -155,7 +155,7 @@ impl Checker {
         if found == node {
             return Ok(());
         }
-        Err(Violation::Elsewhere {
+        Err(Violation::WrongNode {
             packet: packet.id,
             node,
             found,
@@ -166,7 +166,7 @@ impl Checker {
     /// Removes the packet from the account, because it ends its way at `node`.
     fn leave(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         let result = self.arrive(at, node, packet);
-        self.put(packet.id, Place::Gone);
+        self.put(packet.id, PacketLocation::Left);
         result
     }
 
@@ -179,7 +179,7 @@ impl Checker {
     ) -> Result<(), Violation> {
         let from = self.link(link).ends().0;
         self.arrive(at, from, packet)?;
-        self.put(packet.id, Place::Waiting(link, at));
+        self.put(packet.id, PacketLocation::Waiting(link, at));
         self.link(link).enqueued(packet, at, backlog)
     }
 
@@ -191,7 +191,7 @@ impl Checker {
         finish: Instant,
     ) -> Result<(), Violation> {
         match self.packets.get(&packet.id) {
-            Some(&Place::Waiting(found, since)) if found == link => {
+            Some(&PacketLocation::Waiting(found, since)) if found == link => {
                 early(packet, start, since)?;
                 self.link(link).dequeued(packet, start, true)?;
             }
@@ -210,8 +210,15 @@ impl Checker {
         let earliest = finish + ledger.delay();
         let in_transit = packet.kind == Kind::Tcp;
         ledger.transmitted(packet, start, finish, in_transit)?;
-        let on_wire = Place::OnWire(link, earliest);
-        self.put(packet.id, if in_transit { on_wire } else { Place::Gone });
+        let on_wire = PacketLocation::OnWire(link, earliest);
+        self.put(
+            packet.id,
+            if in_transit {
+                on_wire
+            } else {
+                PacketLocation::Left
+            },
+        );
         Ok(())
     }
 
@@ -224,11 +231,13 @@ impl Checker {
     ) -> Result<(), Violation> {
         let place = self.packets.get(&packet.id).copied();
         match place {
-            Some(Place::Waiting(found, _)) if found == link && reason != DropReason::Loss => {
+            Some(PacketLocation::Waiting(found, _))
+                if found == link && reason != DropReason::Loss =>
+            {
                 self.link(link).dequeued(packet, at, false)?;
             }
             // Lost on the wire.
-            Some(Place::OnWire(found, _)) if found == link => {
+            Some(PacketLocation::OnWire(found, _)) if found == link => {
                 let to = self.link(link).ends().1;
                 self.arrive(at, to, packet)?;
             }
@@ -238,7 +247,7 @@ impl Checker {
                 self.arrive(at, from, packet)?;
             }
         }
-        self.put(packet.id, Place::Gone);
+        self.put(packet.id, PacketLocation::Left);
         Ok(())
     }
 }
@@ -246,7 +255,7 @@ impl Checker {
 /// Verifies that the packet is not seen before `earliest`.
 fn early(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violation> {
     if at < earliest {
-        Err(Violation::Early {
+        Err(Violation::TooEarly {
             packet: packet.id,
             at,
             earliest,
@@ -285,7 +294,7 @@ impl Observer for Checker {
     #[cold]
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         if host != packet.destination {
-            self.note(Err(Violation::Astray {
+            self.note(Err(Violation::WrongDestination {
                 packet: packet.id,
                 host,
                 at,

@@ -59,7 +59,7 @@ pub enum Violation {
     },
     /// A packet was seen before it could be there.
     #[error("packet {packet} is early: seen at {at:?}, possible from {earliest:?}")]
-    Early {
+    TooEarly {
         /// The packet.
         packet: u64,
         /// Time at which it was seen.
@@ -81,7 +81,7 @@ pub enum Violation {
     },
     /// A packet went on without having been transmitted.
     #[error("packet {packet} leaves the queue of link {link:?} at {at:?} without transmission")]
-    Skipped {
+    NotTransmitted {
         /// The packet.
         packet: u64,
         /// The link.
@@ -91,7 +91,7 @@ pub enum Violation {
     },
     /// A packet was seen that nobody sent or created, or again after its end.
     #[error("packet {packet} is seen at {at:?}, and was never sent, sent twice, or gone before")]
-    Twice {
+    Duplicate {
         /// The packet.
         packet: u64,
         /// Time of the event.
@@ -99,7 +99,7 @@ pub enum Violation {
     },
     /// A packet was seen at another node than its way leads to.
     #[error("packet {packet} is seen at {node:?} at {at:?}, its way has led to {found:?}")]
-    Elsewhere {
+    WrongNode {
         /// The packet.
         packet: u64,
         /// The node where it was seen.
@@ -111,7 +111,7 @@ pub enum Violation {
     },
     /// A packet reached a host that it was not for.
     #[error("packet {packet} is delivered to {host:?} at {at:?}, which is not its destination")]
-    Astray {
+    WrongDestination {
         /// The packet.
         packet: u64,
         /// The host.
@@ -121,7 +121,7 @@ pub enum Violation {
     },
     /// The network has more or fewer packets inside than have begun and not ended their way.
     #[error("{seen} packets should be under way, {inside} are")]
-    Vanished {
+    CountMismatch {
         /// Sent or created, and neither delivered, absorbed nor dropped.
         seen: usize,
         /// In the network.

@@ -2,12 +2,12 @@
 
 use units::{Duration, Instant};
 
-use super::Scene;
-use crate::store::{Handle, List};
+use super::QueueContext;
+use crate::packet_pool::{List, PacketHandle};
 use crate::{Codel, DropReason, Observer};
 
 /// One queue and what CoDel remembers of it (RFC 8289 §5.2).
-pub(super) struct Lane {
+pub(super) struct CodelQueue {
     pub(super) list: List,
     first_above_time: Option<Instant>,
     drop_next: Instant,
@@ -18,7 +18,7 @@ pub(super) struct Lane {
     dropping: bool,
 }
 
-impl Default for Lane {
+impl Default for CodelQueue {
     fn default() -> Self {
         Self {
             list: List::EMPTY,
@@ -32,7 +32,7 @@ impl Default for Lane {
     }
 }
 
-impl Lane {
+impl CodelQueue {
     /// Makes drops denser after some that were for want of room (`fq_codel_drop`).
     pub(super) fn add_drops(&mut self, number: u32) {
         self.count += number;
@@ -71,7 +71,7 @@ impl CodelControl {
     /// Comes to 1/√count. From below, as where the count has become smaller, it does so by a step of Newton's method
     /// for each drop (`codel_Newton_step`): drops that begin again are denser than their law for a while. From so far
     /// above that the method does not converge, Linux' integers wrap around.
-    fn approach(&self, lane: &mut Lane) {
+    fn approach(&self, lane: &mut CodelQueue) {
         let (root, count) = (lane.inverse_root, f64::from(lane.count));
         let share = count * root * root;
         lane.inverse_root = if share < self.most_by_step {
@@ -82,7 +82,7 @@ impl CodelControl {
     }
 
     /// Returns the time of the next drop. Drops come closer with the square root of their number (RFC 8289 §5.6).
-    fn control_law(&self, from: Instant, lane: &Lane) -> Instant {
+    fn control_law(&self, from: Instant, lane: &CodelQueue) -> Instant {
         let interval = self.config.interval.as_nanos() as f64;
         from + Duration::from_nanos((interval * lane.inverse_root) as u64)
     }
@@ -90,10 +90,10 @@ impl CodelControl {
     /// Returns the head of the queue, and whether its delay has been above target for an interval (RFC 8289 §5.6).
     fn head<O>(
         &self,
-        lane: &mut Lane,
+        lane: &mut CodelQueue,
         beside: u64,
-        scene: &Scene<'_, O>,
-    ) -> Option<(Handle, bool)> {
+        scene: &QueueContext<'_, O>,
+    ) -> Option<(PacketHandle, bool)> {
         let Some(handle) = lane.list.pop(scene.store) else {
             lane.first_above_time = None;
             return None;
@@ -114,10 +114,10 @@ impl CodelControl {
     /// link in other lanes, bytes.
     pub(super) fn take<O: Observer>(
         &self,
-        lane: &mut Lane,
+        lane: &mut CodelQueue,
         beside: u64,
-        scene: &mut Scene<'_, O>,
-    ) -> Option<Handle> {
+        scene: &mut QueueContext<'_, O>,
+    ) -> Option<PacketHandle> {
         let mut found = self.head(lane, beside, scene);
         if lane.dropping {
             while let Some((handle, true)) = found

@@ -1,6 +1,6 @@
 //! Queue disciplines: the choice of one and its parameters.
 
-use config::{Wrong, number, or_word, positive, table, within, word_or_table};
+use config::{FieldError, number, or_word, positive, table, within, word_or_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -37,7 +37,7 @@ impl Queue {
     ///
     /// # Errors
     /// The first one that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Droptail | Self::Threshold(_) => Ok(()),
             Self::Codel(codel) => {

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 use units::Instant;
 
-use super::Scene;
-use super::codel::{CodelControl, Lane};
-use crate::store::{Handle, Store};
+use super::QueueContext;
+use super::codel::{CodelControl, CodelQueue};
+use crate::packet_pool::{PacketHandle, PacketPool};
 use crate::{Backlog, Codel, DropReason, FqCodel, Observer, Packet};
 
 /// Packets that one overflow drops at most (RFC 8290 §4.1).
 const BATCH: u32 = 64;
 
 struct SubQueue {
-    lane: Lane,
+    lane: CodelQueue,
     /// Bytes that it may still send in this turn.
-    credits: i64,
+    deficit: i64,
     scheduled: bool,
 }
 
@@ -34,8 +34,8 @@ pub(super) struct FlowQueues {
 impl FlowQueues {
     pub(super) fn new(config: &FqCodel, mtu: u32, key: u64) -> Self {
         let queue = || SubQueue {
-            lane: Lane::default(),
-            credits: 0,
+            lane: CodelQueue::default(),
+            deficit: 0,
             scheduled: false,
         };
         Self {
@@ -62,7 +62,7 @@ impl FlowQueues {
     }
 
     /// Puts a packet into the queue of its flow, and schedules that queue if it was not (RFC 8290 §4.1.1, §4.1.2).
-    pub(super) fn push(&mut self, handle: Handle, now: Instant, store: &mut Store) {
+    pub(super) fn push(&mut self, handle: PacketHandle, now: Instant, store: &mut PacketPool) {
         let packet = store.packet(handle);
         let index = hash(packet, self.key) % self.queues.len() as u64;
         self.backlog.bytes += u64::from(packet.size);
@@ -71,20 +71,23 @@ impl FlowQueues {
         queue.lane.list.push(handle, now, store);
         if !queue.scheduled {
             queue.scheduled = true;
-            queue.credits = self.quantum;
+            queue.deficit = self.quantum;
             self.new.push_back(index as u32);
         }
     }
 
     /// Takes the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
-    pub(super) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
+    pub(super) fn take<O: Observer>(
+        &mut self,
+        scene: &mut QueueContext<'_, O>,
+    ) -> Option<PacketHandle> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
             let index = *list.front()?;
             let queue = &mut self.queues[index as usize];
-            if queue.credits <= 0 {
-                queue.credits += self.quantum;
+            if queue.deficit <= 0 {
+                queue.deficit += self.quantum;
                 list.pop_front();
                 self.old.push_back(index);
                 continue;
@@ -96,7 +99,7 @@ impl FlowQueues {
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;
             if let Some(handle) = found {
-                queue.credits -= i64::from(scene.store.packet(handle).size);
+                queue.deficit -= i64::from(scene.store.packet(handle).size);
                 return Some(handle);
             }
             list.pop_front();
@@ -110,7 +113,7 @@ impl FlowQueues {
     }
 
     /// Drops half of the queue with most bytes, from its head (RFC 8290 §4.1).
-    pub(super) fn cut_longest<O: Observer>(&mut self, scene: &mut Scene<'_, O>) {
+    pub(super) fn drop_fattest<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
         let bytes = |queue: &SubQueue| queue.lane.list.backlog().bytes;
         let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {
             return;

@@ -7,32 +7,32 @@ mod pie;
 
 use tcp::Ecn;
 use units::Instant;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
-use crate::store::{Handle, List, Store};
+use crate::packet_pool::{List, PacketHandle, PacketPool};
 use crate::{Backlog, DropReason, Limit, LinkId, Observer, QueueConfig};
-use codel::{CodelControl, Lane};
+use codel::{CodelControl, CodelQueue};
 pub use discipline::{Codel, Estimator, FqCodel, Pie, Queue, Threshold};
 use fq_codel::FlowQueues;
 use pie::PieControl;
 
 /// Context of an event at a queue: the time, the link, the packets and the observer.
-pub(crate) struct Scene<'a, O> {
+pub(crate) struct QueueContext<'a, O> {
     pub(crate) now: Instant,
     pub(crate) link: LinkId,
-    pub(crate) store: &'a mut Store,
+    pub(crate) store: &'a mut PacketPool,
     pub(crate) observer: &'a mut O,
 }
 
-impl<O: Observer> Scene<'_, O> {
+impl<O: Observer> QueueContext<'_, O> {
     #[inline(never)]
-    pub(crate) fn discard(&mut self, handle: Handle, reason: DropReason) {
+    pub(crate) fn discard(&mut self, handle: PacketHandle, reason: DropReason) {
         let packet = self.store.remove(handle);
         self.observer.dropped(self.now, self.link, &packet, reason);
     }
 
     /// Marks the packet if its sender understands marks (RFC 3168 §5).
-    fn mark(&mut self, handle: Handle) -> bool {
+    fn mark(&mut self, handle: PacketHandle) -> bool {
         let packet = self.store.packet_mut(handle);
         if packet.segment.ecn == Ecn::NotEct {
             return false;
@@ -52,7 +52,7 @@ pub(crate) struct LinkQueue {
 enum Discipline {
     DropTail(List),
     Threshold(List, u64),
-    Codel(CodelControl, Lane),
+    Codel(CodelControl, CodelQueue),
     FqCodel(FlowQueues),
     Pie(PieControl, List),
 }
@@ -62,15 +62,16 @@ impl LinkQueue {
         let discipline = match &config.discipline {
             Queue::Droptail => Discipline::DropTail(List::EMPTY),
             Queue::Threshold(config) => Discipline::Threshold(List::EMPTY, config.mark_above.get()),
-            Queue::Codel(config) => {
-                Discipline::Codel(CodelControl::new(config.clone(), mtu), Lane::default())
-            }
+            Queue::Codel(config) => Discipline::Codel(
+                CodelControl::new(config.clone(), mtu),
+                CodelQueue::default(),
+            ),
             Queue::FqCodel(config) => {
-                let key = Stream::new(seed, Purpose::QueueHash, link.0).at(0);
+                let key = RngStream::new(seed, Purpose::QueueHash, link.0).at(0);
                 Discipline::FqCodel(FlowQueues::new(config, mtu, key))
             }
             Queue::Pie(config) => {
-                let draws = Stream::new(seed, Purpose::QueueDrop, link.0);
+                let draws = RngStream::new(seed, Purpose::QueueDrop, link.0);
                 Discipline::Pie(PieControl::new(config.clone(), mtu, draws), List::EMPTY)
             }
         };
@@ -100,7 +101,11 @@ impl LinkQueue {
 
     /// Takes a packet in, or drops it (with fair queueing, others of a longer sub-queue). Most queues are plain.
     #[inline]
-    pub(crate) fn offer<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+    pub(crate) fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) {
         let Discipline::DropTail(list) = &mut self.discipline else {
             return self.offer_to_discipline(handle, scene);
         };
@@ -114,11 +119,15 @@ impl LinkQueue {
         scene.observer.enqueued(now, link, packet, list.backlog());
     }
 
-    fn offer_to_discipline<O: Observer>(&mut self, handle: Handle, scene: &mut Scene<'_, O>) {
+    fn offer_to_discipline<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) {
         let size = u64::from(scene.store.packet(handle).size);
         if let Discipline::FqCodel(queues) = &mut self.discipline {
             while !self.limit.allows(queues.backlog(), size) && queues.backlog().packets > 0 {
-                queues.cut_longest(scene);
+                queues.drop_fattest(scene);
             }
         }
         if !self.limit.allows(self.backlog(), size) {
@@ -153,14 +162,20 @@ impl LinkQueue {
 
     /// Takes the packet that is sent next out of the queue.
     #[inline]
-    pub(crate) fn take<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
+    pub(crate) fn take<O: Observer>(
+        &mut self,
+        scene: &mut QueueContext<'_, O>,
+    ) -> Option<PacketHandle> {
         match &mut self.discipline {
             Discipline::DropTail(list) => list.pop(scene.store),
             _ => self.take_by_discipline(scene),
         }
     }
 
-    fn take_by_discipline<O: Observer>(&mut self, scene: &mut Scene<'_, O>) -> Option<Handle> {
+    fn take_by_discipline<O: Observer>(
+        &mut self,
+        scene: &mut QueueContext<'_, O>,
+    ) -> Option<PacketHandle> {
         match &mut self.discipline {
             Discipline::DropTail(list) | Discipline::Threshold(list, _) => list.pop(scene.store),
             Discipline::Codel(codel, lane) => codel.take(lane, 0, scene),

@@ -2,11 +2,11 @@
 
 mod departures;
 
-use units::random::Stream;
+use units::random::RngStream;
 use units::{Duration, Instant};
 
-use super::Scene;
-use crate::store::{Handle, List};
+use super::QueueContext;
+use crate::packet_pool::{List, PacketHandle};
 use crate::{Estimator, Observer, Pie};
 use departures::Departures;
 
@@ -39,7 +39,7 @@ pub(super) struct PieControl {
     config: Pie,
     /// Bytes of the largest packet, of which two may always wait (`pie_drop_early`).
     mtu: u64,
-    draws: Stream,
+    draws: RngStream,
     arrivals: u64,
     next_update: Instant,
     state: State,
@@ -61,7 +61,7 @@ struct State {
 
 impl PieControl {
     /// Creates the control of a link with this MTU.
-    pub(super) fn new(config: Pie, mtu: u32, draws: Stream) -> Self {
+    pub(super) fn new(config: Pie, mtu: u32, draws: RngStream) -> Self {
         Self {
             mtu: u64::from(mtu),
             draws,
@@ -84,9 +84,9 @@ impl PieControl {
     /// arrival, so that it does not depend on how often there was reason to draw.
     pub(super) fn admits<O: Observer>(
         &mut self,
-        handle: Handle,
+        handle: PacketHandle,
         list: &List,
-        scene: &mut Scene<'_, O>,
+        scene: &mut QueueContext<'_, O>,
     ) -> bool {
         self.update(list, scene.now);
         let arrival = self.arrivals;

@@ -7,7 +7,7 @@ use net::{
     Node, Observer, Packet, Topology,
 };
 use proptest::prelude::*;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant, Rate};
 
 use crate::lab::{Lab, Notes, ms};
@@ -310,7 +310,7 @@ struct Whim(u64, Vec<u64>);
 
 impl Node for Whim {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        self.0 = Stream::new(self.0, Purpose::Loss, 0).at(0);
+        self.0 = RngStream::new(self.0, Purpose::Loss, 0).at(0);
         match self.0 >> 61 {
             0 => _ = actions.absorb(packet.id),
             1 => _ = actions.create(*packet, None),

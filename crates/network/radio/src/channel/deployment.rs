@@ -6,7 +6,7 @@ use units::random::Purpose;
 use super::path_loss::LossCurve;
 use super::shadowing::ShadowingField;
 use super::{Grid, ParameterError, Position, thermal_noise_dbm};
-use crate::settings::{Cell, Propagation, Radio, Sight};
+use crate::settings::{Cell, LosModel, Propagation, Radio};
 
 /// Cells in the plane.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +43,7 @@ impl Deployment {
             let (model, height_m) = (&propagation.model, cell.height.metres());
             losses.push(LossCurve::new(model, carrier, height_m, ue_height_m)?);
         }
-        let knows_sight = losses[0].sight_probability(0.0).is_some();
+        let knows_sight = losses[0].los_probability(0.0).is_some();
         let fields = |wanted: bool, purpose, distance_m: f64| -> Vec<ShadowingField> {
             let sites = sites(cells).into_iter().filter(|_| wanted);
             sites
@@ -55,7 +55,7 @@ impl Deployment {
             shadowing.correlation_distance.metres()
         });
         let shadowed = shadowing.is_some();
-        let probable = knows_sight && propagation.sight == Sight::Probable;
+        let probable = knows_sight && propagation.sight == LosModel::Probable;
         let noise_dbm = thermal_noise_dbm(grid.bandwidth_hz(), propagation.noise_figure);
         let position = |cell: &Cell| Position::of(cell.x, cell.y, cell.height);
         Ok(Self {
@@ -94,13 +94,13 @@ impl Deployment {
     }
 
     /// Returns whether `cell` is in sight from a place.
-    pub fn in_sight(&self, cell: usize, place: &Position) -> bool {
+    pub fn is_los(&self, cell: usize, place: &Position) -> bool {
         match self.propagation.sight {
-            Sight::Line => true,
-            Sight::None => false,
-            Sight::Probable => {
+            LosModel::Line => true,
+            LosModel::None => false,
+            LosModel::Probable => {
                 let ground = self.positions[cell].ground_distance_m(place);
-                let probability = self.losses[cell].sight_probability(ground);
+                let probability = self.losses[cell].los_probability(ground);
                 let Some((probability, field)) = probability.zip(self.sights.get(cell)) else {
                     return true;
                 };
@@ -123,7 +123,7 @@ impl Deployment {
     fn power_with(&self, cell: usize, place: &Position, common_shadow: f64) -> f64 {
         let (site, position) = (&self.cells[cell], &self.positions[cell]);
         let ground = position.ground_distance_m(place);
-        let loss = self.losses[cell].loss_db(ground, self.in_sight(cell, place));
+        let loss = self.losses[cell].loss_db(ground, self.is_los(cell, place));
         let shadow = match (&self.propagation.shadowing, self.shadows.get(cell)) {
             (Some(shadowing), Some(field)) => {
                 let common = shadowing.site_correlation;

@@ -1,11 +1,11 @@
 //! Fast fading: a tapped delay line whose taps are sums of plane waves.
 
 use std::sync::Arc;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Decibel, Instant};
 
 use super::hst::HighSpeedTrain;
-use super::oscillator::{WAVES, Waves};
+use super::sinusoids::{Sinusoids, WAVES};
 use super::{Doppler, Grid, ParameterError};
 use crate::settings::Profile;
 
@@ -148,8 +148,8 @@ impl FadingConfig {
 pub struct Fading {
     config: FadingConfig,
     /// Waves of the taps of the first branch, then of the next one.
-    waves: Vec<Waves>,
-    turned: Arc<Turned>,
+    waves: Vec<Sinusoids>,
+    turned: Arc<TapPhases>,
     direct_amplitude: f32,
     /// Phase of the direct path of each branch, turns.
     direct_phase: Vec<f64>,
@@ -157,7 +157,7 @@ pub struct Fading {
 
 /// Phase shifts that the delays of the taps cause over frequency. All links of a kind share them.
 #[derive(PartialEq, Debug)]
-struct Turned {
+struct TapPhases {
     taps: usize,
     groups: usize,
     /// Amplitude of one wave, turned by the delay of the tap at the frequency of the group: for each tap, for each
@@ -166,7 +166,7 @@ struct Turned {
     im: Vec<f32>,
 }
 
-impl Turned {
+impl TapPhases {
     fn new(config: &FadingConfig, grid: &Grid) -> Self {
         let taps = config.profile.taps();
         let (mut re, mut im) = (Vec::new(), Vec::new());
@@ -202,7 +202,7 @@ impl Fading {
         let most = MAX_ANTENNAS as f64;
         ParameterError::range("receive antennas", config.antennas as f64, 1.0, most)?;
         link.check()?;
-        let turned = Arc::new(Turned::new(&config, grid));
+        let turned = Arc::new(TapPhases::new(&config, grid));
         Ok(Self::draw(config, turned, seed, link))
     }
 
@@ -213,8 +213,8 @@ impl Fading {
         Ok(Self::draw(self.config, turned, seed, link))
     }
 
-    fn draw(config: FadingConfig, turned: Arc<Turned>, seed: u64, link: LinkId) -> Self {
-        let mut stream = Stream::new(seed, Purpose::Fading, link.entity());
+    fn draw(config: FadingConfig, turned: Arc<TapPhases>, seed: u64, link: LinkId) -> Self {
+        let mut stream = RngStream::new(seed, Purpose::Fading, link.entity());
         let largest = config.doppler.hz();
         let mut waves = Vec::with_capacity(config.branches() * turned.taps);
         let mut direct_phase = Vec::with_capacity(config.branches());
@@ -308,12 +308,12 @@ fn add_products(sums: &mut [f32], a: f32, x: &[f32], b: f32, y: &[f32]) {
 }
 
 /// Returns the waves of one tap. Their angles are (2πn + θ)/N, with θ uniform in ±π.
-fn tap_waves(stream: &mut Stream, largest_hz: f64) -> Waves {
+fn tap_waves(stream: &mut RngStream, largest_hz: f64) -> Sinusoids {
     let mut waves = [(0.0, 0.0); WAVES];
     for (n, wave) in waves.iter_mut().enumerate() {
         let sector = (n as f64 + stream.uniform() - 0.5) / WAVES as f64;
         let cosine = libm::cos(core::f64::consts::TAU * sector);
         *wave = (largest_hz * cosine, stream.uniform());
     }
-    Waves::new(waves)
+    Sinusoids::new(waves)
 }

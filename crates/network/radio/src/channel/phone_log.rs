@@ -38,7 +38,7 @@ pub struct PhoneLog {
 }
 
 /// One year, in seconds. A log that seems to be longer has a mistake in a date.
-const LONGEST_LOG_S: i64 = 31_622_400;
+const MAX_LOG_S: i64 = 31_622_400;
 
 const TIME: &str = "Timestamp";
 const SPEED: &str = "Speed";
@@ -56,7 +56,7 @@ impl PhoneLog {
         let mut rows = text.lines().enumerate();
         let header = rows
             .next()
-            .ok_or_else(|| ParseError::whole(file, "no line at all"))?
+            .ok_or_else(|| ParseError::for_file(file, "no line at all"))?
             .1;
         let columns: BTreeMap<&str, usize> = header
             .split(',')
@@ -104,7 +104,7 @@ impl PhoneLog {
             samples.push(sample);
         }
         if samples.is_empty() {
-            return Err(ParseError::whole(file, "no line with a Timestamp"));
+            return Err(ParseError::for_file(file, "no line with a Timestamp"));
         }
         Ok(Self {
             file: file.to_owned(),
@@ -152,12 +152,12 @@ impl PhoneLog {
             last = sample.at;
         }
         if points.is_empty() {
-            return Err(ParseError::whole(
+            return Err(ParseError::for_file(
                 &self.file,
                 format_args!("no SNR from {from} on"),
             ));
         }
-        SinrTrace::new(points).map_err(|error| ParseError::whole(&self.file, error))
+        SinrTrace::new(points).map_err(|error| ParseError::for_file(&self.file, error))
     }
 }
 
@@ -204,7 +204,7 @@ impl Row<'_> {
             ))
         })?;
         let since = seconds - *first.get_or_insert(seconds);
-        if !(0..=LONGEST_LOG_S).contains(&since) {
+        if !(0..=MAX_LOG_S).contains(&since) {
             let message =
                 format_args!("{text} is not within a year after the first line").to_string();
             return Err(self.wrong(message));

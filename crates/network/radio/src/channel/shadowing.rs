@@ -1,9 +1,9 @@
 //! Shadowing by buildings and terrain, correlated over distance.
 
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use super::Position;
-use super::oscillator::sine_of_turn;
+use super::sinusoids::sine_of_turn;
 
 /// Number of plane waves that make one field.
 const WAVES: usize = 64;
@@ -33,7 +33,7 @@ impl ShadowingField {
         correlation_distance_m: f64,
     ) -> Self {
         let entity = site.map_or(0, |site| site + 1);
-        let mut stream = Stream::new(seed, purpose, entity);
+        let mut stream = RngStream::new(seed, purpose, entity);
         let waves = (0..WAVES)
             .map(|index| {
                 // exp(-r/d) in the plane has a spectrum of which the share 1 - 1/sqrt(1 + (kd)²) is

@@ -92,9 +92,9 @@ impl SinrTrace {
             points.push((at, db));
         }
         if points.is_empty() {
-            return Err(ParseError::whole(file, "no line with `seconds,dB`"));
+            return Err(ParseError::for_file(file, "no line with `seconds,dB`"));
         }
-        Self::new(points).map_err(|error| ParseError::whole(file, error))
+        Self::new(points).map_err(|error| ParseError::for_file(file, error))
     }
 
     /// Returns the time of the last point. Its value holds afterwards.

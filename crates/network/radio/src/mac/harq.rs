@@ -4,7 +4,7 @@
 //! by the physical layer: each process has a soft buffer of type `S`, cleared for new data, which a closure of the
 //! caller updates and turns into an error rate.
 
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 /// Time at which a retransmission may be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ pub enum Reception {
     /// The block is decoded; its payload is to be delivered, now and only now.
     Decoded,
     /// The block was decoded before, but the acknowledgement was lost; nothing is to be delivered.
-    Repeated,
+    Duplicate,
     /// The block is not decoded; the received signal is kept for combining.
     Failed,
 }
@@ -214,14 +214,14 @@ impl<T: Default, S: Default> Harq<T, S> {
         &mut self,
         tti: u64,
         process: usize,
-        chance: &Chance,
+        chance: &ErrorDraws,
         error_rate: impl FnOnce(&mut S) -> f64,
     ) -> Reception {
         let due = tti + self.config.round_trip;
         let process = &mut self.processes[process];
         process.attempts = process.attempts.saturating_add(1);
         let reception = if process.decoded {
-            Reception::Repeated
+            Reception::Duplicate
         } else if chance.decoding(tti) < error_rate(&mut process.soft) {
             Reception::Failed
         } else {
@@ -230,7 +230,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         };
         process.state = State::Waiting {
             due,
-            acknowledged: chance.heard_as_acknowledged(tti, process.decoded),
+            acknowledged: chance.nack_to_ack(tti, process.decoded),
         };
         self.next_feedback = self.next_feedback.min(due);
         reception
@@ -238,13 +238,13 @@ impl<T: Default, S: Default> Harq<T, S> {
 
     /// Sends a process at `tti` to a receiver that misses the message about it, and so neither receives the block nor
     /// answers. Only a block that was decoded before is not lost if the silence is heard as an acknowledgement.
-    pub fn unheard(&mut self, tti: u64, process: usize, chance: &Chance) {
+    pub fn send_dtx(&mut self, tti: u64, process: usize, chance: &ErrorDraws) {
         let due = tti + self.config.round_trip;
         let process = &mut self.processes[process];
         process.attempts = process.attempts.saturating_add(1);
         process.state = State::Waiting {
             due,
-            acknowledged: chance.silence_heard_as_acknowledged(tti),
+            acknowledged: chance.dtx_to_ack(tti),
         };
         self.next_feedback = self.next_feedback.min(due);
     }
@@ -264,10 +264,10 @@ impl<T: Default, S: Default> Harq<T, S> {
 
 /// Random draws of one receiver. They are addressed by TTI, so they never depend on what was sent before.
 #[derive(Clone, Debug)]
-pub struct Chance {
-    decoding: Stream,
-    feedback: Stream,
-    control: Stream,
+pub struct ErrorDraws {
+    decoding: RngStream,
+    feedback: RngStream,
+    control: RngStream,
     /// Probability that a negative acknowledgement is heard as a positive one.
     pub negative_as_positive: f64,
     /// Probability that a positive acknowledgement is heard as a negative one, or not at all.
@@ -276,13 +276,13 @@ pub struct Chance {
     pub silence_as_positive: f64,
 }
 
-impl Chance {
+impl ErrorDraws {
     /// Returns the draws of receiver number `entity` in the run with `seed`, with feedback without errors.
     pub fn new(seed: u64, entity: u32) -> Self {
         Self {
-            decoding: Stream::new(seed, Purpose::HarqDecoding, entity),
-            feedback: Stream::new(seed, Purpose::HarqFeedback, entity),
-            control: Stream::new(seed, Purpose::ControlDecoding, entity),
+            decoding: RngStream::new(seed, Purpose::HarqDecoding, entity),
+            feedback: RngStream::new(seed, Purpose::HarqFeedback, entity),
+            control: RngStream::new(seed, Purpose::ControlDecoding, entity),
             negative_as_positive: 0.0,
             positive_as_negative: 0.0,
             silence_as_positive: 0.0,
@@ -299,11 +299,11 @@ impl Chance {
         unit_interval(self.control.at(tti)) < error_rate
     }
 
-    fn silence_heard_as_acknowledged(&self, tti: u64) -> bool {
+    fn dtx_to_ack(&self, tti: u64) -> bool {
         unit_interval(self.feedback.at(tti)) < self.silence_as_positive
     }
 
-    fn heard_as_acknowledged(&self, tti: u64, decoded: bool) -> bool {
+    fn nack_to_ack(&self, tti: u64, decoded: bool) -> bool {
         let wrong = if decoded {
             self.positive_as_negative
         } else {

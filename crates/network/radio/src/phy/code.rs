@@ -49,8 +49,8 @@ impl CodeBlocks {
     /// Segments a transport block of `bits` as LTE does (TS 36.212 5.1.1 and 5.1.2): with 24 bits of checksum, and 24
     /// more on each code block where 6144 bits are not enough for one.
     pub const fn lte(bits: u32) -> Self {
-        const LONGEST: u32 = 6_144;
-        Self::cut(ChannelCode::Turbo, bits + 24, LONGEST)
+        const MAX_BLOCK: u32 = 6_144;
+        Self::cut(ChannelCode::Turbo, bits + 24, MAX_BLOCK)
     }
 
     /// Segments a transport block of `bits` with a target code rate of `rate` as NR does (TS 38.212 7.2.1, 7.2.2 and

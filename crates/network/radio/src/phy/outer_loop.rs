@@ -46,7 +46,7 @@ impl OuterLoop {
 
 #[cfg(test)]
 mod tests {
-    use units::random::{Purpose, Stream};
+    use units::random::{Purpose, RngStream};
 
     use super::*;
 
@@ -54,7 +54,7 @@ mod tests {
     fn failures_settle_at_the_target_whatever_the_receiver_reports() {
         // The receiver thinks that its channel is 3 dB better than it is.
         let true_bler = |offset_db: f64| 0.5 * libm::erfc((-3.0 - offset_db) / 0.7);
-        let mut draws = Stream::new(7, Purpose::Workload, 0);
+        let mut draws = RngStream::new(7, Purpose::Workload, 0);
         let mut outer = OuterLoop::new(0.1, 0.5, 10.0);
         let mut failures = 0;
         for block in 0..21_000 {

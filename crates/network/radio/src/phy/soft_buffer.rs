@@ -15,13 +15,13 @@ pub(crate) const MAX_TRANSMISSIONS: usize = 8;
 pub struct SoftBuffer {
     blocks: CodeBlocks,
     modulation: Modulation,
-    received: [Reception; MAX_TRANSMISSIONS],
+    received: [Attempt; MAX_TRANSMISSIONS],
     count: usize,
 }
 
 /// One transmission of a code block.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reception {
+struct Attempt {
     /// Start in the circular buffer, as a share of it.
     start: f64,
     /// Share of the circular buffer that it fills; above 1 if bits are repeated.
@@ -30,7 +30,7 @@ struct Reception {
     sinr_db: f64,
 }
 
-impl Reception {
+impl Attempt {
     /// Returns how often this transmission carries the bit at `position` of the buffer.
     fn times(&self, position: f64) -> f64 {
         let ahead = position - self.start;
@@ -45,7 +45,7 @@ impl Reception {
 
 /// Sum of the information on one code block over its symbols.
 #[derive(Clone, Copy, Default)]
-struct Gathered {
+struct AccumulatedMi {
     symbols: f64,
     /// Mean, in bits.
     mean: f64,
@@ -53,7 +53,7 @@ struct Gathered {
     variance: f64,
 }
 
-impl Gathered {
+impl AccumulatedMi {
     fn add(&mut self, modulation: Modulation, symbols: f64, sinr_db: f64) {
         self.symbols += symbols;
         self.mean += symbols * information(modulation, sinr_db);
@@ -64,7 +64,7 @@ impl Gathered {
 impl SoftBuffer {
     /// Returns an empty buffer for the code blocks of a transport block.
     pub const fn new(blocks: CodeBlocks, modulation: Modulation) -> Self {
-        const NOTHING: Reception = Reception {
+        const NOTHING: Attempt = Attempt {
             start: 0.0,
             length: 0.0,
             sinr_db: 0.0,
@@ -92,7 +92,7 @@ impl SoftBuffer {
         let code = self.blocks.code;
         let buffer = f64::from(self.blocks.count * self.blocks.bits * code.buffer_per_bit());
         self.count = (self.count + 1).min(MAX_TRANSMISSIONS);
-        self.received[self.count - 1] = Reception {
+        self.received[self.count - 1] = Attempt {
             start: code.start_of(version),
             length: f64::from(coded_bits) / buffer,
             sinr_db: sinr_db - gap_db(code),
@@ -111,7 +111,7 @@ impl SoftBuffer {
         })
     }
 
-    fn bler_with(&self, gathered: Gathered) -> f64 {
+    fn bler_with(&self, gathered: AccumulatedMi) -> f64 {
         if gathered.symbols == 0.0 {
             return 1.0;
         }
@@ -130,8 +130,8 @@ impl SoftBuffer {
 
     /// Returns the information of one transmission, the usual case. It repeats one part of the buffer once more than
     /// the other, wherever it begins.
-    fn gathered_from_one(&self, one: &Reception) -> Gathered {
-        let mut gathered = Gathered::default();
+    fn gathered_from_one(&self, one: &Attempt) -> AccumulatedMi {
+        let mut gathered = AccumulatedMi::default();
         if one.sinr_db == f64::NEG_INFINITY {
             return gathered;
         }
@@ -152,7 +152,7 @@ impl SoftBuffer {
     }
 
     /// Returns the information of several transmissions, part by part of the buffer as all of them carry it together.
-    fn gathered_from(&self, received: &[Reception]) -> Gathered {
+    fn gathered_from(&self, received: &[Attempt]) -> AccumulatedMi {
         let mut edges = [0.0; 2 * MAX_TRANSMISSIONS + 1];
         let mut sinrs = [0.0; MAX_TRANSMISSIONS];
         let mut count = 0;
@@ -167,7 +167,7 @@ impl SoftBuffer {
         edges[count] = 1.0;
         let edges = &mut edges[..=count];
         edges.sort_unstable_by(f64::total_cmp);
-        let (mut gathered, mut from) = (Gathered::default(), 0.0);
+        let (mut gathered, mut from) = (AccumulatedMi::default(), 0.0);
         for to in edges.iter() {
             let middle = f64::midpoint(from, *to);
             let together = received

@@ -95,11 +95,11 @@ impl Rlc {
 
 /// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fate {
+pub struct PacketOutcome {
     /// Its direction.
     pub direction: Direction,
     /// The caller's name of it.
-    pub name: u64,
+    pub packet_id: u64,
     /// Whether it has arrived; if not it never will: HARQ has given it up in unacknowledged mode, or a
     /// handover has left it behind.
     pub delivered: bool,
@@ -117,7 +117,7 @@ enum Forwarded {
 
 /// One direction above RLC: COUNT values, and the caller's names of the packets under way.
 #[derive(Clone, Debug)]
-struct Numbering {
+struct PdcpState {
     sn: pdcp::SnLength,
     sender: pdcp::Sender,
     receiver: pdcp::Receiver,
@@ -125,7 +125,7 @@ struct Numbering {
     under_way: VecDeque<(u64, u64)>,
 }
 
-impl Numbering {
+impl PdcpState {
     fn new(sn: pdcp::SnLength) -> Self {
         Self {
             sn,
@@ -142,7 +142,7 @@ impl Numbering {
         pdus: &[Sdu],
         reestablishing: bool,
         scratch: &mut Vec<Sdu>,
-        fates: &mut Vec<Fate>,
+        fates: &mut Vec<PacketOutcome>,
     ) {
         scratch.clear();
         for pdu in pdus {
@@ -154,9 +154,9 @@ impl Numbering {
                     break;
                 }
                 self.under_way.pop_front();
-                fates.push(Fate {
+                fates.push(PacketOutcome {
                     direction,
-                    name,
+                    packet_id: name,
                     delivered: count == pdu.id,
                 });
             }
@@ -172,10 +172,10 @@ impl Numbering {
     }
 
     /// Restarts for a new connection. Packets of the old one no longer arrive.
-    fn restart(&mut self, direction: Direction, fates: &mut Vec<Fate>) {
-        fates.extend(self.under_way.drain(..).map(|(_, name)| Fate {
+    fn restart(&mut self, direction: Direction, fates: &mut Vec<PacketOutcome>) {
+        fates.extend(self.under_way.drain(..).map(|(_, name)| PacketOutcome {
             direction,
-            name,
+            packet_id: name,
             delivered: false,
         }));
         *self = Self::new(self.sn);
@@ -189,16 +189,16 @@ pub(super) struct Bearer {
     /// RLC at the base station and at the user.
     base: Rlc,
     user: Rlc,
-    down: Numbering,
-    up: Numbering,
+    down: PdcpState,
+    up: PdcpState,
     /// Downlink packets on their way over X2, and when they arrive.
     forwarded: VecDeque<(Instant, Forwarded)>,
     /// Whether the user is between two cells.
     detached: bool,
     /// Uplink PDUs that are sent in the new cell.
-    kept_up: Vec<Sdu>,
+    uplink_forwarded: Vec<Sdu>,
     /// Names of uplink packets whose headers the base station has got; `None` if nobody asks for them.
-    heads: Option<Vec<u64>>,
+    headers: Option<Vec<u64>>,
     pdus: Vec<Sdu>,
     confirmed: Vec<Sdu>,
     in_order: Vec<Sdu>,
@@ -210,12 +210,12 @@ impl Bearer {
             settings,
             base: Rlc::new(settings, false),
             user: Rlc::new(settings, true),
-            down: Numbering::new(sn),
-            up: Numbering::new(sn),
+            down: PdcpState::new(sn),
+            up: PdcpState::new(sn),
             forwarded: VecDeque::new(),
             detached: false,
-            kept_up: Vec::new(),
-            heads: None,
+            uplink_forwarded: Vec::new(),
+            headers: None,
             pdus: Vec::new(),
             confirmed: Vec::new(),
             in_order: Vec::new(),
@@ -237,7 +237,7 @@ impl Bearer {
         let pdu = sender.number(bytes);
         if self.detached && direction == Direction::Up {
             // Behind what is kept: RLC of the new cell gets it when all that is there before is with it.
-            self.kept_up.push(pdu);
+            self.uplink_forwarded.push(pdu);
         } else if !self.sending(direction).enqueue(pdu) {
             return false;
         }
@@ -260,7 +260,7 @@ impl Bearer {
         self.forwarded.push_back((after, packet));
     }
 
-    fn numbering(&mut self, direction: Direction) -> &mut Numbering {
+    fn numbering(&mut self, direction: Direction) -> &mut PdcpState {
         match direction {
             Direction::Down => &mut self.down,
             Direction::Up => &mut self.up,
@@ -273,7 +273,7 @@ impl Bearer {
     }
 
     /// Lets what has come over X2 wait for transmission; what finds no room is lost.
-    pub(super) fn take_forwarded(&mut self, now: Instant, fates: &mut Vec<Fate>) {
+    pub(super) fn take_forwarded(&mut self, now: Instant, fates: &mut Vec<PacketOutcome>) {
         while let Some(&(due, packet)) = self.forwarded.front() {
             if due > now {
                 return;
@@ -342,10 +342,10 @@ impl Bearer {
         direction: Direction,
         now: Instant,
         block: &Block,
-        fates: &mut Vec<Fate>,
+        fates: &mut Vec<PacketOutcome>,
     ) {
         if direction == Direction::Up {
-            self.note_heads(block);
+            self.note_headers(block);
         }
         self.pdus.clear();
         self.confirmed.clear();
@@ -361,18 +361,18 @@ impl Bearer {
     }
 
     /// Has the names of uplink packets told whose headers arrive.
-    pub(super) fn tell_heads(&mut self) {
-        self.heads = Some(Vec::new());
+    pub(super) fn report_headers(&mut self) {
+        self.headers = Some(Vec::new());
     }
 
     /// Takes the names of uplink packets whose headers have arrived.
-    pub(super) fn take_heads(&mut self) -> impl Iterator<Item = u64> + '_ {
-        self.heads.iter_mut().flat_map(|heads| heads.drain(..))
+    pub(super) fn take_headers(&mut self) -> impl Iterator<Item = u64> + '_ {
+        self.headers.iter_mut().flat_map(|heads| heads.drain(..))
     }
 
     /// Notes the packets whose headers are in `block`: their first segments, if these are long enough.
-    fn note_heads(&mut self, block: &Block) {
-        let Some(heads) = &mut self.heads else {
+    fn note_headers(&mut self, block: &Block) {
+        let Some(heads) = &mut self.headers else {
             return;
         };
         let least = self.up.sn.header() + HEAD;
@@ -401,7 +401,12 @@ impl Bearer {
         names
     }
 
-    fn pass_up(&mut self, direction: Direction, reestablishing: bool, fates: &mut Vec<Fate>) {
+    fn pass_up(
+        &mut self,
+        direction: Direction,
+        reestablishing: bool,
+        fates: &mut Vec<PacketOutcome>,
+    ) {
         let numbering = match direction {
             Direction::Down => &mut self.down,
             Direction::Up => &mut self.up,
@@ -416,7 +421,7 @@ impl Bearer {
     }
 
     /// Lets timers of RLC expire that are due.
-    pub(super) fn advance(&mut self, now: Instant, fates: &mut Vec<Fate>) {
+    pub(super) fn advance(&mut self, now: Instant, fates: &mut Vec<PacketOutcome>) {
         for (direction, receiving) in [
             (Direction::Down, &mut self.user),
             (Direction::Up, &mut self.base),
@@ -440,7 +445,12 @@ impl Bearer {
     }
 
     /// Detaches the user from its cell. Packets that are forwarded reach the next cell over X2 at `due`.
-    pub(super) fn detach(&mut self, forwarding: Forwarding, due: Instant, fates: &mut Vec<Fate>) {
+    pub(super) fn detach(
+        &mut self,
+        forwarding: Forwarding,
+        due: Instant,
+        fates: &mut Vec<PacketOutcome>,
+    ) {
         self.detached = true;
         let under_way = core::mem::take(&mut self.forwarded);
         self.confirmed.clear();
@@ -451,7 +461,8 @@ impl Bearer {
         for (at, packet) in under_way {
             self.push_forwarded(at, packet);
         }
-        self.user.forward(Forwarding::Lossless, &mut self.kept_up);
+        self.user
+            .forward(Forwarding::Lossless, &mut self.uplink_forwarded);
         self.pdus.clear();
         self.user.reestablish(&mut self.pdus);
         self.pass_up(Direction::Down, true, fates);
@@ -463,18 +474,18 @@ impl Bearer {
     /// Attaches the user to a cell, with the context of before.
     pub(super) fn attach(&mut self) {
         self.detached = false;
-        for pdu in self.kept_up.drain(..) {
+        for pdu in self.uplink_forwarded.drain(..) {
             self.user.enqueue(pdu);
         }
     }
 
     /// Empties the buffers for a new connection.
-    pub(super) fn restart(&mut self, fates: &mut Vec<Fate>) {
+    pub(super) fn restart(&mut self, fates: &mut Vec<PacketOutcome>) {
         self.down.restart(Direction::Down, fates);
         self.up.restart(Direction::Up, fates);
         fates.extend(self.fresh().map(lost));
         *self = Self {
-            heads: self.heads.take(),
+            headers: self.headers.take(),
             ..Self::new(self.settings, self.down.sn)
         };
     }
@@ -486,10 +497,10 @@ impl Bearer {
 }
 
 /// Returns the fate of a downlink packet that found no room, or that a new connection left behind.
-const fn lost(name: u64) -> Fate {
-    Fate {
+const fn lost(name: u64) -> PacketOutcome {
+    PacketOutcome {
         direction: Direction::Down,
-        name,
+        packet_id: name,
         delivered: false,
     }
 }

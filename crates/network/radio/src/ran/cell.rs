@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::report::{ControlRecord, UplinkSignals};
+use super::log_records::{ControlRecord, UplinkSignals};
 use super::{RanConfig, UserId};
 use crate::handover::CellId;
 use crate::mac::pdcch::Pdcch;

@@ -128,7 +128,7 @@ impl RanConfig {
 
     /// Returns the reporting side of a user, whose requests are spread over their period; `None` if users need not
     /// ask.
-    pub(super) fn reporting(&self, id: UserId) -> Option<uplink::Ue> {
+    pub(super) fn reporting(&self, id: UserId) -> Option<uplink::BsrReporter> {
         let settings = &self.radio.uplink;
         if settings.access == Access::Configured {
             return None;
@@ -146,7 +146,7 @@ impl RanConfig {
         };
         let timers = uplink::Timers::new(periodic, self.ttis(settings.retx_bsr));
         let (protocol, enhanced) = (settings.protocol, settings.enhanced);
-        Some(uplink::Ue::new(
+        Some(uplink::BsrReporter::new(
             protocol,
             self.radio.technology,
             enhanced,

@@ -2,9 +2,9 @@
 
 use units::{Duration, Instant};
 
-use super::bearer::Fate;
+use super::bearer::PacketOutcome;
 use super::cell::CellState;
-use super::report::ConnectionEvent;
+use super::log_records::ConnectionEvent;
 use super::user::UserState;
 use super::{Channel, RanConfig};
 use crate::handover::{Action, CellId, Measurement};
@@ -21,7 +21,7 @@ pub(super) fn run(
     config: &RanConfig,
     (tti, now): (u64, Instant),
     activity: &[f32],
-    fates: &mut Vec<Fate>,
+    fates: &mut Vec<PacketOutcome>,
     events: &mut Vec<ConnectionEvent>,
 ) {
     if is_due(now, RADIO_FRAME, config) && user.mobility.is_connected() {
@@ -93,7 +93,7 @@ fn act(
     config: &RanConfig,
     now: Instant,
     action: Action,
-    (fates, events): (&mut Vec<Fate>, &mut Vec<ConnectionEvent>),
+    (fates, events): (&mut Vec<PacketOutcome>, &mut Vec<ConnectionEvent>),
 ) {
     let x2 = now + config.timing().x2_delay;
     match action {
@@ -143,7 +143,7 @@ fn leave(
     config: &RanConfig,
     now: Instant,
     cell: CellId,
-    fates: &mut Vec<Fate>,
+    fates: &mut Vec<PacketOutcome>,
 ) {
     user.deliver(u64::MAX, now, fates);
     user.reset_mac(config);
@@ -151,7 +151,7 @@ fn leave(
 }
 
 fn enter(user: &mut UserState, cells: &mut [CellState], cell: CellId) {
-    user.look_anew();
+    user.reset_measurements();
     user.bearer.attach();
     cells[cell as usize].join(user.id);
 }

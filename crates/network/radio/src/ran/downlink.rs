@@ -2,9 +2,9 @@
 
 use units::Instant;
 
-use super::air::Formats;
+use super::air_interface::Formats;
 use super::cell::CellState;
-use super::report::BlockRecord;
+use super::log_records::BlockRecord;
 use super::user::{Decoded, UserState};
 use super::{Direction, RanConfig};
 use crate::mac::harq::{Feedback, Reception};
@@ -20,7 +20,7 @@ const HEADERS: u64 = 8;
 
 /// A transport block that a cell sends in this TTI.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sending {
+pub(super) struct ScheduledBlock {
     pub(super) user: usize,
     process: usize,
     /// Groups of resource blocks, a bit each.
@@ -33,7 +33,7 @@ pub(super) fn schedule(
     users: &mut [UserState],
     config: &RanConfig,
     (tti, now): (u64, Instant),
-    sendings: &mut Vec<Sending>,
+    sendings: &mut Vec<ScheduledBlock>,
 ) -> u32 {
     let Some(formats) = config.air.downlink(tti) else {
         return 0;
@@ -127,7 +127,7 @@ pub(super) fn schedule(
         };
         used += prbs;
         (user.prbs_now[0], user.groups_now) = (prbs as u16, mask);
-        sendings.push(Sending {
+        sendings.push(ScheduledBlock {
             user: id as usize,
             process,
             groups: mask,
@@ -222,7 +222,7 @@ fn fill(
 /// Sends a block and finds out whether it arrives. The channel of the user has been looked at.
 pub(super) fn transmit(
     user: &mut UserState,
-    sending: &Sending,
+    sending: &ScheduledBlock,
     config: &RanConfig,
     tti: u64,
     scratch: &mut Vec<f32>,
@@ -230,7 +230,7 @@ pub(super) fn transmit(
     let air = &config.air;
     let (process, attempts) = (sending.process, user.down.attempts(sending.process));
     if misses_assignment(user, config, tti) {
-        user.down.unheard(tti, process, &user.down_chance);
+        user.down.send_dtx(tti, process, &user.down_chance);
         let payload = user.down.payload(process);
         return payload.record(attempts + 1, 1.0, Reception::Failed);
     }
@@ -254,7 +254,7 @@ pub(super) fn transmit(
     if attempts == 0 && whole && format == *air.down.get(mcs, air.prbs()) {
         user.full_bler = Some((mcs, bler));
     }
-    settle(
+    deliver_decoded(
         user,
         Direction::Down,
         process,
@@ -284,7 +284,7 @@ pub(super) fn combine(
 }
 
 /// Passes decoded data to RLC when its processing time has passed.
-pub(super) fn settle(
+pub(super) fn deliver_decoded(
     user: &mut UserState,
     direction: Direction,
     process: usize,

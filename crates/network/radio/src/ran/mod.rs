@@ -4,23 +4,23 @@
 //! reaches RLC and what RLC completes is told; users measure, hand over, recover; cells choose what to
 //! send down, and it is drawn what arrives; users ask, report and send; they measure the channel.
 
-mod air;
+mod air_interface;
 mod bearer;
 mod cell;
 mod config;
 mod connection;
 mod downlink;
-mod hints;
+mod log_records;
 mod network;
 mod power;
-mod report;
+mod radio_info;
 mod uplink;
 mod uplink_power;
 mod user;
 
-pub use air::{AirError, AirInterface, Carrier, LteCarrier, NrCarrier};
-pub use bearer::Fate;
+pub use air_interface::{AirError, AirInterface, Carrier, LteCarrier, NrCarrier};
+pub use bearer::PacketOutcome;
 pub use config::{Channel, Direction, RanConfig, User, UserId};
-pub use hints::RadioHints;
+pub use log_records::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord, UplinkSignals};
 pub use network::{Outcome, Ran};
-pub use report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord, UplinkSignals};
+pub use radio_info::RadioHints;

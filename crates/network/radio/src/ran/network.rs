@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use units::{Bytes, Instant};
 
-use super::bearer::Fate;
+use super::bearer::PacketOutcome;
 use super::cell::CellState;
-use super::downlink::{self, Sending};
+use super::downlink::{self, ScheduledBlock};
+use super::log_records::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord};
 use super::power::PowerControl;
-use super::report::{BlockRecord, ConnectionEvent, ControlRecord, TtiRecord};
 use super::user::{FreeBlocks, UserState};
 use super::{Direction, RadioHints, RanConfig, UserId, connection, uplink};
 use crate::phy::{Modulation, effective_sinr_mi};
@@ -17,7 +17,7 @@ use crate::phy::{Modulation, effective_sinr_mi};
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Packets that have arrived, or never will.
-    pub fates: Vec<(UserId, Fate)>,
+    pub fates: Vec<(UserId, PacketOutcome)>,
     /// Events of connections.
     pub events: Vec<(UserId, ConnectionEvent)>,
     /// TTIs of users that are observed, where a log is wanted.
@@ -32,7 +32,7 @@ pub struct Outcome {
 /// Radio access network: cells, users, and the links between them.
 ///
 /// Packets are named by numbers of the caller. One that waits at the base station or the user is sent
-/// in the TTIs to come; what became of it is told by [`tick`](Self::tick).
+/// in the TTIs to come; its outcome is returned by [`run_tti`](Self::run_tti).
 pub struct Ran {
     config: RanConfig,
     /// The next TTI.
@@ -41,8 +41,8 @@ pub struct Ran {
     cells: Vec<CellState>,
     /// Share of the resource blocks each cell uses in this TTI.
     activity: Vec<f32>,
-    sendings: Vec<Sending>,
-    fates: Vec<Fate>,
+    sendings: Vec<ScheduledBlock>,
+    fates: Vec<PacketOutcome>,
     events: Vec<ConnectionEvent>,
     scratch: Vec<f32>,
     blocks: Vec<(UserId, Direction, BlockRecord)>,
@@ -125,7 +125,7 @@ impl Ran {
     /// Has [`Outcome::heads`] filled from now on.
     pub fn tell_heads(&mut self) {
         for user in &mut self.users {
-            user.bearer.tell_heads();
+            user.bearer.report_headers();
         }
     }
 
@@ -178,7 +178,7 @@ impl Ran {
     }
 
     /// Runs the next TTI and appends what came of it to `outcome`.
-    pub fn tick(&mut self, outcome: &mut Outcome) {
+    pub fn run_tti(&mut self, outcome: &mut Outcome) {
         let tti = self.tti;
         let now = self.start_of(tti);
         let at = (tti, now);
@@ -201,7 +201,7 @@ impl Ran {
             }
             user.awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
             let id = user.id;
-            let heads = user.bearer.take_heads();
+            let heads = user.bearer.take_headers();
             outcome.heads.extend(heads.map(|name| (id, name)));
             outcome
                 .fates

@@ -3,8 +3,8 @@
 use units::Instant;
 
 use super::cell::CellState;
-use super::downlink::{VERSIONS, announce, combine, settle};
-use super::report::{BlockRecord, UplinkSignals};
+use super::downlink::{VERSIONS, announce, combine, deliver_decoded};
+use super::log_records::{BlockRecord, UplinkSignals};
 use super::user::{Granted, Repeat, UserState};
 use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
@@ -104,7 +104,9 @@ fn grant(
         let wanted = if configured {
             user.bearer.available(Direction::Up, now)
         } else {
-            user.ledger.wanted().max(unasked(user, config, tti))
+            user.ledger
+                .wanted()
+                .max(prescheduled_grant(user, config, tti))
         };
         if wanted == 0 {
             continue;
@@ -194,7 +196,7 @@ fn ask(
 }
 
 /// Bytes of a grant that the user has not asked for: in its turn, or after a turn without a place in a control region.
-fn unasked(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
+fn prescheduled_grant(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
     match &config.radio.uplink.prescheduling {
         Some(some) if is_turn(user, config, tti) || user.unasked_due => some.grant.get(),
         _ => 0,
@@ -339,7 +341,7 @@ fn transmit(
     if reception == Reception::Failed && attempts + 1 < config.harq().max_transmissions {
         repeat(user, process, cell, config, tti);
     }
-    settle(
+    deliver_decoded(
         user,
         Direction::Up,
         process,

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use units::{Decibel, Instant};
 
-use super::air::Formats;
-use super::bearer::{Bearer, Fate};
+use super::air_interface::Formats;
+use super::bearer::{Bearer, PacketOutcome};
+use super::log_records::BlockRecord;
 use super::power::PowerControl;
-use super::report::BlockRecord;
 use super::uplink_power::UplinkPower;
 use super::{AirInterface, Channel, Direction, RanConfig, User, UserId};
 use crate::channel::Activity;
 use crate::handover::Mobility;
 use crate::mac::drx::Drx;
-use crate::mac::harq::{self, Chance, Harq, Reception};
+use crate::mac::harq::{self, ErrorDraws, Harq, Reception};
 use crate::mac::headroom::Headroom;
 use crate::mac::scheduler::{SubbandRate, usable_rate};
-use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, Ledger};
+use crate::mac::uplink::{self, GRANT_TO_TRANSMISSION, GrantAccount};
 use crate::phy::{
     CqiReporter, OuterLoop, ReportConfig, SoftBuffer, TransportFormat, effective_sinr_mi,
 };
@@ -103,9 +103,9 @@ pub(super) struct UserState {
     pub(super) outer_loop: Option<OuterLoop>,
     pub(super) bearer: Bearer,
     pub(super) down: Processes,
-    pub(super) down_chance: Chance,
+    pub(super) down_chance: ErrorDraws,
     pub(super) up: Processes,
-    pub(super) up_chance: Chance,
+    pub(super) up_chance: ErrorDraws,
     pub(super) decoded: VecDeque<Decoded>,
     pub(super) granted: VecDeque<Granted>,
     /// TTI of the last uplink block with data that was received.
@@ -118,8 +118,8 @@ pub(super) struct UserState {
     pub(super) requests: VecDeque<u64>,
     /// Reports that were sent without a grant and are not decoded yet: the TTI and the bytes.
     pub(super) reports: VecDeque<(u64, u64)>,
-    pub(super) reporting: Option<uplink::Ue>,
-    pub(super) ledger: Ledger,
+    pub(super) reporting: Option<uplink::BsrReporter>,
+    pub(super) ledger: GrantAccount,
     pub(super) drx: Option<Drx>,
     pub(super) awake: bool,
     pub(super) mobility: Mobility,
@@ -183,8 +183,8 @@ fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
 }
 
 /// Draws of the downlink, with the errors of its feedback.
-fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> Chance {
-    let mut chance = Chance::new(seed, 2 * id);
+fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> ErrorDraws {
+    let mut chance = ErrorDraws::new(seed, 2 * id);
     if let Some(errors) = &config.radio.downlink.control_errors {
         chance.negative_as_positive = errors.nack_as_ack;
         chance.positive_as_negative = errors.ack_missed;
@@ -233,7 +233,7 @@ impl UserState {
             down: Harq::new(config.harq()),
             down_chance: down_chance(config, seed, id),
             up: Harq::new(uplink_harq(config)),
-            up_chance: Chance::new(seed, 2 * id + 1),
+            up_chance: ErrorDraws::new(seed, 2 * id + 1),
             decoded: VecDeque::new(),
             granted: VecDeque::new(),
             last_uplink: None,
@@ -242,7 +242,7 @@ impl UserState {
             requests: VecDeque::new(),
             reports: VecDeque::new(),
             reporting: config.reporting(id),
-            ledger: Ledger::default(),
+            ledger: GrantAccount::default(),
             drx: config.drx(),
             awake: true,
             mobility: Mobility::new(
@@ -293,7 +293,7 @@ impl UserState {
     }
 
     /// Hands to RLC what was decoded and is due at `tti`.
-    pub(super) fn deliver(&mut self, tti: u64, now: Instant, fates: &mut Vec<Fate>) {
+    pub(super) fn deliver(&mut self, tti: u64, now: Instant, fates: &mut Vec<PacketOutcome>) {
         while let Some(decoded) = self.decoded.front().copied() {
             if decoded.due > tti {
                 return;
@@ -332,14 +332,14 @@ impl UserState {
         self.unasked_due = false;
         self.requests.clear();
         self.reports.clear();
-        self.ledger = Ledger::default();
+        self.ledger = GrantAccount::default();
         self.reporting = config.reporting(self.id);
         self.drx = config.drx();
         self.power.reset();
     }
 
     /// Forgets what was seen, as another cell serves.
-    pub(super) fn look_anew(&mut self) {
+    pub(super) fn reset_measurements(&mut self) {
         self.sinr_of = None;
         self.reporter.restart();
     }

@@ -216,12 +216,12 @@ impl Radio {
     pub fn each(&self, text: &str) -> Option<Vec<String>> {
         let name = text.strip_suffix(Self::EACH)?;
         let ue = self.ues.iter().find(|ue| ue.name == name)?;
-        (!ue.is_every_vehicle()).then(|| ue.nodes().collect())
+        (!ue.is_wildcard()).then(|| ue.nodes().collect())
     }
 
     /// Whether the node of that name may be one of all vehicles of a file.
     pub fn may_be_vehicle(&self, node: &str) -> bool {
-        let mut every = self.ues.iter().filter(|ue| ue.is_every_vehicle());
+        let mut every = self.ues.iter().filter(|ue| ue.is_wildcard());
         every.any(|ue| {
             let rest = node.strip_prefix(ue.name.as_str());
             rest.and_then(|rest| rest.strip_prefix('-'))

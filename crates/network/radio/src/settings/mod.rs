@@ -30,10 +30,10 @@ pub use handover::{A2A4, A3, Forwarding, Handover, Trigger};
 pub use harq::Harq;
 pub use link_failure::LinkFailure;
 pub use path_loss::{Environment, Hata, LogDistance, PathLoss, Roofs, Streets};
-pub use propagation::{Interference, Load, Propagation, Shadowing, Sight};
+pub use propagation::{Interference, Load, LosModel, Propagation, Shadowing};
 pub use rlc::{Rlc, RlcMode, StatusPlacement};
 pub use sinr::{Sinr, SinrLog, SinrPoint, SinrTrace};
-pub use ue::{Position, Reception, Sumo, Ue, Velocity, WayPoint};
+pub use ue::{Position, SignalSource, Sumo, Ue, Velocity, WayPoint};
 pub use units::{Angle, Frequency, Gain, Length, Power, Speed};
 pub use uplink::{Access, GrantProtocol, HeadroomReports, Prescheduling, Timer, Uplink};
 

@@ -37,7 +37,7 @@ table! {
 
 /// Reception: the signals of a UE, and their sources.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Reception<'a> {
+pub enum SignalSource<'a> {
     /// This SINR, from the first cell.
     Sinr(&'a Sinr),
     /// The signals of all cells at a place, which may move.
@@ -50,36 +50,32 @@ pub enum Reception<'a> {
 
 impl Ue {
     /// Returns the signals that it receives, and their sources.
-    pub fn reception(&self) -> Reception<'_> {
+    pub fn reception(&self) -> SignalSource<'_> {
         if let Some(position) = self.position {
-            Reception::Linear(position, self.velocity)
+            SignalSource::Linear(position, self.velocity)
         } else if !self.waypoints.is_empty() {
-            Reception::WayPoints(&self.waypoints)
+            SignalSource::WayPoints(&self.waypoints)
         } else if let Some(sumo) = &self.sumo {
-            Reception::Sumo(sumo)
+            SignalSource::Sumo(sumo)
         } else {
-            Reception::Sinr(self.sinr.as_ref().unwrap_or(&sinr::DEFAULT))
+            SignalSource::Sinr(self.sinr.as_ref().unwrap_or(&sinr::DEFAULT))
         }
     }
 
     /// Whether what it receives follows from where it is.
-    pub fn has_place(&self) -> bool {
-        !matches!(self.reception(), Reception::Sinr(_))
+    pub fn has_position(&self) -> bool {
+        !matches!(self.reception(), SignalSource::Sinr(_))
     }
 
     /// Whether it stands for all vehicles of a file that no other UE names; their nodes are called after
     /// the UE and the vehicle: "ue-2-car7".
-    pub fn is_every_vehicle(&self) -> bool {
-        matches!(self.reception(), Reception::Sumo(sumo) if sumo.vehicle == EVERY)
+    pub fn is_wildcard(&self) -> bool {
+        matches!(self.reception(), SignalSource::Sumo(sumo) if sumo.vehicle == EVERY)
     }
 
     /// Names of its nodes; none if it stands for all vehicles of a file.
     pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
-        let count = if self.is_every_vehicle() {
-            0
-        } else {
-            self.count
-        };
+        let count = if self.is_wildcard() { 0 } else { self.count };
         (1..=count).map(move |number| match count {
             1 => self.name.clone(),
             _ => format!("{}-{number}", self.name),

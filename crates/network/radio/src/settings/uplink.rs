@@ -1,6 +1,6 @@
 //! Settings of the uplink: requests, grants and reports of UEs.
 
-use config::{OrOff, table, word_or_time};
+use config::{OptionalTable, table, word_or_time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Decibel, Duration};
@@ -35,8 +35,8 @@ table! {
         pub first_grant: Bytes = Bytes::new(512),
         /// Small grants that nobody asked for while there is traffic; "off" for none: a UE whose last grant
         /// was full waits for retx_bsr (kim2016-thesis chapter 3).
-        #[serde(with = "OrOff::<Prescheduling>")]
-        #[schemars(with = "OrOff<Prescheduling>")]
+        #[serde(with = "OptionalTable::<Prescheduling>")]
+        #[schemars(with = "OptionalTable<Prescheduling>")]
         pub prescheduling: Option<Prescheduling> = Some(Prescheduling::default()),
         /// Length of a random access that takes the place of a scheduling request, whole TTIs; default 20ms.
         pub random_access: Duration = Duration::from_millis(20),

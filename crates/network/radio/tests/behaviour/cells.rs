@@ -7,8 +7,8 @@ use radio::channel::{
     Activity, Deployment, Doppler, FadingConfig, Grid, Position, Receiver, Reception,
 };
 use radio::settings::{
-    Antenna, Cell, Hata, Interference, PathLoss, Profile, Propagation, Radio, Sector, Shadowing,
-    Sight, Streets,
+    Antenna, Cell, Hata, Interference, LosModel, PathLoss, Profile, Propagation, Radio, Sector,
+    Shadowing, Streets,
 };
 use units::{Angle, Decibel, Frequency, Instant, Length, Power};
 
@@ -244,10 +244,10 @@ fn line_of_sight_is_as_frequent_as_its_probability() {
     let here = place(703.0);
     let mut in_sight = 0;
     for seed in 0..seeds {
-        let deployment = deployed(&rural(Sight::Probable), seed);
-        let sees = deployment.in_sight(0, &here);
+        let deployment = deployed(&rural(LosModel::Probable), seed);
+        let sees = deployment.is_los(0, &here);
         in_sight += u32::from(sees);
-        let always = if sees { Sight::Line } else { Sight::None };
+        let always = if sees { LosModel::Line } else { LosModel::None };
         let always = deployed(&rural(always), seed);
         assert_eq!(deployment.power_dbm(0, &here), always.power_dbm(0, &here));
     }

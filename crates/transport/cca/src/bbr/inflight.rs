@@ -29,7 +29,7 @@ impl Bbr {
     /// Adds the bursts at both ends to the BDP and rounds up to an even number for delayed ACKs. The probing
     /// phase gets two segments more, so that even small windows probe.
     fn with_quantization(&self, window: &Window, segments: u32) -> u32 {
-        let mut segments = segments + 3 * self.burst_goal(window);
+        let mut segments = segments + 3 * self.tso_segs_goal(window);
         segments = (segments + 1) & !1;
         if self.mode == Mode::ProbeBandwidth && self.phase == 0 {
             segments += 2;
@@ -43,9 +43,9 @@ impl Bbr {
     }
 
     /// Returns the segments of a burst, which are those of a millisecond at the present pacing rate (§4.2.2).
-    fn burst_goal(&self, window: &Window) -> u32 {
+    fn tso_segs_goal(&self, window: &Window) -> u32 {
         let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
-        let least = self.least_burst(window);
+        let least = self.bbr_min_tso_segs(window);
         ((bytes / u64::from(window.mss)) as u32)
             .max(least)
             .min(0x7f)
@@ -59,7 +59,7 @@ impl Bbr {
         let delivered = self.bandwidth().segments_in(wait);
         let mut inflight = u64::from(now);
         if self.pacing_gain > Gain::ONE {
-            inflight += u64::from(self.burst_goal(window));
+            inflight += u64::from(self.tso_segs_goal(window));
         }
         inflight.saturating_sub(delivered) as u32
     }
@@ -129,13 +129,13 @@ impl Bbr {
 mod tests {
     use super::*;
     use units::Rate;
-    use units::random::{Purpose, Stream};
+    use units::random::{Purpose, RngStream};
 
     /// At one segment per millisecond, a departure in 5 ms finds five segments fewer in flight. It adds its
     /// own burst if the gain raises the load.
     #[test]
     fn inflight_at_departure_excludes_what_is_delivered_by_then() {
-        let mut window = Window::new(1448, 10, Stream::new(1, Purpose::CongestionControl, 0));
+        let mut window = Window::new(1448, 10, RngStream::new(1, Purpose::CongestionControl, 0));
         window.pacing_rate = Rate::from_mbps(11.6);
         let one_per_ms = Bandwidth::of(1, Duration::from_millis(1)).expect("a millisecond");
         let mut bbr = Bbr::new(Default::default());

@@ -4,8 +4,8 @@
 mod aggregation;
 mod config;
 mod inflight;
+mod lt_bw;
 mod mode;
-mod policer;
 mod probe_bandwidth;
 mod probe_rtt;
 mod startup;
@@ -14,15 +14,15 @@ use units::{Duration, Instant, Rate};
 
 use super::bandwidth::{Bandwidth, Gain};
 use super::windowed_filter::WindowedMax;
-use super::{Ack, CaState, Cca, CongestionControl, Context, Event, Family, Window};
+use super::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use aggregation::Aggregation;
 pub use config::BbrConfig;
+use lt_bw::{LongTermBw, Seen};
 use mode::Mode;
-use policer::{Policer, Seen};
 use startup::FullPipe;
 
 /// Catalogue entry of BBR.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "bbr",
     aliases: &["bbr1", "bbrv1"],
     title: "BBR v1",
@@ -60,7 +60,7 @@ pub struct Bbr {
     saved_cwnd: u32,
     previous_state: CaState,
     rtt_seen: bool,
-    policer: Policer,
+    policer: LongTermBw,
     aggregation: Aggregation,
     mss: u32,
 }
@@ -88,14 +88,14 @@ impl Bbr {
             saved_cwnd: 0,
             previous_state: CaState::Open,
             rtt_seen: false,
-            policer: Policer::default(),
+            policer: LongTermBw::default(),
             aggregation: Aggregation::default(),
             mss: 0,
         }
     }
 
     /// Returns the least number of segments in a burst: two, or one at low rates.
-    fn least_burst(&self, window: &Window) -> u32 {
+    fn bbr_min_tso_segs(&self, window: &Window) -> u32 {
         if window.pacing_rate.bits_per_second() < u64::from(self.config.min_tso_rate) {
             1
         } else {
@@ -172,7 +172,7 @@ impl Bbr {
             self.round_start = true;
             self.packet_conservation = false;
         }
-        self.watch_policer(window, ack.lost, ack.rate.app_limited);
+        self.lt_bw_sampling(window, ack.lost, ack.rate.app_limited);
         if !ack.rate.app_limited || sample >= self.max_bandwidth() {
             self.samples
                 .update(u64::from(self.config.bw_rtts), self.rounds, sample.0);
@@ -181,7 +181,7 @@ impl Bbr {
 
     /// Updates the policer model. A policed rate that has been in use for long enough is tested again, from a
     /// new phase of the gain cycle.
-    fn watch_policer(&mut self, window: &mut Window, lost: u32, app_limited: bool) {
+    fn lt_bw_sampling(&mut self, window: &mut Window, lost: u32, app_limited: bool) {
         let seen = Seen {
             lost,
             app_limited,
@@ -217,7 +217,7 @@ impl CongestionControl for Bbr {
     ///
     /// The path counts as full, so there is no STARTUP. DRAIN comes first and ends at once if nothing is
     /// queued; the gain cycle follows. If the rate was too low, each probing phase finds a quarter more.
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
         if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
             return;
@@ -240,7 +240,7 @@ impl CongestionControl for Bbr {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
-    fn owns_window(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
@@ -263,7 +263,7 @@ impl CongestionControl for Bbr {
             self.previous_state = CaState::Loss;
             self.full.forget_bandwidth();
             self.round_start = true;
-            self.watch_policer(window, 1, false);
+            self.lt_bw_sampling(window, 1, false);
         }
     }
 
@@ -287,7 +287,7 @@ impl CongestionControl for Bbr {
     }
 
     fn min_tso_segs(&self, window: &Window) -> u32 {
-        self.least_burst(window)
+        self.bbr_min_tso_segs(window)
     }
 
     fn sndbuf_expand(&self) -> u32 {

@@ -10,7 +10,7 @@ impl Bbr {
     pub(super) fn enter_probe_bandwidth(&mut self, window: &mut Window) {
         self.mode = Mode::ProbeBandwidth;
         let last = self.config.cycle_len - 1;
-        self.phase = last - window.random.below(u64::from(last)) as u32;
+        self.phase = last - window.random.uniform_u64(u64::from(last)) as u32;
         self.advance_cycle(window);
     }
 

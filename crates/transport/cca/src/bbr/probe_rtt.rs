@@ -30,7 +30,7 @@ impl Bbr {
 
     fn work_on_probe_rtt(&mut self, window: &mut Window) {
         // Samples of a path that is kept empty on purpose say nothing about the bandwidth.
-        window.limits_itself = true;
+        window.self_limited = true;
         match self.probe_rtt_until {
             None if window.inflight <= self.config.cwnd_min_target => {
                 self.probe_rtt_until = Some(window.now + self.config.probe_rtt_mode);

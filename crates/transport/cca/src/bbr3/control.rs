@@ -16,7 +16,7 @@ const BURSTS: u32 = 3;
 const BURST_TIME: Duration = Duration::from_millis(1);
 const LARGEST_BURST: Bytes = Bytes::new(64 * 1024);
 /// Least burst, segments.
-pub(super) const LEAST_BURST: u32 = 2;
+pub(super) const MIN_BURST: u32 = 2;
 
 impl Bbr3 {
     /// `BDPMultiple`.
@@ -44,7 +44,7 @@ impl Bbr3 {
     fn with_budget(&self, window: &Window, segments: u32) -> u32 {
         let burst = window.pacing_rate.bytes_in(BURST_TIME).min(LARGEST_BURST);
         let burst = (burst.get() / u64::from(window.mss.max(1))) as u32;
-        let least = (BURSTS * burst.max(LEAST_BURST)).max(self.config.min_pipe_cwnd);
+        let least = (BURSTS * burst.max(MIN_BURST)).max(self.config.min_pipe_cwnd);
         let probing = if self.state == State::Up { 2 } else { 0 };
         segments.max(least).saturating_add(probing)
     }

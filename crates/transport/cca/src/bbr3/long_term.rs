@@ -9,11 +9,11 @@ use crate::bandwidth::Gain;
 use crate::{Ack, Lost, Window};
 
 /// Most rounds for which the growth of the bound doubles.
-const MOST_DOUBLINGS: u32 = 30;
+const MAX_DOUBLINGS: u32 = 30;
 
 /// Growth of the long-term bound while probing: 1, 2, 4 … segments per round.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rise {
+pub(super) struct ProbeUpRamp {
     pub(super) rounds: u32,
     pub(super) acked: u32,
     /// Segments to be acknowledged for each segment added to the bound.
@@ -109,7 +109,7 @@ impl Bbr3 {
     /// `RaiseInflightLongtermSlope`.
     pub(super) fn raise_slope(&mut self, window: &Window) {
         let growth = 1 << self.rise.rounds;
-        self.rise.rounds = (self.rise.rounds + 1).min(MOST_DOUBLINGS);
+        self.rise.rounds = (self.rise.rounds + 1).min(MAX_DOUBLINGS);
         self.rise.per_segment = (window.cwnd / growth).max(1);
     }
 

@@ -22,20 +22,20 @@ mod undo;
 use units::{Duration, Instant, Rate};
 
 use super::bandwidth::Bandwidth;
-use super::{Ack, CaState, Cca, CongestionControl, Context, Event, Family, Lost, Window};
+use super::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, Lost, TransferState, Window};
 use aggregation::Aggregation;
 use bounds::{Bounds, MaxBandwidth};
 pub use config::Bbr3Config;
-use long_term::Rise;
+use long_term::ProbeUpRamp;
 use probe_bw::{AckPhase, Cycle};
-use probe_rtt::LowestRtt;
+use probe_rtt::MinRtt;
 use short_term::{Latest, LossRound, Rounds};
 use startup::{FullBandwidth, LostRanges};
 use state::State;
 use undo::Undo;
 
 /// Catalogue entry of BBRv3.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "bbr3",
     aliases: &["bbrv3"],
     title: "BBR v3",
@@ -62,7 +62,7 @@ pub struct Bbr3 {
     sample: Bandwidth,
     max_bandwidth: MaxBandwidth,
     bounds: Bounds,
-    lowest: LowestRtt,
+    lowest: MinRtt,
     rounds: Rounds,
     loss_round: LossRound,
     latest: Latest,
@@ -73,7 +73,7 @@ pub struct Bbr3 {
     ack_phase: AckPhase,
     cycle: Cycle,
     rounds_since_up: u64,
-    rise: Rise,
+    rise: ProbeUpRamp,
     /// Whether the samples come from a probe for bandwidth (`is_bw_probe_sample`).
     is_probe_sample: bool,
     /// `prev_probe_too_high`.
@@ -98,7 +98,7 @@ impl Bbr3 {
             sample: Bandwidth::default(),
             max_bandwidth: MaxBandwidth::default(),
             bounds: Bounds::default(),
-            lowest: LowestRtt::new(Duration::MAX, Instant::ZERO),
+            lowest: MinRtt::new(Duration::MAX, Instant::ZERO),
             rounds: Rounds::default(),
             loss_round: LossRound::default(),
             latest: Latest::default(),
@@ -108,7 +108,7 @@ impl Bbr3 {
             ack_phase: AckPhase::Init,
             cycle: Cycle::default(),
             rounds_since_up: 0,
-            rise: Rise::default(),
+            rise: ProbeUpRamp::default(),
             is_probe_sample: false,
             probe_was_too_high: false,
             probe_was_precautionary: false,
@@ -164,7 +164,7 @@ impl CongestionControl for Bbr3 {
     /// `OnInit` (§5.2.1).
     fn init(&mut self, window: &mut Window) {
         *self = Self {
-            lowest: LowestRtt::new(window.min_rtt, window.now),
+            lowest: MinRtt::new(window.min_rtt, window.now),
             aggregation: Aggregation::new(window.now),
             ..Self::new(self.config)
         };
@@ -179,13 +179,13 @@ impl CongestionControl for Bbr3 {
     ///
     /// The path counts as full, so there is no Startup. Drain comes first and ends at once if nothing is
     /// queued. The first probe follows within two to three seconds.
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
         if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
             return;
         }
         self.max_bandwidth.update(bandwidth);
-        self.lowest = LowestRtt::new(context.min_rtt, window.now);
+        self.lowest = MinRtt::new(context.min_rtt, window.now);
         self.rtt_seen = true;
         self.full.reached = true;
         self.enter_drain(window);
@@ -208,7 +208,7 @@ impl CongestionControl for Bbr3 {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
-    fn owns_window(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
@@ -248,7 +248,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn min_tso_segs(&self, _window: &Window) -> u32 {
-        control::LEAST_BURST
+        control::MIN_BURST
     }
 
     fn sndbuf_expand(&self) -> u32 {

@@ -69,9 +69,9 @@ impl Bbr3 {
 
     /// `PickProbeWait`: both the clock and the round count are random, so that flows do not probe together.
     fn pick_probe_wait(&mut self, window: &mut Window) {
-        self.rounds_since_up = window.random.below(2);
+        self.rounds_since_up = window.random.uniform_u64(2);
         let random = self.config.probe_wait_random;
-        let more = window.random.below(random.as_micros().max(1));
+        let more = window.random.uniform_u64(random.as_micros().max(1));
         self.cycle.wait = self.config.probe_wait_base + Duration::from_micros(more);
     }
 

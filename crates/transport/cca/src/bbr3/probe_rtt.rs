@@ -10,7 +10,7 @@ use crate::{Ack, Window};
 
 /// Lowest RTT over two time spans: one for the model, and a shorter one that triggers ProbeRTT.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LowestRtt {
+pub(super) struct MinRtt {
     /// `min_rtt`; [`Duration::MAX`] before the first sample.
     pub(super) rtt: Duration,
     at: Instant,
@@ -20,7 +20,7 @@ pub(super) struct LowestRtt {
     expired: bool,
 }
 
-impl LowestRtt {
+impl MinRtt {
     pub(super) fn new(rtt: Duration, at: Instant) -> Self {
         Self {
             rtt,
@@ -61,7 +61,7 @@ impl Bbr3 {
             self.start_round(window);
         }
         if self.state == State::ProbeRtt {
-            self.work_on_probe_rtt(window);
+            self.handle_probe_rtt(window);
         }
         if ack.delivered > 0 {
             self.idle_restart = false;
@@ -69,9 +69,9 @@ impl Bbr3 {
     }
 
     /// `HandleProbeRTT`.
-    fn work_on_probe_rtt(&mut self, window: &mut Window) {
+    fn handle_probe_rtt(&mut self, window: &mut Window) {
         // Samples of what is sent now say nothing about the bandwidth.
-        window.limits_itself = true;
+        window.self_limited = true;
         if self.probe_rtt_until.is_none() {
             if window.inflight <= self.probe_rtt_cwnd() {
                 self.probe_rtt_until = Some(window.now + self.config.probe_rtt_duration);

@@ -3,12 +3,12 @@
 
 /// Lowest and highest RTT of a round, or the changes of both, µs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extremes {
+pub(super) struct MinMax {
     pub(super) min: i64,
     pub(super) max: i64,
 }
 
-impl Extremes {
+impl MinMax {
     /// Returns the change from `earlier`.
     pub(super) fn since(self, earlier: Self) -> Self {
         Self {
@@ -21,8 +21,8 @@ impl Extremes {
 /// Sums of the gradients of the latest rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Gradient {
-    rounds: Vec<Extremes>,
-    sum: Extremes,
+    rounds: Vec<MinMax>,
+    sum: MinMax,
     next: usize,
     filled: bool,
 }
@@ -31,8 +31,8 @@ impl Gradient {
     /// Creates the sums for a window of `rounds`, at least one.
     pub(super) fn over(rounds: u32) -> Self {
         Self {
-            rounds: vec![Extremes::default(); rounds.max(1) as usize],
-            sum: Extremes::default(),
+            rounds: vec![MinMax::default(); rounds.max(1) as usize],
+            sum: MinMax::default(),
             next: 0,
             filled: false,
         }
@@ -40,8 +40,8 @@ impl Gradient {
 
     /// Forgets all rounds.
     pub(super) fn clear(&mut self) {
-        self.rounds.fill(Extremes::default());
-        self.sum = Extremes::default();
+        self.rounds.fill(MinMax::default());
+        self.sum = MinMax::default();
         self.next = 0;
         self.filled = false;
     }
@@ -49,7 +49,7 @@ impl Gradient {
     /// Adds the gradients of a round. Returns their sums over the window, and the gradient to use: that of
     /// the minima if they rise, else that of the maxima. Missing rounds count like the mean of the others.
     /// The values are sums rather than averages: both contain the length of the window as a factor.
-    pub(super) fn add(&mut self, change: Extremes) -> (Extremes, i64) {
+    pub(super) fn add(&mut self, change: MinMax) -> (MinMax, i64) {
         let oldest = core::mem::replace(&mut self.rounds[self.next], change);
         self.sum.min += change.min - oldest.min;
         self.sum.max += change.max - oldest.max;
@@ -72,10 +72,10 @@ impl Gradient {
 
 #[cfg(test)]
 mod tests {
-    use super::{Extremes, Gradient};
+    use super::{Gradient, MinMax};
 
-    fn change(min: i64, max: i64) -> Extremes {
-        Extremes { min, max }
+    fn change(min: i64, max: i64) -> MinMax {
+        MinMax { min, max }
     }
 
     /// Hayes and Armitage 2011 §3.1: (RTT now − RTT `window` rounds ago), here without the division.

@@ -7,8 +7,10 @@ mod start;
 use units::Duration;
 
 use super::parameters::{choices, parameters};
-use super::{AckSample, Cca, CongestionControl, Context, Event, Family, SlowStart, Window};
-use gradient::{Extremes, Gradient};
+use super::{
+    AckSample, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
+};
+use gradient::{Gradient, MinMax};
 use start::Start;
 
 /// Fall of a gradient that shows an effect of a back-off, µs.
@@ -53,7 +55,7 @@ parameters! {
 }
 
 /// Catalogue entry of CDG.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "cdg",
     aliases: &["caia-delay-gradient"],
     title: "CAIA Delay-Gradient",
@@ -83,16 +85,16 @@ pub struct Cdg {
     config: CdgConfig,
     gradient: Gradient,
     /// RTTs of this round and of the last one.
-    rtt: Option<Extremes>,
-    earlier: Option<Extremes>,
+    rtt: Option<MinMax>,
+    earlier: Option<MinMax>,
     /// The round ends when more than this is acknowledged.
     round_end: u64,
     queue: Queue,
     delayed_acks: u32,
     /// Window that losses alone would have left, segments.
-    shadow: u32,
+    shadow_wnd: u32,
     /// Back-offs since the delay last fell.
-    ineffectual: u32,
+    backoff_cnt: u32,
     start: Start,
 }
 
@@ -107,8 +109,8 @@ impl Cdg {
             round_end: 0,
             queue: Queue::Unknown,
             delayed_acks: 0,
-            shadow: 0,
-            ineffectual: 0,
+            shadow_wnd: 0,
+            backoff_cnt: 0,
             start: Start::default(),
         }
     }
@@ -120,17 +122,17 @@ impl Cdg {
         self.round_end = w.snd_nxt;
         self.queue = Queue::Unknown;
         self.delayed_acks = 0;
-        self.shadow = w.cwnd;
-        self.ineffectual = 0;
+        self.shadow_wnd = w.cwnd;
+        self.backoff_cnt = 0;
         self.start = Start::default();
     }
 
     /// Returns the gradient of the round that has ended, in µs per window of rounds, and updates the state of
     /// the queue (§3.1).
-    fn measure(&mut self, rtt: Extremes, earlier: Extremes) -> i64 {
+    fn measure(&mut self, rtt: MinMax, earlier: MinMax) -> i64 {
         let (change, gradient) = self.gradient.add(rtt.since(earlier));
         if change.min <= -EFFECT || change.max <= -EFFECT {
-            self.ineffectual = 0;
+            self.backoff_cnt = 0;
         }
         if self.config.use_tolerance {
             let (min, max) = (beyond_noise(change.min), beyond_noise(change.max));
@@ -152,14 +154,14 @@ impl Cdg {
             return false;
         }
         if self.config.use_ineff > 0 {
-            self.ineffectual = self.ineffectual.saturating_add(1);
-            if self.ineffectual > self.config.use_ineff {
+            self.backoff_cnt = self.backoff_cnt.saturating_add(1);
+            if self.backoff_cnt > self.config.use_ineff {
                 return false;
             }
         }
-        self.shadow = self.shadow.max(w.cwnd);
+        self.shadow_wnd = self.shadow_wnd.max(w.cwnd);
         self.queue = Queue::BackingOff;
-        w.wants_reduction = true;
+        w.cwr_requested = true;
         true
     }
 }
@@ -174,7 +176,7 @@ impl CongestionControl for Cdg {
         self.restart(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &Context) {
+    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
         self.start.seed(context.min_rtt);
     }
 
@@ -185,9 +187,9 @@ impl CongestionControl for Cdg {
             Queue::BackingOff => ((f64::from(cwnd) * self.config.backoff_beta) as u32).max(2),
             Queue::NotFull if self.config.use_tolerance => cwnd,
             _ => {
-                self.shadow = (self.shadow / 2).min(cwnd);
+                self.shadow_wnd = (self.shadow_wnd / 2).min(cwnd);
                 let shadow = if self.config.use_shadow {
-                    self.shadow
+                    self.shadow_wnd
                 } else {
                     0
                 };
@@ -215,7 +217,7 @@ impl CongestionControl for Cdg {
                 self.delayed_acks += 1;
             }
         }
-        let seen = self.rtt.get_or_insert(Extremes { min: rtt, max: rtt });
+        let seen = self.rtt.get_or_insert(MinMax { min: rtt, max: rtt });
         seen.min = seen.min.min(rtt);
         seen.max = seen.max.max(rtt);
     }
@@ -237,7 +239,7 @@ impl CongestionControl for Cdg {
             }
         }
         if !window.cwnd_limited {
-            self.shadow = self.shadow.min(window.cwnd);
+            self.shadow_wnd = self.shadow_wnd.min(window.cwnd);
             return;
         }
         let before = window.cwnd;
@@ -248,7 +250,7 @@ impl CongestionControl for Cdg {
         if rest > 0 {
             self.cong_avoid(window, rest);
         }
-        self.shadow = self.shadow.saturating_add(window.cwnd - before);
+        self.shadow_wnd = self.shadow_wnd.saturating_add(window.cwnd - before);
     }
 
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {

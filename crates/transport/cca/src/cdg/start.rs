@@ -9,7 +9,7 @@ use crate::Window;
 /// Largest gap between two ACKs of one train, µs.
 const ACK_SPACING: u64 = 3_000;
 /// Least value of half the lowest RTT, and of the delay at which slow start ends, µs.
-const LEAST_DELAY: i64 = 125;
+const MIN_DELAY: i64 = 125;
 /// Samples at the start of a round that do not end slow start.
 const SAMPLES: u32 = 8;
 
@@ -52,7 +52,7 @@ impl Start {
         }
         if self.looks < SAMPLES {
             self.looks += 1;
-        } else if rtt.is_some_and(|rtt| rtt > (lowest + lowest / 8).max(LEAST_DELAY)) {
+        } else if rtt.is_some_and(|rtt| rtt > (lowest + lowest / 8).max(MIN_DELAY)) {
             w.ssthresh = w.cwnd;
         }
     }
@@ -65,7 +65,7 @@ impl Start {
                     return false;
                 }
                 self.train = Some((now, first));
-                now > first + (lowest / 2).max(LEAST_DELAY) as u64
+                now > first + (lowest / 2).max(MIN_DELAY) as u64
             }
             _ => {
                 self.train = Some((now, now));

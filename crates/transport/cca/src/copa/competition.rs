@@ -4,7 +4,7 @@
 use units::{Duration, Instant};
 
 /// Largest value of 1/δ, segments.
-const MOST: f64 = 1e6;
+const MAX_INVERSE_DELTA: f64 = 1e6;
 
 /// Competitive mode and the present δ.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ impl Competition {
     /// Adds one segment to 1/δ after a round without a loss.
     pub(super) fn end_round(&mut self, lost: bool) {
         if self.on && !lost {
-            self.inverse = (self.inverse + 1.0).min(MOST);
+            self.inverse = (self.inverse + 1.0).min(MAX_INVERSE_DELTA);
         }
     }
 }

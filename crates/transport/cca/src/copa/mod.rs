@@ -9,7 +9,8 @@ use units::{Bytes, Duration, Rate};
 
 use super::parameters::parameters;
 use super::{
-    Ack, CaState, Cca, CongestionControl, Context, Event, Family, INFINITE_SSTHRESH, Window,
+    Ack, CaState, CcaInfo, CongestionControl, Event, Family, INFINITE_SSTHRESH, TransferState,
+    Window,
 };
 use competition::Competition;
 use rtt::Rtts;
@@ -37,7 +38,7 @@ parameters! {
 }
 
 /// Catalogue entry of Copa.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "copa",
     aliases: &[],
     title: "Copa",
@@ -114,7 +115,7 @@ impl Copa {
     /// Chooses the mode by whether the queue is nearly empty (§2.2).
     fn choose_mode(&mut self, w: &Window) {
         let queueing = self.rtts.queueing().as_micros() as f64;
-        let swing = self.rtts.swing().as_micros() as f64;
+        let swing = self.rtts.rtt_range().as_micros() as f64;
         let patience = w.srtt * u64::from(self.config.empty_rounds);
         let segment = self.rtts.standing().as_micros() as f64 / f64::from(w.cwnd.max(1));
         let own = self.config.own_burst * segment;
@@ -157,7 +158,7 @@ impl CongestionControl for Copa {
         self.pace(window);
     }
 
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         if context.min_rtt < Duration::MAX {
             let memory = self.config.min_rtt_window;
             self.rtts.seed(window.now, context.min_rtt, memory);
@@ -175,7 +176,7 @@ impl CongestionControl for Copa {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
-    fn owns_window(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 

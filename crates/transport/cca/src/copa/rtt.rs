@@ -55,7 +55,7 @@ impl Rtts {
     }
 
     /// Returns the range of the RTT: the highest one of the last four smoothed RTTs less the lowest.
-    pub(super) fn swing(&self) -> Duration {
+    pub(super) fn rtt_range(&self) -> Duration {
         Duration::from_micros(self.highest.get()).saturating_sub(least(&self.lowest))
     }
 }

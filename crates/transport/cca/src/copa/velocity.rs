@@ -3,7 +3,7 @@
 /// Rounds in one direction after which the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
 /// Upper bound of the velocity; the window doubles per round trip long before it.
-const MOST: f64 = 65_536.0;
+const MAX_VELOCITY: f64 = 65_536.0;
 
 /// Velocity parameter v.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl Velocity {
         if self.up == Some(up) {
             self.rounds = self.rounds.saturating_add(1);
             if self.rounds >= STEADY_ROUNDS {
-                self.v = (self.v * 2.0).min(MOST);
+                self.v = (self.v * 2.0).min(MAX_VELOCITY);
             }
         } else {
             self.up = Some(up);

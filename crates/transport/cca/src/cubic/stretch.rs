@@ -6,7 +6,7 @@ use crate::Window;
 /// Fractions of a segment that the ratio is kept in.
 const PARTS: u32 = 16;
 /// Most segments that one ACK is believed to cover.
-const MOST: u32 = 32;
+const MAX_ACKED_SEGMENTS: u32 = 32;
 
 /// Mean number of segments per ACK, with a weight of 1/16 for a new sample (the kernel's `delayed_ack`).
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,9 @@ impl AckRatio {
     /// Adds an ACK that covered `segments`.
     pub(super) fn update(&mut self, segments: u32) {
         let kept = self.0 - self.0 / PARTS;
-        self.0 = kept.saturating_add(segments).clamp(1, MOST * PARTS);
+        self.0 = kept
+            .saturating_add(segments)
+            .clamp(1, MAX_ACKED_SEGMENTS * PARTS);
     }
 
     /// Returns the number of ACKs that cover `segments`, at least one.

@@ -3,9 +3,9 @@
 use units::{Duration, Instant};
 
 /// Most minutes of base history.
-pub(super) const MOST_MINUTES: u32 = 60;
+pub(super) const MAX_MINUTES: u32 = 60;
 /// Most samples of the current delay.
-pub(super) const MOST_SAMPLES: u32 = 64;
+pub(super) const MAX_SAMPLES: u32 = 64;
 /// Value that stands for a missing delay.
 const NONE: i64 = i64::MAX;
 const MINUTE: u64 = 60_000;
@@ -14,10 +14,10 @@ const MINUTE: u64 = 60_000;
 /// first one, which cancels the offset of the clocks.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
-    minutes: [i64; MOST_MINUTES as usize],
+    minutes: [i64; MAX_MINUTES as usize],
     kept_minutes: usize,
     minute: u64,
-    latest: [i64; MOST_SAMPLES as usize],
+    latest: [i64; MAX_SAMPLES as usize],
     kept_latest: usize,
     next: usize,
     /// Offset of the clocks in the first pair of timestamps, ms.
@@ -27,11 +27,11 @@ pub(super) struct Delays {
 impl Delays {
     pub(super) fn new(minutes: u32, latest: u32) -> Self {
         Self {
-            minutes: [NONE; MOST_MINUTES as usize],
-            kept_minutes: minutes.clamp(1, MOST_MINUTES) as usize,
+            minutes: [NONE; MAX_MINUTES as usize],
+            kept_minutes: minutes.clamp(1, MAX_MINUTES) as usize,
             minute: 0,
-            latest: [NONE; MOST_SAMPLES as usize],
-            kept_latest: latest.clamp(1, MOST_SAMPLES) as usize,
+            latest: [NONE; MAX_SAMPLES as usize],
+            kept_latest: latest.clamp(1, MAX_SAMPLES) as usize,
             next: 0,
             first: None,
         }

@@ -4,7 +4,7 @@ use units::Duration;
 
 use super::{Detect, HyStart, HyStartMs, HyStartPlus, Kernel, SlowStart, Standard, Startup};
 use crate::parameters::{Setting, choices, parameters};
-use crate::{Cca, SettingError, Settings};
+use crate::{CcaInfo, SettingError, Settings};
 
 choices! {
     /// Slow-start methods.
@@ -80,7 +80,7 @@ impl SlowStartConfig {
     ///
     /// # Errors
     /// Returns an error if two settings contradict each other.
-    pub(crate) fn chosen(cca: &Cca, settings: &Settings) -> Result<Self, SettingError> {
+    pub(crate) fn chosen(cca: &CcaInfo, settings: &Settings) -> Result<Self, SettingError> {
         if settings.contains_key("slow_start") && settings.contains_key("hystart") {
             return Err(SettingError::Conflict {
                 owner: cca.name.to_owned(),

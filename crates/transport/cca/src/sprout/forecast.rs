@@ -1,6 +1,6 @@
 //! Cautious forecast of the deliveries (NSDI 2013 §3).
 
-use super::belief::Belief;
+use super::bayes_filter::Belief;
 use super::config::SproutConfig;
 
 /// Bisections of the interval that contains the quantile: to 1/65536 of the largest value of the grid.
@@ -90,7 +90,7 @@ mod tests {
     fn the_forecast_in_an_outage_is_zero() {
         let mut belief = Belief::new(&SproutConfig::default());
         for _ in 0..20 {
-            belief.evolve();
+            belief.predict();
             belief.observe(0, 0.02);
         }
         let forecast = cautious(&belief, &SproutConfig::default(), 0.1);

@@ -20,29 +20,29 @@
 //! of a buffer that holds less than the target delay, the controller keeps losing the fifth that it paces
 //! beyond the rate.
 
-mod belief;
+mod bayes_filter;
 mod config;
 mod forecast;
 mod ticks;
 
 use units::{Bytes, Duration, Instant, Rate};
 
-use super::{Ack, Cca, CongestionControl, Context, Family, Window};
-use belief::Belief;
+use super::{Ack, CcaInfo, CongestionControl, Family, TransferState, Window};
+use bayes_filter::Belief;
 pub use config::SproutConfig;
 use ticks::{Tick, Ticks};
 
 /// Share of a tick for which the path must be busy for the tick to count in full.
 const BUSY_SHARE: (u64, u64) = (3, 4);
 /// Most ticks processed after a silence: by then the belief is as wide as it becomes.
-const MOST_TICKS: u32 = 100;
+const MAX_TICKS: u32 = 100;
 /// Longest time ahead of a forecast.
-const LONGEST: Duration = Duration::from_secs(5);
+const MAX_HORIZON: Duration = Duration::from_secs(5);
 /// Relative deviation of the belief after a takeover, whose context gives only an approximate rate.
 const TAKEOVER_DEVIATION: f64 = 0.125;
 
 /// Catalogue entry of the forecast controller.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "sprout",
     aliases: &[],
     title: "Sprout-like forecast",
@@ -82,7 +82,7 @@ impl Sprout {
     fn infer(&mut self, tick: Tick) {
         let length = self.config.tick;
         let seconds = length.as_secs_f64();
-        self.belief.evolve();
+        self.belief.predict();
         self.belief.fit(f64::from(tick.delivered) / seconds);
         let busy = tick.busy.as_nanos() * BUSY_SHARE.1 >= length.as_nanos() * BUSY_SHARE.0;
         if busy {
@@ -99,7 +99,7 @@ impl Sprout {
         } else {
             window.min_rtt
         };
-        let ahead = (lowest.min(LONGEST) + self.config.target_delay).min(LONGEST);
+        let ahead = (lowest.min(MAX_HORIZON) + self.config.target_delay).min(MAX_HORIZON);
         let forecast = forecast::cautious(&self.belief, &self.config, ahead.as_secs_f64());
         let most = window.cwnd_clamp.max(1);
         window.cwnd = (forecast as u32).max(self.config.min_window).min(most);
@@ -125,7 +125,7 @@ impl CongestionControl for Sprout {
     }
 
     /// Sets the belief to the rate of the context, with a relative deviation of an eighth.
-    fn seed(&mut self, window: &mut Window, context: &Context) {
+    fn seed(&mut self, window: &mut Window, context: &TransferState) {
         if context.srtt.is_zero() || context.pacing_rate == Rate::ZERO {
             return;
         }
@@ -141,7 +141,7 @@ impl CongestionControl for Sprout {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
-    fn owns_window(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
@@ -151,7 +151,7 @@ impl CongestionControl for Sprout {
             .rtt
             .map_or(Duration::ZERO, |rtt| rtt.saturating_sub(window.min_rtt));
         let busy_since = Instant::from_nanos(now.as_nanos().saturating_sub(waited.as_nanos()));
-        self.ticks.skip_to_last(now, MOST_TICKS);
+        self.ticks.skip_to_last(now, MAX_TICKS);
         let mut inferred = false;
         while let Some(tick) = self.ticks.next_over(now, busy_since) {
             self.infer(tick);

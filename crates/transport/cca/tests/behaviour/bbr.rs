@@ -1,7 +1,7 @@
 //! BBR v1 compared with its draft and with Linux.
 
 use cca::bbr::{Bbr, BbrConfig};
-use cca::{Ack, CaState, CongestionControl, Context, Event, RateSample, Window};
+use cca::{Ack, CaState, CongestionControl, Event, RateSample, TransferState, Window};
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::lab::{RTT, window};
@@ -352,7 +352,7 @@ fn the_bandwidth_is_followed_up_and_down() {
 fn a_takeover_by_context_replaces_startup() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
-    let context = Context {
+    let context = TransferState {
         cwnd: 100,
         ssthresh: 100,
         srtt: Duration::from_millis(150),

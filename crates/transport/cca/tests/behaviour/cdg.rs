@@ -3,7 +3,7 @@
 use cca::cdg::{Cdg, CdgConfig, Detect};
 use cca::{AckSample, CongestionControl, Event, INFINITE_SSTHRESH, Window};
 use units::Duration;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use crate::rounds::{flying, round};
 
@@ -11,7 +11,7 @@ const BASE: Duration = Duration::from_millis(100);
 
 fn cdg(config: CdgConfig, cwnd: u32, seed: u64) -> (Cdg, Window) {
     let (mut cdg, mut w) = (Cdg::new(config), flying(cwnd));
-    w.random = Stream::new(seed, Purpose::CongestionControl, 0);
+    w.random = RngStream::new(seed, Purpose::CongestionControl, 0);
     cdg.init(&mut w);
     (cdg, w)
 }
@@ -23,7 +23,7 @@ fn cdg_is_reno_while_the_delay_does_not_rise() {
     for step in 1..20 {
         let rtt = Duration::from_micros(100_000 - 500 * step);
         round(&mut cdg, &mut w, rtt);
-        assert!(!w.wants_reduction);
+        assert!(!w.cwr_requested);
     }
     assert_eq!(w.cwnd, 59);
 }
@@ -40,7 +40,7 @@ fn cdg_backs_off_with_the_probability_of_the_gradient() {
             // The end of this round compares it with the previous one.
             round(&mut cdg, &mut w, BASE + Duration::from_micros(gradient));
             round(&mut cdg, &mut w, BASE + Duration::from_micros(gradient));
-            w.wants_reduction
+            w.cwr_requested
         });
         count.count() as f64 / seeds as f64
     };
@@ -64,7 +64,7 @@ fn cdg_leaves_beta_of_the_window() {
         };
         let (mut cdg, mut w) = cdg(config, 100, 1);
         round(&mut cdg, &mut w, BASE);
-        while !w.wants_reduction {
+        while !w.cwr_requested {
             w.cwnd = 100;
             let rtt = w.srtt + Duration::from_millis(20);
             w.srtt = rtt;
@@ -88,7 +88,7 @@ fn cdg_gives_up_backing_off_where_that_has_no_effect() {
         for step in 0..40 {
             w.cwnd = 20;
             round(&mut cdg, &mut w, BASE + Duration::from_millis(10 * step));
-            count += u32::from(core::mem::take(&mut w.wants_reduction));
+            count += u32::from(core::mem::take(&mut w.cwr_requested));
         }
         count
     };
@@ -108,7 +108,7 @@ fn cdg_does_not_halve_a_window_that_has_backed_off() {
         let (mut cdg, mut w) = cdg(config, 100, 1);
         round(&mut cdg, &mut w, BASE);
         let mut rtt = BASE;
-        while !core::mem::take(&mut w.wants_reduction) {
+        while !core::mem::take(&mut w.cwr_requested) {
             w.cwnd = 100;
             rtt += Duration::from_millis(20);
             round(&mut cdg, &mut w, rtt);
@@ -190,7 +190,7 @@ fn cdg_ignores_delayed_acks() {
             w.snd_una += 1_448;
             cdg.grow(&mut w, &mut cca::slow_start::Standard, 1);
         }
-        w.wants_reduction
+        w.cwr_requested
     };
     assert!(backs_off(1));
     assert!(!backs_off(2));

@@ -1,7 +1,7 @@
 //! CUBIC compared with RFC 9438.
 
 use cca::cubic::{Cubic, CubicConfig, Kernel};
-use cca::{AckSample, CongestionControl, Context, Event};
+use cca::{AckSample, CongestionControl, Event, TransferState};
 use units::Duration;
 
 use crate::lab::{RTT, round, window};
@@ -163,7 +163,7 @@ fn a_takeover_by_context_starts_at_the_flat_part_of_the_curve() {
         let (mut cubic, mut w) = (Cubic::default(), window(200));
         cubic.init(&mut w);
         if by_context {
-            let context = Context {
+            let context = TransferState {
                 cwnd: 200,
                 ssthresh: 200,
                 srtt: RTT,

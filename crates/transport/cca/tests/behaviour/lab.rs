@@ -2,14 +2,14 @@
 
 use cca::{AckSample, CongestionControl, Window};
 use units::Duration;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 /// RTT of the path.
 pub const RTT: Duration = Duration::from_millis(100);
 
 /// Returns a window in full use.
 pub fn window(cwnd: u32) -> Window {
-    let mut window = Window::new(1448, cwnd, Stream::new(1, Purpose::CongestionControl, 0));
+    let mut window = Window::new(1448, cwnd, RngStream::new(1, Purpose::CongestionControl, 0));
     window.cwnd_limited = true;
     window.srtt = RTT;
     window.min_rtt = RTT;

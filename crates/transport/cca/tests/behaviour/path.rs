@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use cca::{Ack, CaState, CongestionControl, Event, Lost, RateSample, Window};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant, Rate};
 
 pub const MSS: u32 = 1448;
@@ -86,7 +86,7 @@ pub struct Path<C> {
 
 impl<C: CongestionControl> Path<C> {
     pub fn new(mut cca: C, mbps: f64, rtt: Duration, seed: u64) -> Self {
-        let mut w = Window::new(MSS, 10, Stream::new(seed, Purpose::CongestionControl, 0));
+        let mut w = Window::new(MSS, 10, RngStream::new(seed, Purpose::CongestionControl, 0));
         w.srtt = rtt;
         w.min_rtt = rtt;
         cca.init(&mut w);
@@ -250,10 +250,10 @@ impl<C: CongestionControl> Path<C> {
             ..Ack::default()
         };
         self.lost_told = self.w.lost;
-        self.w.limits_itself = false;
+        self.w.self_limited = false;
         self.w.cwnd_limited = self.w.delivered <= self.blocked_until;
         self.cca.cong_control(&mut self.w, &ack);
-        if self.w.limits_itself {
+        if self.w.self_limited {
             self.limited_until = self.w.delivered + u64::from(self.w.inflight);
         }
     }

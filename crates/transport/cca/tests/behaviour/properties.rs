@@ -2,11 +2,11 @@
 
 use cca::registry::CCAS;
 use cca::{
-    Ack, AckKind, AckSample, BuiltCca, CaState, Cca, Congestion, Event, Lost, RateSample, Settings,
-    Takeover, Window,
+    Ack, AckKind, AckSample, BuiltCca, CaState, CcaInfo, CongestionState, Event, Lost, RateSample,
+    Settings, SwitchMode, Window,
 };
 use proptest::prelude::*;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Rate};
 
 const MSS: u32 = 1_448;
@@ -33,7 +33,7 @@ enum Step {
     Idle,
     Restarted(u32),
     /// The CCA at this position of the catalogue takes over.
-    Switched(usize, Takeover),
+    Switched(usize, SwitchMode),
 }
 
 /// Generates times from zero to 10 s, short ones as often as long ones.
@@ -80,7 +80,7 @@ fn acks() -> impl Strategy<Value = Step> {
 
 fn steps() -> impl Strategy<Value = Step> {
     let reductions = [CaState::Cwr, CaState::Recovery].map(Step::Reduction);
-    let how = prop_oneof![Just(Takeover::Kernel), Just(Takeover::Context)];
+    let how = prop_oneof![Just(SwitchMode::Kernel), Just(SwitchMode::Context)];
     prop_oneof![
         20 => acks(),
         1 => Just(Step::Disorder),
@@ -106,7 +106,7 @@ fn ends(parameter: &cca::Parameter, default: String) -> Vec<String> {
 }
 
 /// Creates a congestion control with its parameters at the bounds that `choice` picks.
-fn built(cca: &Cca, choice: u64) -> BuiltCca {
+fn built(cca: &CcaInfo, choice: u64) -> BuiltCca {
     let mut settings = Settings::new();
     for (nth, (parameter, default)) in cca.all_parameters().enumerate() {
         // The kernel's old switch and the choice of a method exclude each other.
@@ -122,17 +122,17 @@ fn built(cca: &Cca, choice: u64) -> BuiltCca {
 
 /// Connection as its congestion control sees it.
 struct Lab {
-    congestion: Congestion,
+    congestion: CongestionState,
     choice: u64,
 }
 
 impl Lab {
-    fn new(cca: &Cca, clamp: u32, choice: u64) -> Self {
-        let draws = Stream::new(choice, Purpose::CongestionControl, 0);
+    fn new(cca: &CcaInfo, clamp: u32, choice: u64) -> Self {
+        let draws = RngStream::new(choice, Purpose::CongestionControl, 0);
         let mut window = Window::new(MSS, clamp.min(10), draws);
         window.cwnd_clamp = clamp;
         window.max_pacing_rate = Rate::from_mbps(100_000.0);
-        let mut congestion = Congestion::new(window, built(cca, choice));
+        let mut congestion = CongestionState::new(window, built(cca, choice));
         congestion.init();
         congestion.update_default_pacing_rate();
         Self { congestion, choice }

@@ -1,7 +1,7 @@
 //! Forecast controller on a bottleneck, compared with NSDI 2013 where it follows it.
 
 use cca::sprout::{Sprout, SproutConfig};
-use cca::{CaState, CongestionControl, Context};
+use cca::{CaState, CongestionControl, TransferState};
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::lab::window;
@@ -121,7 +121,7 @@ fn a_takeover_by_context_sets_the_belief() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let per_second = Bytes::new(1000 * u64::from(MSS));
-    let context = Context {
+    let context = TransferState {
         cwnd: 100,
         ssthresh: 100,
         srtt: Duration::from_millis(150),

@@ -4,14 +4,14 @@ use super::Parser;
 use crate::SyntaxError;
 use crate::lexer::Token;
 use crate::parser::begins_event;
-use crate::script::{Icmp, IpEcn, Packet, TcpOption, What};
+use crate::script::{EventKind, Icmp, IpEcn, Packet, TcpOption};
 
 /// Letters of TCP flags.
 const FLAGS: &str = "SFRPEWUAC";
 
 impl Parser {
     /// Parses what follows `<` or `>`.
-    pub(super) fn packet(&mut self, inbound: bool) -> Result<What, SyntaxError> {
+    pub(super) fn packet(&mut self, inbound: bool) -> Result<EventKind, SyntaxError> {
         let (mut ecn, mut quoted) = (None, None);
         if self.take_mark('[') {
             if matches!(self.peek(), Some(Token::Number(_))) {
@@ -65,24 +65,24 @@ impl Parser {
             return self.skip_packet("packets that are changed at random (mut)");
         }
         if urgent || packet.flags.contains('U') {
-            return Ok(What::Unmodelled("urgent data"));
+            return Ok(EventKind::Unsupported("urgent data"));
         }
         if packet.flags.contains('A') {
-            return Ok(What::Unmodelled("AccECN"));
+            return Ok(EventKind::Unsupported("AccECN"));
         }
         Ok(if inbound {
-            What::In(packet)
+            EventKind::In(packet)
         } else {
-            What::Out(packet)
+            EventKind::Out(packet)
         })
     }
 
     /// Skips a packet of a kind that is not modelled, up to a line that begins with the time of an event.
-    fn skip_packet(&mut self, what: &'static str) -> Result<What, SyntaxError> {
+    fn skip_packet(&mut self, what: &'static str) -> Result<EventKind, SyntaxError> {
         loop {
             self.skip_line();
             if self.peek().is_none_or(begins_event) {
-                return Ok(What::Unmodelled(what));
+                return Ok(EventKind::Unsupported(what));
             }
         }
     }
@@ -247,7 +247,7 @@ impl Parser {
     }
 
     /// Parses what follows `icmp`; `quoted` are the numbers of the packet that it is about, where they stand before.
-    fn icmp(&mut self, quoted: Option<(u32, u32)>) -> Result<What, SyntaxError> {
+    fn icmp(&mut self, quoted: Option<(u32, u32)>) -> Result<EventKind, SyntaxError> {
         let kind = self.word()?;
         let mut icmp = Icmp {
             kind,
@@ -268,7 +268,7 @@ impl Parser {
             icmp.quoted = self.sequence()?;
             self.mark(']')?;
         }
-        Ok(What::Icmp(icmp))
+        Ok(EventKind::Icmp(icmp))
     }
 
     fn peek_is_word(&self, word: &str) -> bool {

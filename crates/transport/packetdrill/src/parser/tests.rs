@@ -7,7 +7,7 @@ fn events(text: &str) -> Vec<Event> {
     parse(text).expect("it is in the language").events
 }
 
-fn only(text: &str) -> What {
+fn only(text: &str) -> EventKind {
     let mut events = events(text);
     assert_eq!(events.len(), 1, "{events:?}");
     events.remove(0).what
@@ -15,7 +15,7 @@ fn only(text: &str) -> What {
 
 #[test]
 fn packets_have_flags_numbers_windows_and_options() {
-    let What::Out(packet) =
+    let EventKind::Out(packet) =
         only("+0 > [ect0] PE. 1:1001(1000) ack 7 win 5 <nop,nop,TS val 1 ecr 2,sack 3:4 5:6>")
     else {
         panic!("a packet");
@@ -36,7 +36,7 @@ fn packets_have_flags_numbers_windows_and_options() {
         sack,
     ];
     assert_eq!(packet.options.as_deref(), Some(&expected[..]));
-    let What::In(none) = only("0 < - 1:1(0) win 3 <...>") else {
+    let EventKind::In(none) = only("0 < - 1:1(0) win 3 <...>") else {
         panic!("a packet")
     };
     assert_eq!((none.flags.as_str(), none.options), ("", None));
@@ -61,7 +61,7 @@ fn times_are_relative_absolute_ranges_or_any() {
 
 #[test]
 fn calls_have_arguments_results_errors_and_ends() {
-    let What::Call(call) =
+    let EventKind::Call(call) =
         only("+.1...0.2 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)")
     else {
         panic!("a call");
@@ -71,7 +71,7 @@ fn calls_have_arguments_results_errors_and_ends() {
         ("connect", Some(200_000), Some("EINPROGRESS"))
     );
     let text = "0 sendmsg(4, {msg_name(...)=..., msg_iov(2)=[{..., 100}, {..., 5}], msg_flags=0}, MSG_MORE|MSG_EOR) = 105";
-    let What::Call(call) = only(text) else {
+    let EventKind::Call(call) = only(text) else {
         panic!("a call")
     };
     let Some(Expression::List(vectors)) = call.arguments[1].field("msg_iov") else {
@@ -82,7 +82,7 @@ fn calls_have_arguments_results_errors_and_ends() {
         Expression::List(vec![Expression::Any, Expression::Number(100)])
     );
     assert!(call.arguments[2].has_word("MSG_EOR"));
-    let What::Call(call) = only("0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)") else {
+    let EventKind::Call(call) = only("0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)") else {
         panic!("a call")
     };
     assert_eq!(call.result, Expression::Number(2));
@@ -92,11 +92,11 @@ fn calls_have_arguments_results_errors_and_ends() {
 fn what_is_recognised_but_not_modelled_is_named() {
     assert_eq!(
         only("0 > S.5 0:0(0) ack 1 <...>"),
-        What::Unmodelled("AccECN")
+        EventKind::Unsupported("AccECN")
     );
     assert_eq!(
         only("0 < U. 1:2(1) ack 1 win 2 urg 1"),
-        What::Unmodelled("urgent data")
+        EventKind::Unsupported("urgent data")
     );
     assert_eq!(events("0 < udp (10)\n0 `a`").len(), 2);
 }
@@ -107,7 +107,7 @@ fn packets_of_other_protocols_end_where_the_next_event_begins() {
     let last_of = |text: &str, feature: &'static str| {
         let events = events(&format!("{text}\n+0 `next`"));
         assert_eq!(events.len(), 2, "{text}: {events:?}");
-        assert_eq!(events[0].what, What::Unmodelled(feature), "{text}");
+        assert_eq!(events[0].what, EventKind::Unsupported(feature), "{text}");
     };
     let labels = "0 < ipv4 2.2.2.2 > 1.1.1.1: gre:\n  mpls (label 0, tc 0, ttl 0)\n  (label 7, [S], ttl 255): . 1:1(0)";
     last_of(labels, "encapsulation");
@@ -129,7 +129,7 @@ fn a_message_of_icmp_may_name_its_packet_before_or_after() {
         "0 < [1:1001(1000)] icmp unreachable frag_needed mtu 1500",
         "0 < icmp unreachable frag_needed mtu 1500 [1:1001(1000)]",
     ] {
-        let What::Icmp(icmp) = only(text) else {
+        let EventKind::Icmp(icmp) = only(text) else {
             panic!("a message: {text}")
         };
         assert_eq!((icmp.code.as_str(), icmp.mtu), ("frag_needed", Some(1_500)));
@@ -140,7 +140,7 @@ fn a_message_of_icmp_may_name_its_packet_before_or_after() {
 #[test]
 fn options_of_tcp_that_are_not_modelled_may_have_lists() {
     let features = |text: &str| match only(text) {
-        What::Out(packet) => packet.options.expect("a list"),
+        EventKind::Out(packet) => packet.options.expect("a list"),
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -185,11 +185,11 @@ fn symbols_are_replaced_by_their_values() {
     let [first, second] = &events(text)[..] else {
         panic!("two events")
     };
-    let What::In(packet) = &first.what else {
+    let EventKind::In(packet) = &first.what else {
         panic!("a packet")
     };
     assert_eq!((packet.len, packet.window), (1_000, Some(1_000)));
-    let What::Call(call) = &second.what else {
+    let EventKind::Call(call) = &second.what else {
         panic!("a call")
     };
     assert_eq!(call.result, Expression::Number(2_000));
@@ -199,7 +199,7 @@ fn symbols_are_replaced_by_their_values() {
 
 #[test]
 fn sizes_of_types_are_arguments() {
-    let What::Call(call) =
+    let EventKind::Call(call) =
         only("0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], sizeof(int)) = 0 (note)")
     else {
         panic!("a call")

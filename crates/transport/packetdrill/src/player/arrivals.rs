@@ -2,8 +2,8 @@
 
 use tcp::{Ecn, Failure, Flags, Segment, reset_reply};
 
-use super::socket::{Peer, Role};
-use super::{Departure, Player, Stop};
+use super::socket::{Role, TestConnection};
+use super::{PlayError, Player, SentPacket};
 use crate::compare::flags_of;
 use crate::script::{Icmp, IpEcn, Packet, TcpOption};
 
@@ -39,7 +39,7 @@ impl Player {
             if segment.flags.contains(Flags::ACK) {
                 reply.seq = reply.seq.wrapping_add(offset);
             }
-            self.departures.push_back(Departure {
+            self.departures.push_back(SentPacket {
                 at: now,
                 from: index,
                 packet: reply,
@@ -48,7 +48,7 @@ impl Player {
     }
 
     /// Handles an ICMP message about the connection under test.
-    pub(super) fn icmp(&mut self, line: u32, icmp: &Icmp) -> Result<(), Stop> {
+    pub(super) fn icmp(&mut self, line: u32, icmp: &Icmp) -> Result<(), PlayError> {
         let Some(index) = self.under_test else {
             return Ok(());
         };
@@ -57,7 +57,10 @@ impl Player {
         };
         match (icmp.kind.as_str(), icmp.code.as_str()) {
             ("unreachable", "frag_needed") | ("packet_too_big", _) => {
-                return Err(Stop::NotApplicable(line, "path MTU discovery".to_owned()));
+                return Err(PlayError::NotApplicable(
+                    line,
+                    "path MTU discovery".to_owned(),
+                ));
             }
             ("unreachable" | "dest_unreach" | "unreach" | "time_exceeded", code) => {
                 let failure = match code {
@@ -68,7 +71,7 @@ impl Player {
                 peer.tcp.on_unreachable(failure);
             }
             ("source_quench", _) => {}
-            (kind, _) => return Err(Stop::NotApplicable(line, format!("ICMP {kind}"))),
+            (kind, _) => return Err(PlayError::NotApplicable(line, format!("ICMP {kind}"))),
         }
         self.collect(index);
         Ok(())
@@ -76,7 +79,7 @@ impl Player {
 }
 
 /// Returns the segment of a packet of the script, with the numbers and clocks that our end uses.
-fn translate(packet: &Packet, flags: Flags, peer: Option<&Peer>) -> Segment {
+fn translate(packet: &Packet, flags: Flags, peer: Option<&TestConnection>) -> Segment {
     let offset = peer.map_or(0, |peer| peer.offset);
     let mut segment = Segment {
         seq: packet.seq,

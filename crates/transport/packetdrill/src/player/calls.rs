@@ -2,15 +2,15 @@
 
 use tcp::State;
 
-use super::socket::{Peer, Role, Socket, connection};
+use super::blocked_calls::call_text;
+use super::socket::{Role, Socket, TestConnection, connection};
 use super::transfer::{length, vectors};
-use super::waiting::call_text;
-use super::{Player, Stop};
+use super::{PlayError, Player};
 use crate::errno::Errno;
 use crate::script::{Call, Expression};
 
 /// Outcome of a call that does not fail.
-pub(super) enum Answer {
+pub(super) enum CallResult {
     Value(i64),
     /// Not returned yet; so many bytes are done.
     Blocks(u64),
@@ -19,29 +19,39 @@ pub(super) enum Answer {
 }
 
 /// Outcome of a call.
-pub(super) type Done = Result<Answer, Errno>;
+pub(super) type Done = Result<CallResult, Errno>;
 
 impl Player {
     /// Carries out a call of which `done` bytes are done, or stops at what is not modelled.
-    pub(super) fn carry_out(&mut self, line: u32, call: &Call, done: u64) -> Result<Answer, Stop> {
+    pub(super) fn carry_out(
+        &mut self,
+        line: u32,
+        call: &Call,
+        done: u64,
+    ) -> Result<CallResult, PlayError> {
         let outcome = self.dispatch(call, done);
         self.collect_all();
         match outcome {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(errno)) => Ok(match call.errno.as_deref() {
-                Some(expected) if expected == errno.name() => Answer::Value(-1),
-                _ => Answer::Other(format!("{}() = -1 {}", call.name, errno.name())),
+                Some(expected) if expected == errno.name() => CallResult::Value(-1),
+                _ => CallResult::Other(format!("{}() = -1 {}", call.name, errno.name())),
             }),
-            Err(reason) => Err(Stop::NotApplicable(line, reason)),
+            Err(reason) => Err(PlayError::NotApplicable(line, reason)),
         }
     }
 
     /// Compares what a call has returned with what the script says.
-    pub(super) fn check_answer(&self, line: u32, call: &Call, answer: &Answer) -> Result<(), Stop> {
+    pub(super) fn check_answer(
+        &self,
+        line: u32,
+        call: &Call,
+        answer: &CallResult,
+    ) -> Result<(), PlayError> {
         let expected = call_text(call);
         match answer {
-            Answer::Other(seen) => Self::failed(line, expected, seen.clone(), "result"),
-            Answer::Value(value) => match &call.result {
+            CallResult::Other(seen) => Self::failed(line, expected, seen.clone(), "result"),
+            CallResult::Value(value) => match &call.result {
                 Expression::Number(number)
                     if number != value || (*value >= 0 && call.errno.is_some()) =>
                 {
@@ -54,7 +64,7 @@ impl Player {
                 }
                 _ => Ok(()),
             },
-            Answer::Blocks(_) => Self::failed(line, expected, "it blocks", "blocks"),
+            CallResult::Blocks(_) => Self::failed(line, expected, "it blocks", "blocks"),
         }
     }
 
@@ -69,7 +79,7 @@ impl Player {
         let arguments = call.arguments.as_slice();
         Ok(match call.name.as_str() {
             "socket" => self.socket_call(call),
-            "bind" => self.socket(arguments).map(|_| Answer::Value(0)),
+            "bind" => self.socket(arguments).map(|_| CallResult::Value(0)),
             "listen" => self.listen(arguments),
             "accept" | "accept4" => self.accept(call),
             "connect" => self.connect(arguments, done),
@@ -95,7 +105,7 @@ impl Player {
             "fcntl" => self.fcntl(arguments),
             "ioctl" => return self.ioctl(arguments),
             "poll" => return self.poll(arguments),
-            "getpid" => Ok(Answer::Value(1)),
+            "getpid" => Ok(CallResult::Value(1)),
             other => return Err(format!("the system call {other}")),
         })
     }
@@ -113,13 +123,13 @@ impl Player {
     }
 
     /// Gives a socket the descriptor that the script expects.
-    fn describe(&mut self, socket: usize, call: &Call) -> Answer {
+    fn describe(&mut self, socket: usize, call: &Call) -> CallResult {
         let descriptor = match &call.result {
             Expression::Number(number) if *number >= 0 => *number,
             _ => self.descriptors.keys().last().map_or(3, |last| last + 1),
         };
         self.descriptors.insert(descriptor, socket);
-        Answer::Value(descriptor)
+        CallResult::Value(descriptor)
     }
 
     fn socket_call(&mut self, call: &Call) -> Done {
@@ -136,7 +146,7 @@ impl Player {
         let socket = self.socket(arguments)?;
         self.sockets[socket].role = Role::Listener(Default::default());
         self.under_test = Some(socket);
-        Ok(Answer::Value(0))
+        Ok(CallResult::Value(0))
     }
 
     fn accept(&mut self, call: &Call) -> Done {
@@ -157,7 +167,7 @@ impl Player {
             return if self.sockets[listener].nonblocking {
                 Err(Errno::Again)
             } else {
-                Ok(Answer::Blocks(0))
+                Ok(CallResult::Blocks(0))
             };
         };
         let Role::Listener(queue) = &mut self.sockets[listener].role else {
@@ -180,12 +190,12 @@ impl Player {
         if let Role::Fresh = self.sockets[index].role {
             let mut tcp = connection(&self.settings, &self.sockets[index].options);
             tcp.connect(now);
-            self.sockets[index].role = Role::Connection(Box::new(Peer::new(tcp)));
+            self.sockets[index].role = Role::Connection(Box::new(TestConnection::new(tcp)));
             self.under_test = Some(index);
             return if self.sockets[index].nonblocking {
                 Err(Errno::InProgress)
             } else {
-                Ok(Answer::Blocks(1))
+                Ok(CallResult::Blocks(1))
             };
         }
         let Some(peer) = self.sockets[index].connection_mut() else {
@@ -195,11 +205,11 @@ impl Player {
             return Err(errno);
         }
         match peer.tcp.state() {
-            State::SynSent if begun > 0 => Ok(Answer::Blocks(1)),
+            State::SynSent if begun > 0 => Ok(CallResult::Blocks(1)),
             State::SynSent => Err(Errno::Already),
             _ if begun > 0 || !peer.connected => {
                 peer.connected = true;
-                Ok(Answer::Value(0))
+                Ok(CallResult::Value(0))
             }
             _ => Err(Errno::IsConnected),
         }
@@ -212,7 +222,7 @@ impl Player {
         };
         self.descriptors.remove(descriptor);
         if self.descriptors.values().any(|other| *other == index) {
-            return Ok(Answer::Value(0));
+            return Ok(CallResult::Value(0));
         }
         let now = self.now;
         self.sockets[index].open = false;
@@ -234,7 +244,7 @@ impl Player {
                 peer.tcp.detach(now);
             }
         }
-        Ok(Answer::Value(0))
+        Ok(CallResult::Value(0))
     }
 
     fn shutdown(&mut self, arguments: &[Expression]) -> Done {
@@ -257,6 +267,6 @@ impl Player {
             peer.shut = true;
             peer.tcp.close(now);
         }
-        Ok(Answer::Value(0))
+        Ok(CallResult::Value(0))
     }
 }

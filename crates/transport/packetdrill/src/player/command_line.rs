@@ -2,7 +2,7 @@
 
 use units::Duration;
 
-use super::{Player, Stop};
+use super::{PlayError, Player};
 use crate::script::Script;
 use crate::shell;
 
@@ -42,10 +42,10 @@ const NOT_MODELLED: &[&str] = &[
 
 impl Player {
     /// Takes the options of a script; one that is unknown or not modelled makes it not applicable.
-    pub(super) fn take_options(&mut self, script: &Script) -> Result<(), Stop> {
+    pub(super) fn take_options(&mut self, script: &Script) -> Result<(), PlayError> {
         for (line, name, value) in &script.options {
             let wrong =
-                |what: &str| Stop::NotApplicable(*line, format!("--{name}={value}: {what}"));
+                |what: &str| PlayError::NotApplicable(*line, format!("--{name}={value}: {what}"));
             let number = || value.parse::<u64>().map_err(|_| wrong("no number"));
             match name.as_str() {
                 "tolerance_usecs" => self.tolerance = Duration::from_micros(number()?),
@@ -63,7 +63,7 @@ impl Player {
                 "init_scripts" => {
                     for file in value.split(',') {
                         let done = shell::run(file, &mut self.settings);
-                        done.map_err(|reason| Stop::NotApplicable(*line, reason))?;
+                        done.map_err(|reason| PlayError::NotApplicable(*line, reason))?;
                     }
                 }
                 "ip_version" => match value.as_str() {

@@ -2,18 +2,18 @@
 
 use units::Instant;
 
-use super::{Departure, PATIENCE, Player, Stop, instant, script_time};
+use super::{MAX_WAIT, PlayError, Player, SentPacket, instant, script_time};
 use crate::compare::{difference, segment_text};
 use crate::script::{Event, Packet, TcpOption, Time};
 use tcp::Flags;
 
 impl Player {
     /// Waits for the next packet and compares it with the expected one.
-    pub(super) fn expect(&mut self, event: &Event, expected: &Packet) -> Result<(), Stop> {
+    pub(super) fn expect(&mut self, event: &Event, expected: &Packet) -> Result<(), PlayError> {
         let wanted = self.expected_text(event, expected);
         let (from, to) = self.span(event.time);
         let until = match event.time {
-            Time::Any => self.now + PATIENCE,
+            Time::Any => self.now + MAX_WAIT,
             _ => (instant(to) + self.tolerance).max(self.now),
         };
         let Some(mut seen) = self.next_departure(until)? else {
@@ -38,7 +38,7 @@ impl Player {
     }
 
     /// Returns the next packet of the socket under test, if one leaves before `until`.
-    fn next_departure(&mut self, until: Instant) -> Result<Option<Departure>, Stop> {
+    fn next_departure(&mut self, until: Instant) -> Result<Option<SentPacket>, PlayError> {
         loop {
             while let Some(departure) = self.departures.pop_front() {
                 if Some(departure.from) == self.under_test {
@@ -53,7 +53,12 @@ impl Player {
     }
 
     /// Appends the bursts that follow until `seen` has `len` bytes. All but the last have the same length.
-    fn join_bursts(&mut self, until: Instant, len: u32, seen: &mut Departure) -> Result<(), Stop> {
+    fn join_bursts(
+        &mut self,
+        until: Instant,
+        len: u32,
+        seen: &mut SentPacket,
+    ) -> Result<(), PlayError> {
         let size = seen.packet.len;
         let mut last = size;
         while self.joins_bursts && size > 0 && seen.packet.len < len && last == size {
@@ -82,7 +87,7 @@ impl Player {
     }
 
     /// Learns the initial sequence number that the script uses for our end.
-    fn map_numbers(&mut self, expected: &Packet, seen: &mut Departure) {
+    fn map_numbers(&mut self, expected: &Packet, seen: &mut SentPacket) {
         let Some(peer) = self.sockets[seen.from].connection_mut() else {
             return;
         };
@@ -105,7 +110,7 @@ impl Player {
 
     /// Returns the timestamp of a packet on the script's clock and the ticks that it may be off, if the script checks
     /// timestamps.
-    fn clock(&self, expected: &Packet, seen: &Departure) -> Option<(u32, u32)> {
+    fn clock(&self, expected: &Packet, seen: &SentPacket) -> Option<(u32, u32)> {
         if self.tick.is_zero() || expected.options.is_none() {
             return None;
         }

@@ -5,7 +5,7 @@ use tcp::TcpConfig;
 use units::{Duration, Rate};
 
 use super::Player;
-use super::calls::{Answer, Done};
+use super::calls::{CallResult, Done};
 use super::socket::Role;
 use crate::errno::Errno;
 use crate::script::Expression;
@@ -78,7 +78,7 @@ impl Player {
             return Err("setsockopt with these arguments".to_owned());
         };
         if WITHOUT_EFFECT.contains(&name.as_str()) {
-            return Ok(Ok(Answer::Value(0)));
+            return Ok(Ok(CallResult::Value(0)));
         }
         let now = self.now;
         let wmem_least = 4_608;
@@ -92,9 +92,9 @@ impl Player {
             let built = cca_by_name(cca).map_err(|_| format!("the congestion control {cca}"))?;
             options.congestion_control = Some(cca.clone());
             if let Role::Connection(peer) = &mut socket.role {
-                peer.tcp.switch(now, built, cca::Takeover::Kernel);
+                peer.tcp.switch(now, built, cca::SwitchMode::Kernel);
             }
-            return Ok(Ok(Answer::Value(0)));
+            return Ok(Ok(CallResult::Value(0)));
         }
         if name == "SO_LINGER" {
             let number = |field: &str| match value.field(field) {
@@ -102,7 +102,7 @@ impl Player {
                 _ => 0,
             };
             options.linger = (number("onoff") != 0).then(|| number("linger"));
-            return Ok(Ok(Answer::Value(0)));
+            return Ok(Ok(CallResult::Value(0)));
         }
         let Some(number) = first_number(value) else {
             return Err(format!("setsockopt {name} with this value"));
@@ -142,7 +142,7 @@ impl Player {
             }
         }
         self.collect_all();
-        Ok(Ok(Answer::Value(0)))
+        Ok(Ok(CallResult::Value(0)))
     }
 
     /// Carries out `getsockopt(fd, level, name, value, length)`; the value is compared with the expected one.
@@ -162,7 +162,7 @@ impl Player {
             "SO_ERROR" => {
                 let failure = socket
                     .connection_mut()
-                    .and_then(super::socket::Peer::take_failure);
+                    .and_then(super::socket::TestConnection::take_failure);
                 failure.map_or("0".to_owned(), |errno| errno.name().to_owned())
             }
             "SO_SNDBUF" => options.send_buffer.unwrap_or(wmem).to_string(),
@@ -197,9 +197,9 @@ impl Player {
             _ => true,
         };
         Ok(Ok(if same {
-            Answer::Value(0)
+            CallResult::Value(0)
         } else {
-            Answer::Other(format!("{name} = {seen}"))
+            CallResult::Other(format!("{name} = {seen}"))
         }))
     }
 }

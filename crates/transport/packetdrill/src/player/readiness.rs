@@ -3,7 +3,7 @@
 use tcp::State;
 
 use super::Player;
-use super::calls::{Answer, Done};
+use super::calls::{CallResult, Done};
 use super::socket::Role;
 use crate::errno::Errno;
 use crate::script::Expression;
@@ -14,14 +14,14 @@ impl Player {
         let has = |word: &str| arguments.iter().any(|argument| argument.has_word(word));
         if has("F_SETFL") {
             self.sockets[index].nonblocking = has("O_NONBLOCK");
-            return Ok(Answer::Value(0));
+            return Ok(CallResult::Value(0));
         }
         let nonblocking = if self.sockets[index].nonblocking {
             0x800
         } else {
             0
         };
-        Ok(Answer::Value(0x2 | nonblocking))
+        Ok(CallResult::Value(0x2 | nonblocking))
     }
 
     pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> Result<Done, String> {
@@ -48,9 +48,9 @@ impl Player {
         };
         let same = !matches!(expected, Some(Expression::Number(number)) if *number != seen as i64);
         Ok(Ok(if same {
-            Answer::Value(0)
+            CallResult::Value(0)
         } else {
-            Answer::Other(format!("{request} = {seen}"))
+            CallResult::Other(format!("{request} = {seen}"))
         }))
     }
 
@@ -83,15 +83,18 @@ impl Player {
                 let mut names = seen.clone();
                 names.sort_unstable();
                 if words != names && ready > 0 {
-                    return Ok(Ok(Answer::Other(format!("poll() with {}", seen.join("|")))));
+                    return Ok(Ok(CallResult::Other(format!(
+                        "poll() with {}",
+                        seen.join("|")
+                    ))));
                 }
             }
         }
         let waits = !matches!(arguments.get(2), Some(Expression::Number(0)));
         Ok(Ok(if ready == 0 && waits {
-            Answer::Blocks(0)
+            CallResult::Blocks(0)
         } else {
-            Answer::Value(ready)
+            CallResult::Value(ready)
         }))
     }
 
@@ -127,10 +130,10 @@ impl Player {
                 if closed || ended && peer.shut {
                     names.push("POLLHUP");
                 }
-                if !peer.tcp.writer_waits() || closed || peer.shut {
+                if !peer.tcp.nospace() || closed || peer.shut {
                     names.extend(["POLLOUT", "POLLWRNORM"]);
                 }
-                if peer.tcp.failure().is_some() && !peer.told {
+                if peer.tcp.failure().is_some() && !peer.error_reported {
                     names.push("POLLERR");
                 }
             }

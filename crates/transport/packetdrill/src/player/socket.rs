@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use cca::{Congestion, Window, cca_by_name};
+use cca::{CongestionState, Window, cca_by_name};
 use tcp::{Connection, Failure, State};
 use units::Instant;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use super::Player;
 use super::options::Options;
@@ -30,32 +30,32 @@ pub(super) enum Role {
     /// Listening, with the connections that were not accepted yet.
     Listener(VecDeque<usize>),
     /// Connection.
-    Connection(Box<Peer>),
+    Connection(Box<TestConnection>),
 }
 
 /// Connection and what the script knows of it.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(super) struct TestConnection {
     pub(super) tcp: Connection,
     /// Sequence number of the script less that of the connection.
     pub(super) offset: u32,
     /// Timestamps that were sent: the script's value and the actual one.
     pub(super) clocks: Vec<(u32, u32)>,
     /// Whether the application has been told of the failure.
-    pub(super) told: bool,
+    pub(super) error_reported: bool,
     /// Whether the application has closed its end or shut it down.
     pub(super) shut: bool,
     /// Whether `connect` has returned success.
     pub(super) connected: bool,
 }
 
-impl Peer {
+impl TestConnection {
     pub(super) fn new(tcp: Connection) -> Self {
         Self {
             tcp,
             offset: 0,
             clocks: Vec::new(),
-            told: false,
+            error_reported: false,
             shut: false,
             connected: false,
         }
@@ -78,7 +78,7 @@ impl Peer {
 
     /// Takes the failure of the connection, which a call returns once.
     pub(super) fn take_failure(&mut self) -> Option<Errno> {
-        if self.told {
+        if self.error_reported {
             return None;
         }
         let errno = match self.tcp.failure()? {
@@ -89,7 +89,7 @@ impl Peer {
             Failure::HostUnreachable => Errno::HostUnreachable,
             Failure::NetworkUnreachable => Errno::NetworkUnreachable,
         };
-        self.told = true;
+        self.error_reported = true;
         Some(errno)
     }
 }
@@ -104,14 +104,14 @@ impl Socket {
         }
     }
 
-    pub(super) fn connection(&self) -> Option<&Peer> {
+    pub(super) fn connection(&self) -> Option<&TestConnection> {
         match &self.role {
             Role::Connection(peer) => Some(peer),
             Role::Fresh | Role::Listener(_) => None,
         }
     }
 
-    pub(super) fn connection_mut(&mut self) -> Option<&mut Peer> {
+    pub(super) fn connection_mut(&mut self) -> Option<&mut TestConnection> {
         match &mut self.role {
             Role::Connection(peer) => Some(peer),
             Role::Fresh | Role::Listener(_) => None,
@@ -135,12 +135,12 @@ pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
     let built = cca_by_name(name)
         .or_else(|_| cca_by_name("cubic"))
         .expect("cubic is a CCA of ours");
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let mut window = Window::new(config.mss, config.settings.initial_window, draws);
     if let Some(clamp) = settings.window_clamp() {
         window.cwnd_clamp = clamp;
     }
-    let mut tcp = Connection::new(config, Congestion::new(window, built), 0, 0);
+    let mut tcp = Connection::new(config, CongestionState::new(window, built), 0, 0);
     if let Some(bytes) = options.send_buffer {
         tcp.set_send_buffer(bytes);
     }
@@ -155,7 +155,7 @@ impl Player {
         let options = self.sockets[listener].options.clone();
         let mut tcp = connection(&self.settings, &options);
         tcp.listen();
-        let mut socket = Socket::new(Role::Connection(Box::new(Peer::new(tcp))));
+        let mut socket = Socket::new(Role::Connection(Box::new(TestConnection::new(tcp))));
         socket.options = options;
         let index = self.sockets.len();
         self.sockets.push(socket);

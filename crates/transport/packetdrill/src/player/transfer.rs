@@ -1,9 +1,9 @@
 //! System calls that write and read.
 
-use tcp::{Ending, State};
+use tcp::{SendFlags, State};
 
 use super::Player;
-use super::calls::{Answer, Done};
+use super::calls::{CallResult, Done};
 use crate::errno::Errno;
 use crate::script::Expression;
 
@@ -34,28 +34,28 @@ impl Player {
             return Err(errno);
         }
         match peer.tcp.state() {
-            State::SynSent if waits => return Ok(Answer::Blocks(done)),
+            State::SynSent if waits => return Ok(CallResult::Blocks(done)),
             State::SynSent => return Err(Errno::Again),
             State::Established | State::CloseWait if !peer.shut => {}
             _ => return Err(Errno::Pipe),
         }
         let ending = if flag("MSG_EOR") {
-            Ending::Record
+            SendFlags::Record
         } else if flag("MSG_MORE") {
-            Ending::More
+            SendFlags::More
         } else {
-            Ending::Message
+            SendFlags::Message
         };
-        let taken = peer.tcp.write_as(now, bytes - done, ending);
+        let taken = peer.tcp.write_with_flags(now, bytes - done, ending);
         let written = done + taken;
         if written == bytes {
-            Ok(Answer::Value(written as i64))
+            Ok(CallResult::Value(written as i64))
         } else if waits {
-            Ok(Answer::Blocks(written))
+            Ok(CallResult::Blocks(written))
         } else if written == 0 {
             Err(Errno::Again)
         } else {
-            Ok(Answer::Value(written as i64))
+            Ok(CallResult::Value(written as i64))
         }
     }
 
@@ -82,25 +82,25 @@ impl Player {
                 return Err(Errno::Fault);
             }
             if flag("MSG_WAITALL") && there < bytes && waits && !peer.tcp.has_ended() {
-                return Ok(Answer::Blocks(0));
+                return Ok(CallResult::Blocks(0));
             }
             let taken = if flag("MSG_PEEK") {
                 there.min(bytes)
             } else {
                 peer.tcp.read(now, bytes)
             };
-            return Ok(Answer::Value(taken as i64));
+            return Ok(CallResult::Value(taken as i64));
         }
         if peer.tcp.has_ended() {
-            return Ok(Answer::Value(0));
+            return Ok(CallResult::Value(0));
         }
         if let Some(errno) = peer.take_failure() {
             return Err(errno);
         }
         match peer.tcp.state() {
-            State::Closed => Ok(Answer::Value(0)),
-            _ if peer.tcp.has_shut_reading() => Ok(Answer::Value(0)),
-            _ if waits => Ok(Answer::Blocks(0)),
+            State::Closed => Ok(CallResult::Value(0)),
+            _ if peer.tcp.has_shut_reading() => Ok(CallResult::Value(0)),
+            _ if waits => Ok(CallResult::Blocks(0)),
             _ => Err(Errno::Again),
         }
     }
@@ -117,7 +117,7 @@ impl Player {
         let bytes = vectors(message.and_then(|message| message.field("msg_iov")));
         let done = self.read(arguments, bytes, arguments.get(2));
         let control = message.and_then(|message| message.field("msg_control"));
-        if let (Some(Expression::List(list)), Ok(Answer::Value(_))) = (control, &done) {
+        if let (Some(Expression::List(list)), Ok(CallResult::Value(_))) = (control, &done) {
             for entry in list {
                 if !entry
                     .field("cmsg_type")
@@ -127,7 +127,7 @@ impl Player {
                 }
                 let left = self.unread(arguments);
                 if entry.field("cmsg_data") != Some(&Expression::Number(left)) {
-                    return Ok(Ok(Answer::Other(format!("TCP_CM_INQ = {left}"))));
+                    return Ok(Ok(CallResult::Other(format!("TCP_CM_INQ = {left}"))));
                 }
             }
         }

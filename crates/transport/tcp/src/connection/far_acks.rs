@@ -20,17 +20,17 @@ pub(super) struct FarAcks {
     /// Whether this end passes the data on to a far end.
     relays: bool,
     /// Whether this end tells far acknowledgements, and whether the other end does, as agreed on in the handshake.
-    tells: bool,
-    hears: bool,
+    sends: bool,
+    receives: bool,
     /// Payload that the far end behind this end has, and what the other end was told of it, bytes.
     confirmed: u64,
-    told: u64,
+    sent_to: u64,
     /// Payload of this end that the far end behind the other end has, bytes.
-    heard: u64,
+    received_to: u64,
     /// Questions since the latest news, those without any answer, and the time of the next one.
-    questions: u32,
-    unanswered: u32,
-    asks_at: Instant,
+    probes: u32,
+    probes_unacked: u32,
+    probe_at: Instant,
 }
 
 impl FarAcks {
@@ -38,14 +38,14 @@ impl FarAcks {
         Self {
             kind,
             relays,
-            tells: false,
-            hears: false,
+            sends: false,
+            receives: false,
             confirmed: 0,
-            told: 0,
-            heard: 0,
-            questions: 0,
-            unanswered: 0,
-            asks_at: Instant::NEVER,
+            sent_to: 0,
+            received_to: 0,
+            probes: 0,
+            probes_unacked: 0,
+            probe_at: Instant::NEVER,
         }
     }
 }
@@ -53,30 +53,30 @@ impl FarAcks {
 impl Connection {
     /// Lets the connection offer and accept the option with this kind, as the host at the end: it keeps its data until
     /// the far end has it. Call it before the handshake.
-    pub fn understand_far_acks(&mut self, kind: u8) {
+    pub fn accept_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, false));
     }
 
     /// Lets the connection offer and accept the option with this kind, as a host in the middle: it tells what the far
     /// end has, once that is [confirmed](Self::confirm). Call it before the handshake.
-    pub fn tell_far_acks(&mut self, kind: u8) {
+    pub fn send_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, true));
     }
 
     /// Returns whether both ends agreed that this one tells far acknowledgements.
     pub fn tells_far_acks(&self) -> bool {
-        self.far_acks.is_some_and(|far| far.tells)
+        self.far_acks.is_some_and(|far| far.sends)
     }
 
     /// Returns whether the other end does not know yet what the far end has.
-    pub fn has_far_news(&self) -> bool {
+    pub fn far_ack_due(&self) -> bool {
         self.far_acks
-            .is_some_and(|far| far.tells && far.confirmed > far.told)
+            .is_some_and(|far| far.sends && far.confirmed > far.sent_to)
     }
 
     /// Returns the payload bytes of the other end of which it was told that the far end has them.
-    pub fn far_told(&self) -> u64 {
-        self.far_acks.map_or(0, |far| far.told)
+    pub fn far_acked(&self) -> u64 {
+        self.far_acks.map_or(0, |far| far.sent_to)
     }
 
     /// Returns the payload bytes that have reached the end that reads them, as far as this end knows: what far
@@ -84,7 +84,7 @@ impl Connection {
     pub fn delivered(&self) -> u64 {
         let acknowledged = self.acknowledged();
         match &self.far_acks {
-            Some(far) if far.hears => far.heard.min(acknowledged),
+            Some(far) if far.receives => far.received_to.min(acknowledged),
             _ => acknowledged,
         }
     }
@@ -104,17 +104,17 @@ impl Connection {
             return;
         };
         if let Some(offer) = segment.far_ack.filter(|offer| offer.kind == far.kind) {
-            (far.tells, far.hears) = (far.relays, offer.number == 1);
+            (far.sends, far.receives) = (far.relays, offer.number == 1);
         }
-        if !(far.tells || far.hears) {
+        if !(far.sends || far.receives) {
             self.far_acks = None;
             return;
         }
-        if far.hears {
-            self.sender.keep_from(self.iss + 1);
+        if far.receives {
+            self.sender.retain_from(self.iss + 1);
         }
         if let Some(receiver) = &mut self.receiver
-            && far.tells
+            && far.sends
         {
             receiver.reserve_option_space();
         }
@@ -128,14 +128,14 @@ impl Connection {
     }
 
     /// Takes the option for a segment with `len` bytes of payload: if there is news, and room in the segment.
-    pub(super) fn take_far_news(&mut self, len: u32) -> Option<FarAck> {
+    pub(super) fn take_far_ack(&mut self, len: u32) -> Option<FarAck> {
         let fits = len + FAR_ACK_OPTION <= self.config.mss;
-        if !fits || !self.has_far_news() {
+        if !fits || !self.far_ack_due() {
             return None;
         }
         let first = self.receiver.as_ref()?.first();
         let far = self.far_acks.as_mut()?;
-        far.told = far.confirmed;
+        far.sent_to = far.confirmed;
         Some(FarAck {
             kind: far.kind,
             number: (first + far.confirmed) as u32,
@@ -145,34 +145,34 @@ impl Connection {
     /// Lets the next ACK tell again what the far end has: the other end has asked.
     pub(super) fn repeat_far_ack(&mut self) {
         if let Some(far) = &mut self.far_acks {
-            far.told = 0;
+            far.sent_to = 0;
         }
     }
 
     /// Handles the option of a segment. Returns whether it brings news.
     pub(super) fn on_far_ack(&mut self, segment: &Segment) -> bool {
         let (una, next) = (self.sender.snd_una(), self.sender.snd_nxt());
-        let Some(far) = self.far_acks.as_mut().filter(|far| far.hears) else {
+        let Some(far) = self.far_acks.as_mut().filter(|far| far.receives) else {
             return false;
         };
-        far.unanswered = 0;
+        far.probes_unacked = 0;
         let Some(option) = segment.far_ack.filter(|option| option.kind == far.kind) else {
             return false;
         };
         let number = unwrap(una, option.number);
         let bytes = number.saturating_sub(self.iss + 1);
-        if number > next || bytes <= far.heard {
+        if number > next || bytes <= far.received_to {
             return false;
         }
-        far.heard = bytes;
-        far.questions = 0;
-        far.asks_at = Instant::NEVER;
-        self.sender.keep_from(number);
+        far.received_to = bytes;
+        far.probes = 0;
+        far.probe_at = Instant::NEVER;
+        self.sender.retain_from(number);
         true
     }
 
     /// Plans a question for the rest, if the other end has everything and the far end may not.
-    pub(super) fn plan_question(&mut self, now: Instant) {
+    pub(super) fn schedule_probe(&mut self, now: Instant) {
         if self.far_acks.is_none() {
             return;
         }
@@ -183,37 +183,37 @@ impl Connection {
             return;
         };
         if !waits {
-            far.asks_at = Instant::NEVER;
-        } else if far.asks_at == Instant::NEVER {
-            far.asks_at = now + (rto * (1 << far.questions.min(16))).min(longest);
+            far.probe_at = Instant::NEVER;
+        } else if far.probe_at == Instant::NEVER {
+            far.probe_at = now + (rto * (1 << far.probes.min(16))).min(longest);
         }
     }
 
     /// Returns the time of the next question.
     pub(super) fn asks_at(&self) -> Instant {
-        self.far_acks.map_or(Instant::NEVER, |far| far.asks_at)
+        self.far_acks.map_or(Instant::NEVER, |far| far.probe_at)
     }
 
     /// Asks what the far end has. The connection fails if the other end does not answer as often as data would be
     /// repeated.
     pub(super) fn ask(&mut self, now: Instant) {
         let retries = self.config.retries;
-        let Some(far) = self.far_acks.as_mut().filter(|far| far.asks_at <= now) else {
+        let Some(far) = self.far_acks.as_mut().filter(|far| far.probe_at <= now) else {
             return;
         };
-        far.asks_at = Instant::NEVER;
-        far.questions += 1;
-        far.unanswered += 1;
-        if far.unanswered > retries {
+        far.probe_at = Instant::NEVER;
+        far.probes += 1;
+        far.probes_unacked += 1;
+        if far.probes_unacked > retries {
             self.fail(Failure::TimedOut);
             return;
         }
-        self.push_question(now);
-        self.plan_question(now);
+        self.send_probe(now);
+        self.schedule_probe(now);
     }
 
     /// Puts a segment without data on the wire that the other end has to answer (the kernel's `tcp_xmit_probe_skb`).
-    pub(super) fn push_question(&mut self, now: Instant) {
+    pub(super) fn send_probe(&mut self, now: Instant) {
         let timestamp = self.timestamp(now);
         let Some(receiver) = &mut self.receiver else {
             return;

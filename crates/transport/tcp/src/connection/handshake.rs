@@ -14,7 +14,7 @@ const LINEAR_TIMEOUTS: u32 = 4;
 /// Maximum segment size of an end that announces none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u32 = 536;
 /// Least payload of a full segment with its options (`TCP_MIN_SND_MSS`: room for all options and eight bytes).
-const LEAST_SEGMENT: u32 = 48;
+const MIN_SEGMENT: u32 = 48;
 
 impl Connection {
     /// Returns how often a time-out has had the SYN or SYN-ACK of this end sent again.
@@ -23,7 +23,7 @@ impl Connection {
     }
 
     /// Handles a SYN in LISTEN (RFC 9293 §3.10.7.2).
-    pub(super) fn on_request(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn on_syn(&mut self, now: Instant, segment: &Segment) {
         if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::RST) {
             return;
         }
@@ -83,7 +83,7 @@ impl Connection {
         if let (Some(own), Some(peer)) = (self.config.settings.window_shift(), segment.window_scale)
         {
             // RFC 7323 §2.3: at most 14.
-            (self.own_scale, self.peer_scale) = (own.min(14), peer.min(14));
+            (self.rcv_wscale, self.snd_wscale) = (own.min(14), peer.min(14));
             self.scaling = true;
         }
         let first = sequence::first(segment.seq) + 1;
@@ -93,10 +93,10 @@ impl Connection {
             mss: self.segment_for(self.announced_mss),
             ..self.config.clone()
         };
-        let mut receiver = Receiver::new(&own, first, self.own_scale, self.timestamps, window);
+        let mut receiver = Receiver::new(&own, first, self.rcv_wscale, self.timestamps, window);
         receiver.expect_segments(self.config.mss);
         if self.reads_by_request {
-            receiver.read_by_request();
+            receiver.set_manual_read();
         }
         if let Some(reserve) = self.reserve {
             receiver.relay(reserve);
@@ -121,7 +121,7 @@ impl Connection {
             echo.and_then(|echo| rtt_of_echo(now, echo))
         };
         // A socket counts its own answers (the kernel's `tcp_create_openreq_child`).
-        self.answered_at = None;
+        self.last_oow_ack = None;
         let marks = match (self.ecn, self.needs_ecn()) {
             (false, _) => EchoMode::Off,
             (true, false) => EchoMode::Classic,
@@ -132,7 +132,7 @@ impl Connection {
             receiver.set_echo(marks);
         }
         self.sender.congestion.window.ecn = self.ecn;
-        let least = self.segment_for(LEAST_SEGMENT);
+        let least = self.segment_for(MIN_SEGMENT);
         self.sender
             .negotiate(self.config.mss, least, self.config.sack, window);
         let cautious = self.handshake_timeouts() > 1 && !self.were_timeouts_spurious(echo);
@@ -198,7 +198,7 @@ impl Connection {
 
     /// Sends the SYN-ACK again because the SYN arrived again. It is no time-out: the request is not given up earlier
     /// for it, and the running time-out begins anew (the kernel's `tcp_check_req`).
-    pub(super) fn repeat_answer(&mut self, now: Instant) {
+    pub(super) fn retransmit_synack(&mut self, now: Instant) {
         if !self.may_answer(now) {
             return;
         }
@@ -219,7 +219,7 @@ impl Connection {
                 .config
                 .settings
                 .window_shift()
-                .filter(|_| !answering || self.peer_scale > 0 || self.own_scale > 0),
+                .filter(|_| !answering || self.snd_wscale > 0 || self.rcv_wscale > 0),
             sack_permitted: self.config.sack,
             timestamps: (self.config.settings.timestamps && (!answering || self.timestamps))
                 .then(|| (self.timestamp(now), self.ts_recent)),
@@ -259,7 +259,7 @@ impl Connection {
     /// Returns the payload of a full segment if the other end or the path allows `mss` bytes with options (the kernel's
     /// `tcp_mtu_to_mss`).
     pub(super) fn segment_for(&self, mss: u32) -> u32 {
-        mss.max(LEAST_SEGMENT) - TIMESTAMPS_OPTION * u32::from(self.timestamps)
+        mss.max(MIN_SEGMENT) - TIMESTAMPS_OPTION * u32::from(self.timestamps)
     }
 
     /// Returns whether the congestion control requires ECN.

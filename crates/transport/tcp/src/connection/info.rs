@@ -76,8 +76,8 @@ impl Connection {
                 | option(self.config.sack && self.receiver.is_some(), 2)
                 | option(self.scaling, 4)
                 | option(self.ecn, 8),
-            send_scale: self.peer_scale,
-            receive_scale: self.own_scale,
+            send_scale: self.snd_wscale,
+            receive_scale: self.rcv_wscale,
             ack_timeout: receiver.map_or(Duration::ZERO, |receiver| receiver.ack_timeout()),
             receive_mss: receiver.map_or(0, |receiver| receiver.mss()),
             sacked: 0,
@@ -99,7 +99,7 @@ impl Connection {
             window_limited: Duration::ZERO,
             buffer_limited: Duration::ZERO,
         };
-        self.sender.describe(now, &mut info);
+        self.sender.fill_info(now, &mut info);
         info
     }
 }

@@ -57,7 +57,7 @@ impl Connection {
             self.fail(Failure::TimedOut);
             return;
         } else {
-            self.push_question(now);
+            self.send_probe(now);
             self.keepalive.unanswered += 1;
             self.config.settings.keepalive_interval.unwrap_or(INTERVAL)
         };

@@ -14,15 +14,15 @@ impl Connection {
         self.time_wait_until = now + TIME_WAIT;
     }
 
-    /// Returns whether a segment belongs to [`Connection::on_late_segment`]: any in TIME-WAIT but resets and requests.
-    pub(super) fn is_late_segment(&self, segment: &Segment) -> bool {
+    /// Returns whether a segment belongs to [`Connection::on_time_wait_segment`]: any in TIME-WAIT but resets and requests.
+    pub(super) fn is_time_wait_segment(&self, segment: &Segment) -> bool {
         let apart = segment.flags.contains(Flags::RST) || segment.flags.contains(Flags::SYN);
         self.state == State::TimeWait && !apart
     }
 
     /// Handles a segment that begins at `seq`, and waits anew. The expected ACK needs no answer. Anything else is
     /// acknowledged, without SACK: what is left of the connection does not know the option.
-    pub(super) fn on_late_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
+    pub(super) fn on_time_wait_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt()) == Some(seq);
         let empty = segment.sequence_len() == 0;
         if segment.flags.contains(Flags::ACK) {

@@ -1,6 +1,6 @@
 //! Reassembly: the data beyond holes, and the blocks of it that ACKs report.
 
-use super::{EarlyAck, Receiver};
+use super::{PriorStateAck, Receiver};
 
 /// Blocks that are kept for reports, the latest first (`TCP_NUM_SACKS`).
 pub(super) const REPORTED_BLOCKS: usize = 4;
@@ -8,14 +8,14 @@ pub(super) const REPORTED_BLOCKS: usize = 4;
 const EXPECTED_BLOCKS: usize = 2;
 
 impl Receiver {
-    pub(super) fn held_beyond(&self) -> u64 {
+    pub(super) fn ofo_bytes(&self) -> u64 {
         let ranges = self.out_of_order.iter();
         let memory = ranges.map(|(from, to)| self.window.memory_of(to - from));
         memory.sum()
     }
 
     /// Returns the distance from the next expected number to the end of the data beyond holes.
-    pub(super) fn reach_beyond(&self) -> u64 {
+    pub(super) fn ofo_span(&self) -> u64 {
         self.out_of_order
             .last()
             .map_or(0, |&(_, to)| to - self.rcv_nxt)
@@ -82,7 +82,7 @@ impl Receiver {
             let duplicate = self.duplicate.take();
             let (number, sack) = self.acknowledge();
             self.duplicate = duplicate;
-            self.early_ack = Some(EarlyAck {
+            self.prior_state_ack = Some(PriorStateAck {
                 number,
                 sack,
                 window: self.window_field(),

@@ -125,9 +125,7 @@ fn a_pushed_or_short_segment_is_acknowledged_at_once() {
 #[test]
 fn duplicate_acks_are_merged_after_the_third() {
     let (mut receiver, next, now) = settled();
-    receiver
-        .window
-        .measure_by_timestamp(now, Some(0), MSS, false);
+    receiver.window.rcv_rtt_measure_ts(now, Some(0), MSS, false);
     let mut beyond = |hole: u64| arrives(&mut receiver, now, next + hole * MSS, MSS, Flags::ACK);
     assert!(beyond(1), "the window grows by a last segment");
     for hole in 2..=4 {
@@ -344,7 +342,7 @@ fn an_end_that_answers_delays_its_acks() {
     receiver.expect_quick_acks(16);
     now += Duration::from_millis(39);
     receiver.note_data_sent(now);
-    assert!(receiver.replies, "within the delay of an ACK");
+    assert!(receiver.pingpong, "within the delay of an ACK");
     let pushed = Flags::ACK | Flags::PSH;
     assert!(!arrives(&mut receiver, now, next, 100, pushed));
     let late = arrives(&mut receiver, now, next + 100, MSS, Flags::ACK);
@@ -355,7 +353,7 @@ fn an_end_that_answers_delays_its_acks() {
     let due = receiver.deadline();
     assert!(receiver.ack_due(due));
     assert_eq!(
-        (receiver.replies, receiver.ack_timeout.as_millis()),
+        (receiver.pingpong, receiver.ack_timeout.as_millis()),
         (false, 40)
     );
 }
@@ -376,10 +374,10 @@ fn two_small_messages_are_acknowledged() {
 fn late_data_is_no_answer() {
     let (mut receiver, _, now) = settled();
     receiver.note_data_sent(now + Duration::from_millis(40));
-    assert!(!receiver.replies);
+    assert!(!receiver.pingpong);
     receiver.started = false;
     receiver.note_data_sent(now);
-    assert!(!receiver.replies);
+    assert!(!receiver.pingpong);
 }
 
 /// Linux `tcp_dec_quickack_mode`: only segments that acknowledge new data use up quick ACKs.
@@ -406,7 +404,7 @@ fn the_end_of_a_message_beyond_a_hole_is_not_acknowledged_twice() {
     receiver.duplicates_for = next + MSS;
     receiver.duplicates_sent = 3;
     assert!(!arrives(&mut receiver, now, next, MSS, pushed));
-    assert!(receiver.message_ended && receiver.compressed > 0);
+    assert!(receiver.ack_pushed && receiver.compressed > 0);
 }
 
 /// Linux `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent`: 44 ACKs are merged at most, for a third of a short RTT.
@@ -414,9 +412,7 @@ fn the_end_of_a_message_beyond_a_hole_is_not_acknowledged_twice() {
 fn as_many_acks_are_merged() {
     let (mut receiver, next, now) = settled();
     receiver.srtt = Duration::from_micros(600);
-    receiver
-        .window
-        .measure_by_timestamp(now, Some(0), MSS, false);
+    receiver.window.rcv_rtt_measure_ts(now, Some(0), MSS, false);
     for beyond in 1..=4 {
         assert!(arrives(
             &mut receiver,
@@ -478,7 +474,7 @@ fn the_new_part_of_a_segment_counts() {
 #[test]
 fn data_beyond_the_window_is_dropped() {
     let (mut receiver, _, now) = settled();
-    let edge = receiver.window.edge();
+    let edge = receiver.window.right_edge();
     assert!(receiver.is_acceptable(edge, MSS) && !receiver.is_acceptable(edge + 1, MSS));
     assert!(arrives_unread(&mut receiver, now, edge - 9, 11, Flags::ACK));
     assert!(receiver.out_of_order.is_empty());

@@ -3,7 +3,7 @@
 
 use units::{Duration, Instant};
 
-use super::memory::{BUFFER_HEADER, joined_truesize, truesize};
+use super::truesize::{BUFFER_HEADER, joined_truesize, truesize};
 use crate::config::TcpConfig;
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
@@ -17,7 +17,7 @@ const JOINED: u64 = 18;
 const WORTH_GROWING: u64 = 128;
 /// Payload of a segment as long as nothing is known (`TCP_MSS_DEFAULT`), and the least one (`TCP_MIN_MSS`), bytes.
 const DEFAULT_MSS: u64 = 536;
-const LEAST_MSS: u64 = 88;
+const MIN_MSS: u64 = 88;
 /// Share of payload in the memory as long as no segment was measured, of 256 (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_RATIO: u64 = 128;
 
@@ -101,7 +101,7 @@ impl WindowTuning {
             clamp = (2 * announced).max(full - announced);
         }
         let threshold = window.min(clamp);
-        let mss = announced.min(window / 2).clamp(LEAST_MSS, DEFAULT_MSS);
+        let mss = announced.min(window / 2).clamp(MIN_MSS, DEFAULT_MSS);
         let header = u64::from(IP_HEADER + TCP_HEADER + option);
         Self {
             buffer,
@@ -131,8 +131,8 @@ impl WindowTuning {
     }
 
     /// Bounds the first guess of the other end's segments by `mss` (the kernel's `tcp_initialize_rcv_mss`).
-    pub(super) fn expect_segments(&mut self, mss: u64) {
-        self.set_mss(self.mss.min(mss).max(LEAST_MSS));
+    pub(super) fn init_rcv_mss(&mut self, mss: u64) {
+        self.set_mss(self.mss.min(mss).max(MIN_MSS));
     }
 
     /// Begins the first round trip when the connection opens.
@@ -146,7 +146,7 @@ impl WindowTuning {
     }
 
     /// Returns the right edge that was offered.
-    pub(super) fn edge(&self) -> u64 {
+    pub(super) fn right_edge(&self) -> u64 {
         self.edge
     }
 
@@ -206,7 +206,7 @@ impl WindowTuning {
     /// Learns the size of the other end's segments, and how much memory one takes, from a segment of `len` payload
     /// bytes; `ends` if it has the push flag or the FIN. Returns whether it is the end of a message (the kernel's
     /// `tcp_measure_rcv_mss`).
-    pub(super) fn measure_segment(&mut self, len: u64, ends: bool) -> bool {
+    pub(super) fn measure_rcv_mss(&mut self, len: u64, ends: bool) -> bool {
         let last = core::mem::take(&mut self.last_size);
         let whole = len;
         let len = self.joined.map_or(whole, |segment| whole.min(segment));
@@ -224,7 +224,7 @@ impl WindowTuning {
         }
         let tcp_header = u64::from(TCP_HEADER);
         let segment = len + self.header - u64::from(IP_HEADER);
-        if segment >= DEFAULT_MSS + tcp_header || (segment >= LEAST_MSS + tcp_header && !ends) {
+        if segment >= DEFAULT_MSS + tcp_header || (segment >= MIN_MSS + tcp_header && !ends) {
             self.last_size = len;
             if len == last {
                 self.set_mss(len);
@@ -259,7 +259,7 @@ impl WindowTuning {
         let step = if memory <= len {
             2 * self.announced
         } else {
-            self.gentle_step(len, memory)
+            self.grow_step(len, memory)
         };
         if step == 0 {
             return false;
@@ -270,7 +270,7 @@ impl WindowTuning {
 
     /// Returns the growth for a segment that wastes memory: nothing if the window is already so large that a buffer full
     /// of them would not hold it (the kernel's `__tcp_grow_window`).
-    fn gentle_step(&self, len: u64, memory: u64) -> u64 {
+    fn grow_step(&self, len: u64, memory: u64) -> u64 {
         let mut memory = memory >> 1;
         let mut window = self.window_in(self.most) >> 1;
         while self.threshold <= window {
@@ -289,7 +289,7 @@ impl WindowTuning {
     }
 
     /// Enlarges a buffer that waiting data has outgrown; returns whether it had (the kernel's `tcp_clamp_window`).
-    pub(super) fn make_room(&mut self, held: u64) -> bool {
+    pub(super) fn clamp_window(&mut self, held: u64) -> bool {
         if held <= self.buffer {
             return false;
         }
@@ -336,7 +336,7 @@ impl WindowTuning {
     }
 
     /// Returns the part of the offered window that is left when `next` is expected (`tcp_receive_window`).
-    pub(super) fn left(&self, next: u64) -> u64 {
+    pub(super) fn receive_window(&self, next: u64) -> u64 {
         (self.from + self.window).saturating_sub(next)
     }
 
@@ -359,7 +359,7 @@ impl WindowTuning {
     /// Returns whether the window could be twice what is left of it, where `next` is expected and waiting data takes
     /// `held` bytes of memory (`tcp_cleanup_rbuf`).
     pub(super) fn doubles(&self, next: u64, held: u64) -> bool {
-        let left = self.left(next);
+        let left = self.receive_window(next);
         if 2 * left > self.clamp {
             return false;
         }
@@ -370,13 +370,13 @@ impl WindowTuning {
     /// Returns whether the window could be two segments more than what is left of it, where `next` is expected and waiting
     /// data takes `held` bytes of memory.
     pub(super) fn grows(&self, next: u64, held: u64) -> bool {
-        self.offer(held) >= self.left(next) + 2 * self.mss
+        self.offer(held) >= self.receive_window(next) + 2 * self.mss
     }
 
     /// Returns the window field of a segment that leaves when `next` is expected and waiting data takes `held` bytes of
     /// memory. The right edge never moves back (RFC 9293 §3.8.6.2).
     pub(super) fn field(&mut self, next: u64, held: u64) -> u16 {
-        let left = self.left(next);
+        let left = self.receive_window(next);
         let mut window = self.offer(held);
         if window < left {
             window = next_multiple(left, 1 << self.scale);
@@ -408,7 +408,7 @@ impl WindowTuning {
 
     /// Measures the RTT from our own timestamp that a segment of `len` payload bytes echoes, in whole milliseconds. A
     /// longer RTT than before counts only if all data was read (`unread` is false).
-    pub(super) fn measure_by_timestamp(
+    pub(super) fn rcv_rtt_measure_ts(
         &mut self,
         now: Instant,
         echo: Option<u32>,
@@ -437,7 +437,7 @@ impl WindowTuning {
 
     /// Measures the RTT as the time in which a whole offered window arrives, an upper bound (the kernel's
     /// `tcp_rcv_rtt_measure`).
-    pub(super) fn measure_by_window(&mut self, now: Instant, next: u64) {
+    pub(super) fn rcv_rtt_measure(&mut self, now: Instant, next: u64) {
         if let Some((from, end)) = self.offered {
             if next < end {
                 return;

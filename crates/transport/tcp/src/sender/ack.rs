@@ -21,7 +21,7 @@ pub(crate) struct AckInput<'a> {
     /// Timestamps option: the clock of the other end, and our echoed clock without its offset, milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
     /// Whether the segment has payload or other news, and so is no duplicate ACK.
-    pub(crate) is_news: bool,
+    pub(crate) not_dup: bool,
     pub(crate) ecn_echo: bool,
     /// Whether a middlebox says that the losses which the segment reports were on the radio.
     pub(crate) radio_loss: bool,
@@ -56,7 +56,7 @@ pub(super) struct AckEffects {
 
 /// Kind of data to send after an ACK (the kernel's `REXMIT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resend {
+pub(super) enum Rexmit {
     Nothing,
     Lost,
     /// New data rather than a retransmission (step 2b of F-RTO).
@@ -73,9 +73,9 @@ impl Sender {
             return;
         }
         if input.ack < self.snd_una {
-            self.work_on_old_ack(now, input);
+            self.process_old_ack(now, input);
         } else {
-            self.work_on_ack(now, input);
+            self.process_ack(now, input);
         }
         self.transmit(now);
         self.check_space(now);
@@ -90,21 +90,21 @@ impl Sender {
     }
 
     /// Handles an ACK that was overtaken by a later one: it may still report data by SACK.
-    fn work_on_old_ack(&mut self, now: Instant, input: &AckInput<'_>) {
+    fn process_old_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         if input.sack.is_empty() {
             return;
         }
         self.echo = input.echo;
         let una = self.snd_una;
         let mut effects = AckEffects::default();
-        self.take_sacks(now, input, una, &mut effects);
-        let resend = self.alert(now, una, false, &mut effects);
+        self.process_sacks(now, input, una, &mut effects);
+        let resend = self.fastretrans_alert(now, una, false, &mut effects);
         self.refresh_window();
         self.resend(now, resend);
         self.refresh_window();
     }
 
-    fn work_on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
+    fn process_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         let prior_una = self.snd_una;
         let prior_inflight = self.board.in_flight();
         let prior_packets = self.board.packets_out();
@@ -114,12 +114,12 @@ impl Sender {
         let delivered_before = self.rate.delivered;
         let reneged = self.rate.reneged;
         self.echo = input.echo;
-        self.heard_at = now;
+        self.rcv_tstamp = now;
         self.congestion.window.timestamps = input.timestamps.into();
 
         let mut effects = AckEffects {
             una_advanced: input.ack > prior_una,
-            not_duplicate: input.is_news,
+            not_duplicate: input.not_dup,
             ecn_echo: input.ecn_echo,
             ..AckEffects::default()
         };
@@ -135,7 +135,7 @@ impl Sender {
         }
         self.snd_una = input.ack;
         if !input.sack.is_empty() {
-            self.take_sacks(now, input, prior_una, &mut effects);
+            self.process_sacks(now, input, prior_una, &mut effects);
         }
         let kind = AckKind {
             slow_path: new_window
@@ -149,12 +149,12 @@ impl Sender {
             self.congestion.in_ack_event(kind);
             if effects.dsack {
                 // The report may undo a reduction although nothing is outstanding.
-                self.alert(now, prior_una, false, &mut effects);
+                self.fastretrans_alert(now, prior_una, false, &mut effects);
             }
             self.after_zero_window_probe(now);
             return;
         }
-        self.take_cumulative_ack(now, prior_highest, &mut effects);
+        self.clean_rtx_queue(now, prior_highest, &mut effects);
         if self.board.packets_out() == 0 {
             self.stop_phase(now, Phase::Busy);
         }
@@ -174,7 +174,7 @@ impl Sender {
         self.congestion.in_ack_event(kind);
         self.finish_loss_probe(input.ack, &effects);
 
-        let mut resend = Resend::Nothing;
+        let mut resend = Rexmit::Nothing;
         let dubious = !effects.not_duplicate
             || effects.data_sacked
             || effects.dsack
@@ -182,7 +182,7 @@ impl Sender {
             || self.congestion.window.state != CaState::Open;
         if dubious {
             let duplicate = !effects.una_advanced && !effects.not_duplicate && !effects.dsack;
-            resend = self.alert(now, prior_una, duplicate, &mut effects);
+            resend = self.fastretrans_alert(now, prior_una, duplicate, &mut effects);
         }
         if effects.timer_is_due {
             self.rearm_after_ack(now);
@@ -221,7 +221,7 @@ impl Sender {
 
     /// Removes what the cumulative ACK covers, and measures it (the kernel's `tcp_clean_rtx_queue`).
     /// `prior_highest` is the highest number that SACK had reported before this ACK.
-    fn take_cumulative_ack(&mut self, now: Instant, prior_highest: u64, effects: &mut AckEffects) {
+    fn clean_rtx_queue(&mut self, now: Instant, prior_highest: u64, effects: &mut AckEffects) {
         let before = self.board.packets_out();
         let ack = self.snd_una;
         let mut lowest_original = u64::MAX;
@@ -241,15 +241,15 @@ impl Sender {
             if !sent.sacked {
                 self.rate.delivered += u64::from(self.config.sack);
                 self.rate.on_delivered(&sent);
-                if !self.was_needless(&sent) {
+                if !self.is_spurious_retrans(&sent) {
                     self.rack.advance(now, &sent, self.rtt.minimum());
                 }
             }
             effects.acked += 1;
         }
         self.board.trim_head(ack);
-        if self.lacks_sack() {
-            self.take_counted(effects.acked);
+        if self.is_reno() {
+            self.remove_reno_sacks(effects.acked);
             effects.original_delivered &= !effects.retransmitted_acked;
         }
         effects.data_acked = self.board.packets_out() < before;
@@ -279,7 +279,7 @@ impl Sender {
 
     /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
     /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
-    fn was_needless(&self, sent: &scoreboard::Sent) -> bool {
+    fn is_spurious_retrans(&self, sent: &scoreboard::Sent) -> bool {
         let at_ms = sent.sent_at.since_start().as_millis();
         sent.ever_retransmitted && self.echoed_ms().is_some_and(|echo| echo < at_ms)
     }
@@ -308,9 +308,9 @@ impl Sender {
     /// `tcp_cong_control`).
     fn control_window(&mut self, ack: &Ack, effects: &AckEffects) {
         if self.congestion.owns_window() {
-            self.congestion.window.limits_itself = false;
+            self.congestion.window.self_limited = false;
             self.congestion.cong_control(ack);
-            if self.congestion.window.limits_itself {
+            if self.congestion.window.self_limited {
                 self.rate.mark_app_limited(self.board.in_flight());
             }
             return;
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
     use crate::Timers;
     use crate::config::TcpConfig;
-    use crate::sender::started::{ack, started};
+    use crate::sender::test_sender::{ack, established_sender};
 
     const RTT: Duration = Duration::from_millis(50);
 
@@ -350,7 +350,7 @@ mod tests {
             timers: Timers::Exact,
             ..TcpConfig::default()
         };
-        let (sender, start) = started(config, RTT, 1 << 20);
+        let (sender, start) = established_sender(config, RTT, 1 << 20);
         (sender, start + RTT)
     }
 

@@ -7,7 +7,7 @@ use units::Instant;
 
 use super::Sender;
 use super::chronograph::Phase;
-use super::hold::Ending;
+use super::nagle::SendFlags;
 use super::pacing::GSO_MAX_SIZE;
 use super::transmit::Push;
 use crate::segment::TIMESTAMPS_OPTION;
@@ -21,13 +21,13 @@ const BUFFER_HEADER: u64 = 256;
 /// Memory that a buffer takes besides its data: a header and a small head (`SKB_SMALL_HEAD_CACHE_SIZE`), bytes.
 pub(super) const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
 /// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
-const LEAST_SEGMENTS: u32 = 10;
+const MIN_SEGMENTS: u32 = 10;
 /// Offered window up to which a buffer may take all of it (`TCP_MSS_DEFAULT`), bytes.
 const TINY_WINDOW: u64 = 536;
 
 /// Buffer of data that has not been sent, or not all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Piece {
+struct WriteBuffer {
     /// Number after its last byte.
     end: u64,
     /// Whether its last segment has the push flag.
@@ -45,7 +45,7 @@ pub(super) struct SendBuffer {
     fixed: bool,
     /// Whether the application has found no room and waits for it (`SOCK_NOSPACE`).
     waits: bool,
-    unsent: VecDeque<Piece>,
+    unsent: VecDeque<WriteBuffer>,
     /// End of the data that was last marked to be pushed (`pushed_seq`).
     pushed: u64,
 }
@@ -89,7 +89,7 @@ impl SendBuffer {
 
     /// Begins a buffer at `at`.
     fn begin(&mut self, at: u64) {
-        self.unsent.push_back(Piece {
+        self.unsent.push_back(WriteBuffer {
             end: at,
             push: false,
             record: false,
@@ -133,7 +133,7 @@ impl SendBuffer {
             }
             let push = head.push || whole && next.push;
             let record = whole && next.record;
-            self.unsent[0] = Piece { end, push, record };
+            self.unsent[0] = WriteBuffer { end, push, record };
         }
         self.unsent.front().map(|head| (head.end, head.push))
     }
@@ -143,7 +143,7 @@ impl SendBuffer {
         if let Some(head) = self.unsent.front()
             && end < head.end
         {
-            self.unsent.push_front(Piece {
+            self.unsent.push_front(WriteBuffer {
                 end,
                 push: false,
                 record: false,
@@ -162,7 +162,7 @@ impl SendBuffer {
 impl Sender {
     /// Takes up to `bytes` from the application and sends what may be sent; returns the bytes taken. An application
     /// that finds no room goes on as soon as a third of the buffer is free (the kernel's `tcp_sendmsg_locked`).
-    pub(crate) fn write(&mut self, now: Instant, bytes: u64, ending: Ending) -> u64 {
+    pub(crate) fn write(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
         if self.fin_queued {
             return 0;
         }
@@ -175,14 +175,14 @@ impl Sender {
             }
             taken += took;
             let ends = taken == bytes;
-            if !(ends && ending == Ending::More) {
+            if !(ends && ending == SendFlags::More) {
                 self.buffer.push();
             }
             if ends {
-                if ending == Ending::Record {
+                if ending == SendFlags::Record {
                     self.buffer.end_record();
                 }
-                self.hold.more = ending == Ending::More;
+                self.hold.more = ending == SendFlags::More;
                 self.transmit_as(now, Push::Pending);
                 self.hold.more = false;
             } else {
@@ -205,7 +205,7 @@ impl Sender {
         self.note_app_limit();
         let mut left = bytes;
         while left > 0 {
-            let goal = self.buffer_goal();
+            let goal = self.xmit_size_goal();
             let mut room = self.buffer.room(self.snd_nxt, goal);
             if room == 0 {
                 if self.memory() >= self.buffer.limit || self.unsent() >= self.most_unsent() {
@@ -235,7 +235,7 @@ impl Sender {
 
     /// Returns the bytes of data in a buffer: whole segments, at most half of the largest window that the other end
     /// has offered (the kernel's `tcp_xmit_size_goal`).
-    fn buffer_goal(&self) -> u64 {
+    fn xmit_size_goal(&self) -> u64 {
         let mss = u64::from(self.config.mss);
         let half = if self.max_wnd > TINY_WINDOW {
             self.max_wnd / 2
@@ -252,12 +252,12 @@ impl Sender {
     }
 
     /// Keeps data from `number` on, although it may be acknowledged.
-    pub(crate) fn keep_from(&mut self, number: u64) {
+    pub(crate) fn retain_from(&mut self, number: u64) {
         self.kept_from = Some(number);
     }
 
     /// Returns the number from which on data is kept.
-    pub(super) fn kept(&self) -> u64 {
+    pub(super) fn retained_from(&self) -> u64 {
         self.kept_from
             .map_or(self.snd_una, |kept| kept.min(self.snd_una))
     }
@@ -265,7 +265,7 @@ impl Sender {
     /// Returns the memory of the data that is kept, bytes, including that of the buffers of unacknowledged data.
     fn memory(&self) -> u64 {
         let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
-        self.write_end.saturating_sub(self.kept()) + buffers * BUFFER_OVERHEAD
+        self.write_end.saturating_sub(self.retained_from()) + buffers * BUFFER_OVERHEAD
     }
 
     /// Returns the bytes that were written and not sent.
@@ -281,7 +281,7 @@ impl Sender {
     }
 
     /// Makes a buffer of its own of a burst that ends at `end` and has to wait (the kernel's `tso_fragment`).
-    pub(super) fn set_apart(&mut self, end: u64) {
+    pub(super) fn tso_fragment(&mut self, end: u64) {
         self.buffer.split(end);
     }
 
@@ -292,7 +292,7 @@ impl Sender {
         }
         let announced = u64::from(self.config.mss + TIMESTAMPS_OPTION);
         let segment = (announced + HEADERS + SHARED_INFO).next_power_of_two() + BUFFER_HEADER;
-        let segments = LEAST_SEGMENTS
+        let segments = MIN_SEGMENTS
             .max(self.congestion.window.cwnd)
             .max(self.reordering + 1);
         let windows = u64::from(self.congestion.sndbuf_expand());

@@ -4,7 +4,7 @@
 use units::{Duration, Instant};
 
 use super::Sender;
-use super::phase_times::PhaseTimes;
+use super::chrono::PhaseTimes;
 
 /// Phase of a sender; a later one takes precedence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

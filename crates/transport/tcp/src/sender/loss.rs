@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-use super::{AckEffects, Resend, Sender};
+use super::{AckEffects, Rexmit, Sender};
 use cca::{CaState, Event, Lost};
 
 /// Initial degree of reordering, segments (`tcp_reordering`, the three duplicate ACKs of RFC 5681).
@@ -13,20 +13,20 @@ pub(super) const MAX_REORDERING: u32 = 300;
 
 impl Sender {
     /// Handles a dubious ACK: detects losses, changes the state, and returns what to resend.
-    pub(super) fn alert(
+    pub(super) fn fastretrans_alert(
         &mut self,
         now: Instant,
         prior_una: u64,
         duplicate: bool,
         effects: &mut AckEffects,
-    ) -> Resend {
+    ) -> Rexmit {
         let state = self.congestion.window.state;
         if effects.ecn_echo {
             // A mark is no error that could be undone.
             self.undo.forget_threshold();
         }
         if self.suspects_reneging(now, effects) {
-            return Resend::Nothing;
+            return Rexmit::Nothing;
         }
         if state == CaState::Open {
             self.retransmission_stamp = None;
@@ -40,21 +40,21 @@ impl Sender {
                 CaState::Recovery => {
                     self.forget_duplicate_acks();
                     if self.undo_finished_recovery() {
-                        return Resend::Nothing;
+                        return Rexmit::Nothing;
                     }
                     self.end_reduction();
                 }
                 _ => {}
             }
         }
-        let mut resend = Resend::Nothing;
+        let mut resend = Rexmit::Nothing;
         match self.congestion.window.state {
             CaState::Recovery => {
-                if duplicate && self.lacks_sack() {
+                if duplicate && self.is_reno() {
                     self.count_duplicate_ack();
                 }
                 if effects.una_advanced && self.undo_on_partial_ack(prior_una) {
-                    return Resend::Nothing;
+                    return Rexmit::Nothing;
                 }
                 if self.undo_by_dsack() {
                     self.try_to_open(effects.ecn_echo);
@@ -62,25 +62,28 @@ impl Sender {
                 let lost = self.congestion.window.lost;
                 self.detect_loss(now, effects);
                 if self.congestion.window.state == CaState::Recovery {
-                    if self.is_spared() && !self.radio_loss && self.congestion.window.lost > lost {
-                        self.reduce_after_all();
+                    if self.is_eln_recovery()
+                        && !self.radio_loss
+                        && self.congestion.window.lost > lost
+                    {
+                        self.enter_late_reduction();
                     }
-                    return Resend::Lost;
+                    return Rexmit::Lost;
                 }
                 if self.board.lost_out() == 0 {
-                    return Resend::Nothing;
+                    return Rexmit::Nothing;
                 }
             }
             state => {
                 if state == CaState::Loss {
-                    resend = self.work_on_time_out(duplicate, effects);
+                    resend = self.process_loss(duplicate, effects);
                     self.detect_loss(now, effects);
                     let opened = self.congestion.window.state == CaState::Open;
                     if !(opened || effects.lost_retransmission) {
                         return resend;
                     }
                 }
-                if self.lacks_sack() {
+                if self.is_reno() {
                     if effects.una_advanced {
                         self.forget_duplicate_acks();
                     }
@@ -99,7 +102,7 @@ impl Sender {
             }
         }
         self.begin_recovery(effects.ecn_echo);
-        Resend::Lost
+        Rexmit::Lost
     }
 
     /// Marks a segment as lost; returns whether it was a retransmission.
@@ -139,7 +142,7 @@ impl Sender {
                 self.undo.remember_ssthresh(&self.congestion.window);
             }
             if self.radio_loss {
-                self.start_spared_recovery();
+                self.start_eln_recovery();
             } else {
                 self.start_reduction();
             }
@@ -175,7 +178,7 @@ impl Sender {
 
     /// Begins the reduction that the CCA requested while its window grew.
     pub(super) fn reduce_if_wanted(&mut self) {
-        if core::mem::take(&mut self.congestion.window.wants_reduction) {
+        if core::mem::take(&mut self.congestion.window.cwr_requested) {
             self.enter_cwr();
         }
     }
@@ -192,7 +195,7 @@ impl Sender {
             w.cwnd = w.ssthresh;
             self.usage.touch(w.now);
         }
-        self.end_sparing();
+        self.end_eln_recovery();
         self.congestion.cwnd_event(Event::CompleteCwr);
     }
 
@@ -202,8 +205,8 @@ impl Sender {
         self.mark_all_lost(now);
         let state = self.congestion.window.state;
         let new_recovery = !matches!(state, CaState::Recovery | CaState::Loss);
-        let spared = self.is_spared();
-        self.end_sparing();
+        let spared = self.is_eln_recovery();
+        self.end_eln_recovery();
         if spared
             || state <= CaState::Disorder
             || self.high_seq <= self.snd_una
@@ -241,7 +244,7 @@ impl Sender {
         let reneged = self.board.head().is_some_and(|head| head.sacked);
         if reneged {
             // The oldest segment was reported and is still not acknowledged.
-            self.board.forget_sacks();
+            self.board.clear_sacks();
             self.rate.reneged = true;
             self.sack_cache.clear();
         }
@@ -262,15 +265,15 @@ impl Sender {
 
     /// Handles an ACK in the Loss state: F-RTO first, then plain recovery (the kernel's `tcp_process_loss`;
     /// RFC 5682 §3.1).
-    fn work_on_time_out(&mut self, duplicate: bool, effects: &AckEffects) -> Resend {
+    fn process_loss(&mut self, duplicate: bool, effects: &AckEffects) -> Rexmit {
         let recovered = self.snd_una >= self.high_seq;
         if effects.una_advanced && self.undo_time_out(false) {
-            return Resend::Nothing;
+            return Rexmit::Nothing;
         }
         if self.f_rto {
             // Step 3b: data that was never retransmitted arrived; the time-out was spurious.
             if effects.original_delivered && self.undo_time_out(true) {
-                return Resend::Nothing;
+                return Rexmit::Nothing;
             }
             if self.snd_nxt > self.high_seq {
                 // Step 3a: new data was sent, and the loss was real.
@@ -281,23 +284,23 @@ impl Sender {
                 // Step 2b: send new data to find out.
                 self.high_seq = self.snd_nxt;
                 if self.has_unsent() && self.send_window_open() {
-                    return Resend::New;
+                    return Rexmit::New;
                 }
                 self.f_rto = false;
             }
         }
         if recovered {
             self.undo_finished_recovery();
-            return Resend::Nothing;
+            return Rexmit::Nothing;
         }
-        if self.lacks_sack() {
+        if self.is_reno() {
             if self.snd_nxt > self.high_seq && duplicate {
                 self.count_duplicate_ack();
             } else if effects.una_advanced {
                 self.forget_duplicate_acks();
             }
         }
-        Resend::Lost
+        Rexmit::Lost
     }
 
     /// Enters or leaves Disorder, or begins the reduction that marks request (the kernel's
@@ -310,7 +313,7 @@ impl Sender {
             self.enter_cwr();
         }
         if self.congestion.window.state != CaState::Cwr {
-            self.keep_open();
+            self.try_keep_open();
         }
     }
 
@@ -325,7 +328,7 @@ impl Sender {
     }
 
     /// Enters Open if there is no sign of loss, else Disorder.
-    pub(super) fn keep_open(&mut self) {
+    pub(super) fn try_keep_open(&mut self) {
         let suspicious = self.board.sacked_out() > 0
             || self.board.lost_out() > 0
             || self.any_retransmission_out();

@@ -5,30 +5,30 @@
 
 mod ack;
 mod buffer;
+mod chrono;
 mod chronograph;
-mod describe;
-mod device;
-mod giving_up;
-mod hold;
-mod limits;
+mod cwnd_validation;
+mod eln;
+mod limited_time;
 mod loss;
-mod notices;
+mod nagle;
 mod pacing;
-mod phase_times;
 mod prr;
 mod rack;
-mod rate;
+mod rate_sample;
 mod reneging;
 mod reno;
 mod rtt;
 mod sack;
 mod scoreboard;
+mod small_queue;
 mod suspension;
+mod tcp_info;
 mod timers;
 mod tlp;
 mod transmit;
 mod undo;
-mod usage;
+mod user_timeout;
 
 use std::collections::VecDeque;
 
@@ -36,29 +36,29 @@ use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 pub(crate) use ack::AckInput;
-use ack::{AckEffects, Resend};
+use ack::{AckEffects, Rexmit};
 use buffer::SendBuffer;
-use cca::{BuiltCca, Congestion, Context, Takeover};
+use cca::{BuiltCca, CongestionState, SwitchMode, TransferState};
 use chronograph::{Chronograph, Phase};
-use device::Device;
-pub(crate) use device::SLACK;
-pub use hold::Ending;
-use hold::Hold;
-pub(crate) use limits::Limit;
-use limits::Limits;
+use cwnd_validation::WindowValidation;
+pub(crate) use limited_time::Limit;
+use limited_time::Limits;
+use nagle::Nagle;
+pub use nagle::SendFlags;
 use pacing::Pacer;
 use prr::Prr;
 use rack::Rack;
-use rate::RateSampler;
+use rate_sample::RateSampler;
 use rtt::RttEstimator;
 pub(crate) use rtt::rtt_of_echo;
 use sack::SackCache;
 use scoreboard::Scoreboard;
+pub(crate) use small_queue::SLACK;
+use small_queue::SmallQueue;
 use timers::Timer;
 use tlp::LossProbe;
 use transmit::Push;
 use undo::Undo;
-use usage::WindowUsage;
 
 /// Data to be put into a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,18 +70,18 @@ pub(crate) struct Outgoing {
     /// Whether nothing follows for now.
     pub(crate) push: bool,
     /// Whether it was sent before.
-    pub(crate) again: bool,
+    pub(crate) is_retransmission: bool,
     /// Whether more of the same burst follows.
     pub(crate) continues: bool,
     /// Time at which it may leave the host.
-    pub(crate) leaves: Instant,
+    pub(crate) departure: Instant,
 }
 
 /// Sending half of a connection.
 #[derive(Debug)]
 pub(crate) struct Sender {
     config: TcpConfig,
-    pub(crate) congestion: Congestion,
+    pub(crate) congestion: CongestionState,
     board: Scoreboard,
     rtt: RttEstimator,
     rate: RateSampler,
@@ -92,8 +92,8 @@ pub(crate) struct Sender {
     timer: Timer,
     pacer: Pacer,
     buffer: SendBuffer,
-    device: Device,
-    usage: WindowUsage,
+    device: SmallQueue,
+    usage: WindowValidation,
     limits: Limits,
     chronograph: Chronograph,
     sack_cache: SackCache,
@@ -104,9 +104,9 @@ pub(crate) struct Sender {
     /// End of the data that the application has written.
     write_end: u64,
     fin_queued: bool,
-    hold: Hold,
+    hold: Nagle,
     /// End of the last segment sent that was not full (`snd_sml`).
-    short_end: u64,
+    snd_sml: u64,
     snd_wnd: u64,
     /// Sequence number of the segment that set the window (`snd_wl1`).
     window_from: u64,
@@ -130,7 +130,7 @@ pub(crate) struct Sender {
     probes: u32,
     probing_since: Option<Instant>,
     /// Whether the other end has not answered for too long.
-    given_up: bool,
+    timed_out: bool,
     /// Time of the first retransmission of this episode, milliseconds.
     retransmission_stamp: Option<u64>,
     f_rto: bool,
@@ -139,14 +139,14 @@ pub(crate) struct Sender {
     /// Our timestamp that the present ACK echoes.
     echo: Option<u32>,
     /// Time of the last ACK.
-    heard_at: Instant,
+    rcv_tstamp: Instant,
     last_sent: Instant,
     /// Time since which nothing is sent, because the link is interrupted.
     suspended_since: Option<Instant>,
     /// Whether the latest report of a loss said that it was on the radio.
     radio_loss: bool,
     /// Threshold from before the present recovery, if that reduces nothing.
-    spared: Option<u32>,
+    eln_prior_ssthresh: Option<u32>,
     pub(crate) counts: Counts,
     pub(crate) latest_rate: units::Rate,
     out: VecDeque<Outgoing>,
@@ -166,7 +166,7 @@ pub(crate) struct Counts {
 
 impl Sender {
     /// Creates a sender whose first data byte is `first`.
-    pub(crate) fn new(config: TcpConfig, congestion: Congestion, first: u64) -> Self {
+    pub(crate) fn new(config: TcpConfig, congestion: CongestionState, first: u64) -> Self {
         let rtt = RttEstimator::new(config.initial_rto, config.settings.min_rto, config.max_rto);
         Self {
             congestion,
@@ -179,9 +179,9 @@ impl Sender {
             probe: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
-            device: Device::default(),
+            device: SmallQueue::default(),
             buffer: SendBuffer::new(first, config.send_buffer_initial),
-            usage: WindowUsage::new(first),
+            usage: WindowValidation::new(first),
             limits: Limits::new(Limit::Start),
             chronograph: Chronograph::new(Phase::Idle),
             sack_cache: SackCache::default(),
@@ -190,8 +190,8 @@ impl Sender {
             snd_nxt: first,
             write_end: first,
             fin_queued: false,
-            hold: Hold::new(config.nagle),
-            short_end: first,
+            hold: Nagle::new(config.nagle),
+            snd_sml: first,
             snd_wnd: 0,
             window_from: 0,
             max_wnd: 0,
@@ -205,16 +205,16 @@ impl Sender {
             backoff: 0,
             probes: 0,
             probing_since: None,
-            given_up: false,
+            timed_out: false,
             retransmission_stamp: None,
             f_rto: false,
             cwr_queued: false,
             echo: None,
-            heard_at: Instant::ZERO,
+            rcv_tstamp: Instant::ZERO,
             last_sent: Instant::ZERO,
             suspended_since: None,
             radio_loss: false,
-            spared: None,
+            eln_prior_ssthresh: None,
             counts: Counts::default(),
             latest_rate: units::Rate::ZERO,
             out: VecDeque::with_capacity(64),
@@ -331,7 +331,12 @@ impl Sender {
 
     /// Lets another congestion control take over the live connection. A reduction by the previous one can no
     /// longer be undone (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
-    pub(crate) fn switch(&mut self, now: Instant, built: BuiltCca, how: Takeover) -> Context {
+    pub(crate) fn switch(
+        &mut self,
+        now: Instant,
+        built: BuiltCca,
+        how: SwitchMode,
+    ) -> TransferState {
         self.set_now(now);
         self.undo.forget_threshold();
         self.refresh_window();
@@ -363,6 +368,6 @@ impl Sender {
 }
 
 #[cfg(test)]
-mod started;
+mod test_sender;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use units::{Bytes, Duration, Instant};
 
 use super::Sender;
 use super::rtt::micros_between;
-use crate::wheel;
+use crate::timer_wheel;
 use cca::CaState;
 
 /// Largest burst to a device (`sk_gso_max_size`: 64 KiB less room for the headers), bytes.
@@ -72,7 +72,7 @@ impl Sender {
     /// Returns the time until pacing releases the next burst, in whole ticks of a timer.
     pub(super) fn pacing_delay(&self, now: Instant) -> Duration {
         if self.is_paced() {
-            wheel::whole_ticks(self.pacer.next.saturating_since(now))
+            timer_wheel::nsecs_to_jiffies(self.pacer.next.saturating_since(now))
         } else {
             Duration::ZERO
         }

@@ -125,7 +125,7 @@ impl Sender {
     /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot judge
     /// yet (RFC 8985 §6.2 step 5). The timer ends on a tick, like in Linux.
     pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
-        if self.lacks_sack() {
+        if self.is_reno() {
             self.mark_head_lost(effects.una_advanced);
             return;
         }
@@ -138,7 +138,7 @@ impl Sender {
         if let Some(wait) = wait {
             effects.timer_is_due = false;
             let wait = (wait + TIMEOUT_MIN).min(self.rto());
-            self.wait_for_reordering(now, wait);
+            self.arm_reo(now, wait);
         }
     }
 
@@ -176,7 +176,7 @@ impl Sender {
 mod tests {
     use super::{PERSISTENCE, Rack};
     use crate::config::TcpConfig;
-    use crate::sender::started::{FIRST, MSS, ack, started};
+    use crate::sender::test_sender::{FIRST, MSS, ack, established_sender};
     use cca::CaState;
     use units::{Duration, Instant};
 
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_reordering_timer_ends_on_a_tick() {
         let rtt = Duration::from_millis(50);
-        let (mut sender, start) = started(TcpConfig::default(), rtt, 10 * MSS);
+        let (mut sender, start) = established_sender(TcpConfig::default(), rtt, 10 * MSS);
         let now = start + rtt + Duration::from_micros(300);
         ack(&mut sender, now, 0, &[(1, 2)], None);
         assert!(sender.waits_for_reordering());
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_loss_that_the_timer_finds_begins_a_recovery() {
         let rtt = Duration::from_millis(50);
-        let (mut sender, start) = started(TcpConfig::default(), rtt, 10 * MSS);
+        let (mut sender, start) = established_sender(TcpConfig::default(), rtt, 10 * MSS);
         sender.out.clear();
         ack(&mut sender, start + rtt, 0, &[(1, 2)], None);
         assert!(sender.out.is_empty());
@@ -210,7 +210,11 @@ mod tests {
         assert_eq!(window.state, CaState::Recovery);
         // Eight in flight and the one that leaves.
         assert_eq!((window.cwnd, window.ssthresh, window.lost), (9, 5, 1));
-        let again: Vec<_> = sender.out.iter().map(|out| (out.seq, out.again)).collect();
+        let again: Vec<_> = sender
+            .out
+            .iter()
+            .map(|out| (out.seq, out.is_retransmission))
+            .collect();
         assert_eq!(again, [(FIRST, true)]);
         assert!(!sender.waits_for_reordering());
         assert!(sender.deadline() >= due + Duration::from_millis(200));

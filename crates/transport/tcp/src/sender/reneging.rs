@@ -6,7 +6,7 @@ use super::Sender;
 use super::ack::AckEffects;
 
 /// Least time for the report to come true.
-const LEAST_WAIT: Duration = Duration::from_millis(10);
+const MIN_WAIT: Duration = Duration::from_millis(10);
 
 impl Sender {
     /// Returns whether an ACK of new data ends just before data that was reported: the receiver has probably dropped it.
@@ -16,7 +16,7 @@ impl Sender {
         if suspect {
             // Linux's timer counts whole milliseconds.
             let half = (self.rtt.srtt() / 2).as_micros().div_ceil(1_000);
-            self.hasten_time_out(now, Duration::from_millis(half).max(LEAST_WAIT));
+            self.set_rto_timer(now, Duration::from_millis(half).max(MIN_WAIT));
             effects.timer_is_due = false;
         }
         suspect
@@ -28,8 +28,8 @@ mod tests {
     use super::*;
     use crate::Timers;
     use crate::config::TcpConfig;
-    use crate::sender::Ending;
-    use crate::sender::started::{FIRST, MSS, ack, started};
+    use crate::sender::SendFlags;
+    use crate::sender::test_sender::{FIRST, MSS, ack, established_sender};
     use cca::CaState;
 
     /// Returns a sender with ten segments out over a path with that RTT.
@@ -38,7 +38,7 @@ mod tests {
             timers: Timers::Exact,
             ..TcpConfig::default()
         };
-        let (mut sender, start) = started(config, rtt, 10 * MSS);
+        let (mut sender, start) = established_sender(config, rtt, 10 * MSS);
         sender.out.clear();
         (sender, start + rtt)
     }
@@ -58,7 +58,11 @@ mod tests {
         assert_eq!(sender.counts.timeouts, 1);
         assert_eq!(sender.board.sacked_out(), 0);
         assert_eq!(sender.board.lost_out(), 8);
-        let again: Vec<_> = sender.out.iter().map(|out| (out.seq, out.again)).collect();
+        let again: Vec<_> = sender
+            .out
+            .iter()
+            .map(|out| (out.seq, out.is_retransmission))
+            .collect();
         assert_eq!(again, [(FIRST + 2 * MSS, true)]);
     }
 
@@ -90,7 +94,11 @@ mod tests {
             (false, CaState::Open),
             "the ACK that ends it"
         );
-        sender.write(late + Duration::from_millis(100), 4 * MSS, Ending::Message);
+        sender.write(
+            late + Duration::from_millis(100),
+            4 * MSS,
+            SendFlags::Message,
+        );
         sender.latest_rate = units::Rate::ZERO;
         ack(
             &mut sender,
@@ -162,8 +170,8 @@ mod tests {
         for segments in 1..=10 {
             ack(&mut sender, now, segments, &[], None);
         }
-        sender.write(now, 1 << 20, Ending::Message);
-        sender.write(now, 1 << 20, Ending::Message);
+        sender.write(now, 1 << 20, SendFlags::Message);
+        sender.write(now, 1 << 20, SendFlags::Message);
         assert!(sender.congestion.window.cwnd > 10);
         ack(&mut sender, now + Duration::from_millis(50), 30, &[], None);
         assert!(!sender.rate.is_app_limited(), "a backlog waits");

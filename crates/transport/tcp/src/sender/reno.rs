@@ -6,7 +6,7 @@ use cca::CaState;
 
 impl Sender {
     /// Returns whether the other end does not report what it has received.
-    pub(super) fn lacks_sack(&self) -> bool {
+    pub(super) fn is_reno(&self) -> bool {
         !self.config.sack
     }
 
@@ -14,31 +14,31 @@ impl Sender {
     pub(super) fn count_duplicate_ack(&mut self) {
         let before = self.board.sacked_out();
         self.board.set_arrived(before + 1);
-        self.limit_arrived(0);
+        self.limit_reno_sacked(0);
         if self.board.sacked_out() > before {
             self.rate.delivered += 1;
         }
     }
 
     /// Handles a cumulative ACK of `acked` segments: those counted before have arrived by now.
-    pub(super) fn take_counted(&mut self, acked: u32) {
+    pub(super) fn remove_reno_sacks(&mut self, acked: u32) {
         let counted = self.board.sacked_out();
         if acked > 0 {
             self.rate.delivered += u64::from(acked.saturating_sub(counted).max(1));
             self.board.set_arrived((counted + 1).saturating_sub(acked));
         }
-        self.limit_arrived(acked);
+        self.limit_reno_sacked(acked);
     }
 
     /// Forgets the duplicate ACKs.
     pub(super) fn forget_duplicate_acks(&mut self) {
-        if self.lacks_sack() {
+        if self.is_reno() {
             self.board.set_arrived(0);
         }
     }
 
     /// Keeps the count below the segments that can have arrived; more duplicate ACKs than that show reordering.
-    fn limit_arrived(&mut self, acked: u32) {
+    fn limit_reno_sacked(&mut self, acked: u32) {
         let holes = self.board.lost_out().max(1).min(self.board.packets_out());
         let most = self.board.packets_out() - holes;
         if self.board.sacked_out() > most {

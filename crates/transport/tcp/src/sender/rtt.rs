@@ -3,7 +3,7 @@
 
 use units::{Duration, Instant};
 
-use crate::wheel;
+use crate::timer_wheel;
 
 /// Time for which a lowest RTT counts (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
@@ -12,7 +12,7 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 const FALLBACK: Duration = Duration::from_secs(3);
 
 /// Least time that is no RTT, milliseconds: in microseconds it has no room in a signed number of 32 bits.
-const LONGEST_ECHO: u32 = i32::MAX as u32 / 1_000;
+const MAX_ECHO: u32 = i32::MAX as u32 / 1_000;
 
 /// Returns the time from `earlier` to `later` in whole microseconds, like Linux's stamps of segments.
 pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
@@ -24,7 +24,7 @@ pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
 /// cannot be one (the kernel's `tcp_rtt_tsopt_us`).
 pub(crate) fn rtt_of_echo(now: Instant, echo: u32) -> Option<Duration> {
     let elapsed = (now.since_start().as_millis() as u32).wrapping_sub(echo);
-    (elapsed < LONGEST_ECHO).then(|| Duration::from_millis(u64::from(elapsed.max(1))))
+    (elapsed < MAX_ECHO).then(|| Duration::from_millis(u64::from(elapsed.max(1))))
 }
 
 /// Returns the time of a segment whose timestamp is echoed, milliseconds: the nearest one to now with these bits. The clock
@@ -128,7 +128,7 @@ impl RttEstimator {
                 self.round_deviation = self.min_rto;
             }
         }
-        self.rto = wheel::up_to_tick(self.srtt + self.variance).min(self.max_rto);
+        self.rto = timer_wheel::usecs_to_jiffies(self.srtt + self.variance).min(self.max_rto);
     }
 
     /// Raises the time-out of the handshake, which has expired without an RTT, to three seconds (RFC 6298 §5.7).

@@ -27,7 +27,7 @@ impl SackCache {
 impl Sender {
     /// Marks the segments that the SACK blocks newly report. The cumulative ACK is already noted; `prior_una`
     /// is its previous value.
-    pub(super) fn take_sacks(
+    pub(super) fn process_sacks(
         &mut self,
         now: Instant,
         input: &AckInput<'_>,
@@ -38,7 +38,7 @@ impl Sender {
         if let Some(&first) = blocks.first()
             && is_duplicate(first, blocks.get(1), input.ack)
         {
-            self.take_dsack(first, prior_una, effects);
+            self.check_dsack(first, prior_una, effects);
             blocks = &blocks[1..];
         }
         if self.board.packets_out() == 0 {
@@ -113,7 +113,7 @@ impl Sender {
     }
 
     /// Handles a report that the receiver got data twice (the kernel's `tcp_check_dsack`).
-    fn take_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, effects: &mut AckEffects) {
+    fn check_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, effects: &mut AckEffects) {
         let mss = u64::from(self.config.mss);
         if left >= right || right > self.snd_nxt {
             return;

@@ -25,7 +25,7 @@ pub(crate) struct Sent {
     /// Whether the application limited the connection at the transmission, for the rate sample.
     pub(crate) app_limited: bool,
     /// Load of the path at the transmission, for the rate sample.
-    pub(crate) load: Load,
+    pub(crate) load: TxState,
     /// Whether it carries the FIN, which takes the last sequence number.
     pub(crate) fin: bool,
     /// Whether SACK has reported it.
@@ -284,7 +284,7 @@ impl Scoreboard {
 
     /// Clears all loss marks (undo). As in Linux, retransmissions stay in flight, and what RACK has taken out of
     /// the order of transmissions stays out.
-    pub(crate) fn forget_losses(&mut self) {
+    pub(crate) fn clear_losses(&mut self) {
         for sent in &mut self.queue {
             sent.lost = false;
         }
@@ -292,7 +292,7 @@ impl Scoreboard {
     }
 
     /// Clears all SACK marks, because the receiver dropped reported data (reneging, RFC 2018 §8).
-    pub(crate) fn forget_sacks(&mut self) {
+    pub(crate) fn clear_sacks(&mut self) {
         for ordinal in self.ordinals() {
             self.get_mut(ordinal).sacked = false;
         }
@@ -386,7 +386,7 @@ impl Scoreboard {
 
 /// Piece of the stream that one segment carries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct SeqRange {
     pub(crate) seq: u64,
     pub(crate) end: u64,
     pub(crate) fin: bool,
@@ -394,7 +394,7 @@ pub(crate) struct Span {
 
 /// Load of the path at a transmission (draft-ietf-ccwg-bbr-06 §4.1.2.2: `P.tx_in_flight`, `P.lost`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Load {
+pub(crate) struct TxState {
     /// Segments in flight, including this one.
     pub(crate) in_flight: u32,
     /// Segments marked lost since establishment.
@@ -412,7 +412,7 @@ pub(crate) struct NewlySent {
     pub(crate) delivered_at: Instant,
     pub(crate) delivered: u64,
     pub(crate) app_limited: bool,
-    pub(crate) load: Load,
+    pub(crate) load: TxState,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tests of single rules of the sender, each with the function of Linux or the RFC that it follows.
 
-use super::started::{ACK, FIRST, MSS, ack, started};
+use super::test_sender::{ACK, FIRST, MSS, ack, established_sender};
 use super::*;
 use cca::CaState;
 
@@ -8,7 +8,7 @@ const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender with ten segments out, and the time a round trip later.
 fn ten_out() -> (Sender, Instant) {
-    let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
+    let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
     sender.out.clear();
     (sender, start + RTT)
 }
@@ -114,7 +114,10 @@ fn the_largest_offer_is_remembered() {
 fn an_ack_with_news_is_no_duplicate() {
     let (mut sender, now) = ten_out();
     sender.config.sack = false;
-    let of = |is_news: bool| AckInput { is_news, ..ACK };
+    let of = |is_news: bool| AckInput {
+        not_dup: is_news,
+        ..ACK
+    };
     for _ in 0..5 {
         sender.on_ack(now, &of(true));
     }
@@ -132,7 +135,7 @@ fn a_lost_repetition_is_repeated() {
     sender.congestion.window.cwnd = 20;
     sender.retransmit_lost(now);
     let repeated = |sender: &mut Sender| -> Vec<u64> {
-        let out = sender.out.drain(..).filter(|sent| sent.again);
+        let out = sender.out.drain(..).filter(|sent| sent.is_retransmission);
         out.map(|sent| (sent.seq - FIRST) / MSS).collect()
     };
     assert!(sender.out.iter().all(|sent| u64::from(sent.len) == MSS));

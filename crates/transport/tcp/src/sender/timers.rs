@@ -10,7 +10,7 @@ pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 
 /// Purpose of the timer; there is only one at a time, like in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Waits {
+enum TimerKind {
     #[default]
     Nothing,
     /// Retransmission time-out (RFC 6298).
@@ -25,14 +25,14 @@ enum Waits {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
-    waits: Waits,
+    waits: TimerKind,
     at: Instant,
 }
 
 impl Default for Timer {
     fn default() -> Self {
         Self {
-            waits: Waits::Nothing,
+            waits: TimerKind::Nothing,
             at: Instant::NEVER,
         }
     }
@@ -69,11 +69,11 @@ impl Sender {
         // The purpose of the timer stays known while it is handled.
         self.timer.at = Instant::NEVER;
         match self.timer.waits {
-            Waits::Nothing => {}
-            Waits::Retransmission => self.on_retransmission_timeout(now),
-            Waits::Probe => self.send_loss_probe(now),
-            Waits::Reordering => self.on_reordering_timeout(now),
-            Waits::ZeroWindow => {
+            TimerKind::Nothing => {}
+            TimerKind::Retransmission => self.on_retransmission_timeout(now),
+            TimerKind::Probe => self.send_loss_probe(now),
+            TimerKind::Reordering => self.on_reordering_timeout(now),
+            TimerKind::ZeroWindow => {
                 self.timer.clear();
                 self.send_zero_window_probe(now);
                 self.transmit(now);
@@ -91,19 +91,19 @@ impl Sender {
     }
 
     /// Starts the timer instead of the present one.
-    fn start_timer(&mut self, waits: Waits, now: Instant, wait: Duration) {
+    fn start_timer(&mut self, waits: TimerKind, now: Instant, wait: Duration) {
         let at = self.config.timers.end(now, wait);
         self.timer = Timer { waits, at };
     }
 
     /// Waits for the end of a reordering window.
-    pub(super) fn wait_for_reordering(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(Waits::Reordering, now, wait);
+    pub(super) fn arm_reo(&mut self, now: Instant, wait: Duration) {
+        self.start_timer(TimerKind::Reordering, now, wait);
     }
 
     /// Waits before a tail loss probe.
-    pub(super) fn wait_for_probe(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(Waits::Probe, now, wait);
+    pub(super) fn arm_tlp(&mut self, now: Instant, wait: Duration) {
+        self.start_timer(TimerKind::Probe, now, wait);
     }
 
     /// Starts the retransmission timer instead of the present timer. After another timer it runs only for the
@@ -114,12 +114,12 @@ impl Sender {
             return;
         }
         let wait = match self.timer.waits {
-            Waits::Reordering | Waits::Probe => {
+            TimerKind::Reordering | TimerKind::Probe => {
                 self.time_until_time_out(now).max(Duration::from_millis(1))
             }
             _ => self.rto(),
         };
-        self.wait_for_retransmission(now, wait + self.pacing_delay(now));
+        self.arm_rto(now, wait + self.pacing_delay(now));
     }
 
     /// Stops the timer.
@@ -129,16 +129,16 @@ impl Sender {
 
     /// Starts the retransmission timer for a whole time-out.
     pub(super) fn restart_retransmission(&mut self, now: Instant) {
-        self.wait_for_retransmission(now, self.rto() + self.pacing_delay(now));
+        self.arm_rto(now, self.rto() + self.pacing_delay(now));
     }
 
-    fn wait_for_retransmission(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(Waits::Retransmission, now, wait);
+    fn arm_rto(&mut self, now: Instant, wait: Duration) {
+        self.start_timer(TimerKind::Retransmission, now, wait);
     }
 
     /// Has the retransmission time-out come after `wait`.
-    pub(super) fn hasten_time_out(&mut self, now: Instant, wait: Duration) {
-        self.wait_for_retransmission(now, wait);
+    pub(super) fn set_rto_timer(&mut self, now: Instant, wait: Duration) {
+        self.arm_rto(now, wait);
     }
 
     /// Restarts the timer after an ACK of new data (RFC 6298 §5.3), as a probe if possible.
@@ -150,14 +150,14 @@ impl Sender {
 
     /// Starts the timer after sending new data; `first` if nothing was outstanding before.
     pub(super) fn rearm_after_sending(&mut self, now: Instant, first: bool) {
-        if first || self.timer.waits == Waits::Probe {
+        if first || self.timer.waits == TimerKind::Probe {
             self.rearm_retransmission(now);
         }
     }
 
     /// Returns whether the timer waits for the end of a reordering window.
     pub(super) fn waits_for_reordering(&self) -> bool {
-        self.timer.waits == Waits::Reordering
+        self.timer.waits == TimerKind::Reordering
     }
 
     fn on_retransmission_timeout(&mut self, now: Instant) {
@@ -169,12 +169,12 @@ impl Sender {
         // kernel's `tcp_retransmit_timer`).
         let withdrawn = self.snd_wnd == 0;
         let hopeless = if withdrawn {
-            self.is_withdrawn_window_hopeless(now)
+            self.rtx_probe0_timed_out(now)
         } else {
-            self.is_retransmission_hopeless(now)
+            self.write_timed_out(now)
         };
         if hopeless {
-            self.given_up = true;
+            self.timed_out = true;
             return;
         }
         self.refresh_window();
@@ -192,12 +192,12 @@ impl Sender {
             self.retransmits += 1;
         }
         let first = self.board.ordinals().start;
-        if !self.is_in_host(now, first) && self.fit_repetition(first, 1) > 0 {
+        if !self.still_in_host_queue(now, first) && self.fit_repetition(first, 1) > 0 {
             self.retransmit(now, first, 1);
         }
         // RFC 6298 §5.5: back off.
         self.backoff += 1;
-        self.wait_for_retransmission(now, self.clamp_to_user_timeout(now, self.rto()));
+        self.arm_rto(now, self.clamp_to_user_timeout(now, self.rto()));
     }
 
     /// Handles the end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
@@ -215,16 +215,18 @@ impl Sender {
             }
             self.retransmit_lost(now);
         }
-        if self.timer.waits != Waits::Retransmission {
+        if self.timer.waits != TimerKind::Retransmission {
             self.rearm_retransmission(now);
         }
     }
 
     /// Starts the zero-window probe timer if nothing is in flight, data waits and the window is closed.
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
-        if self.timer.waits == Waits::Nothing && self.board.packets_out() == 0 && self.has_unsent()
+        if self.timer.waits == TimerKind::Nothing
+            && self.board.packets_out() == 0
+            && self.has_unsent()
         {
-            self.start_timer(Waits::ZeroWindow, now, self.rto());
+            self.start_timer(TimerKind::ZeroWindow, now, self.rto());
         }
     }
 
@@ -235,8 +237,8 @@ impl Sender {
             self.send_held(now);
             return;
         }
-        if self.is_probing_hopeless(now) {
-            self.given_up = true;
+        if self.probe_timed_out(now) {
+            self.timed_out = true;
             return;
         }
         self.probes += 1;
@@ -248,7 +250,7 @@ impl Sender {
         // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
         self.push_probe_of_window(now);
         self.backoff += 1;
-        self.start_timer(Waits::ZeroWindow, now, self.rto());
+        self.start_timer(TimerKind::ZeroWindow, now, self.rto());
     }
 
     /// Handles an ACK while nothing was in flight: the window may have opened (the kernel's `tcp_ack_probe`).

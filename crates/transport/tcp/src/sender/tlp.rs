@@ -37,7 +37,7 @@ impl Sender {
     pub(super) fn schedule_loss_probe(&mut self, now: Instant, advancing: bool) -> bool {
         let state = self.congestion.window.state;
         if !self.config.settings.tlp
-            || self.lacks_sack()
+            || self.is_reno()
             || self.board.packets_out() == 0
             || !matches!(state, CaState::Open | CaState::Cwr)
         {
@@ -62,7 +62,7 @@ impl Sender {
         if !time_out.is_zero() {
             wait = wait.min(time_out);
         }
-        self.wait_for_probe(now, wait + self.pacing_delay(now));
+        self.arm_tlp(now, wait + self.pacing_delay(now));
         true
     }
 
@@ -76,7 +76,7 @@ impl Sender {
         let repeats = !(self.has_unsent() && self.next_fits());
         let sent = if repeats {
             let last = self.board.ordinals().end - 1;
-            !self.is_in_host(now, last) && self.repeat_as_probe(now, last)
+            !self.still_in_host_queue(now, last) && self.retransmit_as_tlp(now, last)
         } else {
             self.send_one_beyond_window(now)
         };
@@ -106,7 +106,7 @@ impl Sender {
             self.start_reduction();
             self.set_state(CaState::Cwr);
             self.end_reduction();
-            self.keep_open();
+            self.try_keep_open();
         } else if !effects.una_advanced && !effects.not_duplicate && !effects.data_sacked {
             // A pure duplicate ACK: the probe was unneeded.
             self.probe.clear();

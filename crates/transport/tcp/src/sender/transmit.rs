@@ -4,7 +4,7 @@ use units::Instant;
 
 use super::chronograph::Phase;
 use super::pacing::{Burst, Deferred};
-use super::scoreboard::{Load, Span};
+use super::scoreboard::{SeqRange, TxState};
 use super::{Outgoing, Sender};
 use cca::{CaState, Event};
 
@@ -106,8 +106,8 @@ impl Sender {
                 break;
             };
             let within_write = push.is_within_write();
-            if self.device_is_full(now, end - self.snd_nxt, within_write) {
-                self.set_apart(end);
+            if self.small_queue_check(now, end - self.snd_nxt, within_write) {
+                self.tso_fragment(end);
                 if self.device_holds() {
                     self.device.throttle();
                 }
@@ -141,7 +141,7 @@ impl Sender {
         let window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let len = burst.end - self.snd_nxt;
         let fin = u64::from(self.fin_queued && burst.last);
-        let short = self.holds_short(push);
+        let short = self.nagle_check(push);
         if !self.first_fits(burst) {
             // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits the first segment, unless no window
             // has ever had room for one.
@@ -180,8 +180,8 @@ impl Sender {
     }
 
     /// Returns whether a segment that was not full is not acknowledged (the kernel's `tcp_minshall_check`).
-    pub(super) fn short_is_outstanding(&self) -> bool {
-        self.board.packets_out() > 0 && self.short_end > self.snd_una
+    pub(super) fn minshall_check(&self) -> bool {
+        self.board.packets_out() > 0 && self.snd_sml > self.snd_una
     }
 
     /// Sends the data up to `end` back to back, and the FIN if it follows.
@@ -210,10 +210,10 @@ impl Sender {
     /// Notes the end of a burst of `bytes`, and whether the application has marked it to be pushed.
     fn end_burst(&mut self, now: Instant, bytes: u64, marked: bool) {
         if !bytes.is_multiple_of(u64::from(self.config.mss)) {
-            self.short_end = self.snd_nxt;
+            self.snd_sml = self.snd_nxt;
         }
         self.board.end_burst(marked);
-        self.fill_device(now, self.departure(now), bytes);
+        self.tsq_enqueue(now, self.departure(now), bytes);
         self.pace(now, bytes);
         self.check_space(now);
     }
@@ -255,7 +255,9 @@ impl Sender {
         let seq = self.snd_nxt;
         let load = self.load_with_one_more();
         let leaves = self.departure(now);
-        let stamp = self.rate.stamp(Span { seq, end, fin }, idle, leaves, load);
+        let stamp = self
+            .rate
+            .stamp(SeqRange { seq, end, fin }, idle, leaves, load);
         self.board.push(stamp);
         self.snd_nxt = end;
         let len = (end - seq) as u32 - u32::from(fin);
@@ -264,9 +266,9 @@ impl Sender {
             len,
             fin,
             push: end == self.write_end,
-            again: false,
+            is_retransmission: false,
             continues: false,
-            leaves,
+            departure: leaves,
         });
         self.counts.segments += u64::from(len > 0);
         if self.in_reduction() {
@@ -304,7 +306,7 @@ impl Sender {
             }
             let segments = self.board.lost_together(ordinal, room.min(largest));
             let bytes = u64::from(segments) * u64::from(self.config.mss);
-            if self.is_full_for_repetition(now, bytes) || self.is_in_host(now, ordinal) {
+            if self.is_full_for_repetition(now, bytes) || self.still_in_host_queue(now, ordinal) {
                 self.device.throttle();
                 break;
             }
@@ -369,7 +371,7 @@ impl Sender {
             }
         }
         if self.device_holds() {
-            self.fill_device(now, self.departure(now), bytes);
+            self.tsq_enqueue(now, self.departure(now), bytes);
         }
         self.pace(now, bytes);
     }
@@ -383,7 +385,7 @@ impl Sender {
     }
 
     /// Repeats a segment as a tail loss probe, as far as the other end's window has room. Returns whether it has any.
-    pub(super) fn repeat_as_probe(&mut self, now: Instant, ordinal: u64) -> bool {
+    pub(super) fn retransmit_as_tlp(&mut self, now: Instant, ordinal: u64) -> bool {
         if self.fit_repetition(ordinal, 1) == 0 {
             return false;
         }
@@ -403,14 +405,14 @@ impl Sender {
             len,
             fin: sent.fin,
             push: sent.push,
-            again: true,
+            is_retransmission: true,
             continues: false,
-            leaves,
+            departure: leaves,
         });
         self.counts.segments += u64::from(len > 0);
         self.counts.retransmissions += 1;
         self.last_sent = now;
-        let what = Span {
+        let what = SeqRange {
             seq: sent.seq,
             end: sent.end,
             fin: sent.fin,
@@ -420,8 +422,8 @@ impl Sender {
     }
 
     /// Returns the load of the path with one more segment.
-    fn load_with_one_more(&self) -> Load {
-        Load {
+    fn load_with_one_more(&self) -> TxState {
+        TxState {
             in_flight: self.board.in_flight() + 1,
             lost: self.congestion.window.lost,
         }
@@ -434,9 +436,9 @@ impl Sender {
             len: 0,
             fin: false,
             push: false,
-            again: true,
+            is_retransmission: true,
             continues: false,
-            leaves: self.departure(now),
+            departure: self.departure(now),
         });
     }
 

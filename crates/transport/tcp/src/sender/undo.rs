@@ -4,7 +4,7 @@
 use units::Instant;
 
 use super::tlp::LossProbe;
-use super::{Resend, Sender};
+use super::{Rexmit, Sender};
 use cca::{CaState, Window};
 
 /// State that the undo of a reduction needs.
@@ -71,7 +71,7 @@ impl Sender {
     fn original_acked(&self) -> bool {
         match self.retransmission_stamp {
             Some(stamp) => self.echoed_ms().is_some_and(|echo| echo < stamp),
-            None => !self.lacks_sack() || self.snd_una < self.high_seq,
+            None => !self.is_reno() || self.snd_una < self.high_seq,
         }
     }
 
@@ -82,9 +82,9 @@ impl Sender {
     /// Restores window and threshold.
     fn undo_reduction(&mut self, forget_losses: bool) {
         if forget_losses {
-            self.board.forget_losses();
+            self.board.clear_losses();
         }
-        self.end_sparing();
+        self.end_eln_recovery();
         if let Some(prior) = self.undo.prior_ssthresh {
             self.refresh_window();
             self.congestion.undo(true, prior);
@@ -104,7 +104,7 @@ impl Sender {
         } else {
             self.rack.recovery_ended();
         }
-        if self.lacks_sack() && self.snd_una == self.high_seq {
+        if self.is_reno() && self.snd_una == self.high_seq {
             if !self.any_retransmission_out() {
                 self.retransmission_stamp = None;
             }
@@ -129,7 +129,7 @@ impl Sender {
             self.retransmission_stamp = None;
         }
         self.undo_reduction(true);
-        self.keep_open();
+        self.try_keep_open();
         false
     }
 
@@ -157,11 +157,11 @@ impl Sender {
     }
 
     /// Sends what a processed ACK requests (the kernel's `tcp_xmit_recovery`).
-    pub(super) fn resend(&mut self, now: Instant, what: Resend) {
+    pub(super) fn resend(&mut self, now: Instant, what: Rexmit) {
         match what {
-            Resend::Nothing => {}
-            Resend::Lost => self.retransmit_lost(now),
-            Resend::New => {
+            Rexmit::Nothing => {}
+            Rexmit::Lost => self.retransmit_lost(now),
+            Rexmit::New => {
                 self.transmit(now);
                 if self.snd_nxt <= self.high_seq {
                     self.f_rto = false;

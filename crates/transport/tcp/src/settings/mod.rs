@@ -3,7 +3,7 @@
 mod tso;
 mod window_scale;
 
-use config::{Wrong, refuse, table, within, wrong};
+use config::{FieldError, invalid_value, refuse, table, within};
 use units::{Bytes, Duration};
 
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
@@ -23,7 +23,7 @@ fn is_on(field: &bool) -> bool {
 const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
 
 /// Refuses a field that is set without the one that gives it an effect.
-fn needs<T>(value: Option<T>, field: &str, is_there: bool, needed: &str) -> Result<(), Wrong> {
+fn needs<T>(value: Option<T>, field: &str, is_there: bool, needed: &str) -> Result<(), FieldError> {
     if value.is_some() && !is_there {
         return refuse(field, format!("has no effect without {needed}"));
     }
@@ -31,7 +31,7 @@ fn needs<T>(value: Option<T>, field: &str, is_there: bool, needed: &str) -> Resu
 }
 
 /// Longest idle time and interval of keep-alive (`MAX_TCP_KEEPIDLE`).
-const LONGEST_KEEPALIVE: Duration = Duration::from_secs(32_767);
+const MAX_KEEPALIVE: Duration = Duration::from_secs(32_767);
 
 table! {
     /// Settings of TCP on all hosts; the defaults are those of Linux.
@@ -110,10 +110,10 @@ impl Tcp {
     /// Checks that all fields are in their ranges on a path of that MTU.
     ///
     /// # Errors
-    /// [`Wrong`] names the first that is not.
-    pub fn check(&self, path_mtu: Bytes) -> Result<(), Wrong> {
+    /// [`FieldError`] names the first that is not.
+    pub fn check(&self, path_mtu: Bytes) -> Result<(), FieldError> {
         if !(1..=1000).contains(&self.initial_window) {
-            return wrong("initial_window", self.initial_window, "1 to 1000 segments");
+            return invalid_value("initial_window", self.initial_window, "1 to 1000 segments");
         }
         if let Some(mss) = self.mss {
             within("mss", mss, Bytes::new(88), largest_mss(path_mtu))?;
@@ -139,12 +139,12 @@ impl Tcp {
                 milliseconds(1),
                 seconds(86_400),
             ),
-            ("keepalive", self.keepalive, seconds(1), LONGEST_KEEPALIVE),
+            ("keepalive", self.keepalive, seconds(1), MAX_KEEPALIVE),
             (
                 "keepalive_interval",
                 self.keepalive_interval,
                 seconds(1),
-                LONGEST_KEEPALIVE,
+                MAX_KEEPALIVE,
             ),
         ] {
             value.map_or(Ok(()), |value| within(field, value, least, most))?;
@@ -152,7 +152,7 @@ impl Tcp {
         if let Some(probes) = self.keepalive_probes
             && !(1..=127).contains(&probes)
         {
-            return wrong("keepalive_probes", probes, "1 to 127 probes");
+            return invalid_value("keepalive_probes", probes, "1 to 127 probes");
         }
         self.check_dependent()?;
         let buffer = |field, bytes| within(field, bytes, BUFFER.0, BUFFER.1);
@@ -166,7 +166,7 @@ impl Tcp {
     }
 
     /// Checks that no field is set which has no effect without another one.
-    fn check_dependent(&self) -> Result<(), Wrong> {
+    fn check_dependent(&self) -> Result<(), FieldError> {
         let keepalive = self.keepalive.is_some();
         needs(
             self.keepalive_interval,

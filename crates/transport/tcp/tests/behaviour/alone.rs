@@ -1,8 +1,8 @@
 //! One end of a connection whose other end is played by the test, segment by segment.
 
-use cca::{Congestion, Window, cca_by_name};
+use cca::{CongestionState, Window, cca_by_name};
 use tcp::{Connection, Flags, Segment, State, TcpConfig, Timers};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 /// Initial sequence numbers of the end under test and of the other one.
@@ -36,10 +36,10 @@ pub fn request() -> Segment {
 
 /// Returns a connection that is neither listening nor opening.
 pub fn closed(config: TcpConfig, cca: &str) -> Connection {
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let built = cca_by_name(cca).expect("a CCA of ours");
     let window = Window::new(config.mss, config.settings.initial_window, draws);
-    Connection::new(config, Congestion::new(window, built), OWN, 0)
+    Connection::new(config, CongestionState::new(window, built), OWN, 0)
 }
 
 /// Takes the segments that are ready.

@@ -7,7 +7,7 @@
 
 use cca::cca_by_name;
 use tcp::{Tcp, TcpConfig, WindowScale};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Rate};
 
 use crate::pipe::Pipe;
@@ -34,7 +34,7 @@ fn window(p: f64, delayed_ack: bool) -> f64 {
         pipe.rate = Rate::from_mbps(5000.0);
         pipe.queue = Bytes::new(1 << 40);
         pipe.one_way = Duration::from_millis(20);
-        let loss = Stream::new(seed, Purpose::Loss, 0);
+        let loss = RngStream::new(seed, Purpose::Loss, 0);
         pipe.drop = Box::new(move |n, _, _| (loss.at(n) as f64) < p * u64::MAX as f64);
         pipe.run(Duration::from_secs(from));
         let before = pipe.client.received();

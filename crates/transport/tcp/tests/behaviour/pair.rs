@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use cca::{Congestion, Window, cca_by_name};
+use cca::{CongestionState, Window, cca_by_name};
 use tcp::{Connection, Segment, State, TcpConfig};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 /// Time from one end to the other.
 const ONE_WAY: Duration = Duration::from_millis(10);
 /// Events after which a pair counts as stuck.
-const MOST_EVENTS: u32 = 10_000;
+const MAX_EVENTS: u32 = 10_000;
 
 /// Server and client, and what is on its way between them.
 pub struct Pair {
@@ -25,10 +25,10 @@ pub struct Pair {
 
 fn connection(iss: u32) -> Connection {
     let config = TcpConfig::default();
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, config.settings.initial_window, draws);
     let cca = cca_by_name("reno").expect("a CCA of ours");
-    Connection::new(config, Congestion::new(window, cca), iss, 0)
+    Connection::new(config, CongestionState::new(window, cca), iss, 0)
 }
 
 impl Pair {
@@ -55,7 +55,7 @@ impl Pair {
     /// Lets `time` pass.
     pub fn run(&mut self, time: Duration) {
         let end = self.now + time;
-        for _ in 0..MOST_EVENTS {
+        for _ in 0..MAX_EVENTS {
             self.pump();
             let arrival = |queue: &VecDeque<(Instant, Segment)>| {
                 queue.front().map_or(Instant::NEVER, |(at, _)| *at)

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use cca::{BuiltCca, CaState, Congestion, Window};
+use cca::{BuiltCca, CaState, CongestionState, Window};
 use tcp::{Connection, Ecn, Flags, Segment, Tcp, TcpConfig, WindowScale};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Record of a data segment on the wire.
@@ -81,9 +81,9 @@ pub fn buffer_for(window: u32) -> TcpConfig {
 pub type Control = BuiltCca;
 
 pub fn connection(config: &TcpConfig, iss: u32, control: Control) -> Connection {
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, config.settings.initial_window, draws);
-    let congestion = Congestion::new(window, control);
+    let congestion = CongestionState::new(window, control);
     Connection::new(config.clone(), congestion, iss, 77)
 }
 
@@ -165,7 +165,7 @@ impl Pipe {
     }
 
     fn pump(&mut self) {
-        if self.backlog > 0 && !self.server.writer_waits() {
+        if self.backlog > 0 && !self.server.nospace() {
             self.backlog -= self.server.write(self.now, self.backlog);
         }
         while let Some(segment) = self.server.poll_transmit() {

@@ -1,9 +1,9 @@
 //! Acknowledgements that cannot be ours: what an open connection does with segments that carry them.
 
-use cca::{Congestion, Window, cca_by_name};
+use cca::{CongestionState, Window, cca_by_name};
 use tcp::{Connection, Flags, Segment, State, TcpConfig};
 use units::Instant;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 const OWN: u32 = 5_000;
 const OTHER: u32 = 1_000;
@@ -21,9 +21,9 @@ fn segment(ack: u32, len: u32, flags: Flags) -> Segment {
 
 /// Returns the listening end of an open connection.
 fn open() -> Connection {
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let cca = cca_by_name("reno").expect("a CCA of ours");
-    let congestion = Congestion::new(Window::new(1_460, 10, draws), cca);
+    let congestion = CongestionState::new(Window::new(1_460, 10, draws), cca);
     let mut socket = Connection::new(TcpConfig::default(), congestion, OWN, 0);
     socket.listen();
     let request = Segment {
@@ -104,9 +104,9 @@ fn options_are_told_once_they_are_agreed_on() {
         0,
         "not asked for"
     );
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let cca = cca_by_name("reno").expect("a CCA of ours");
-    let congestion = Congestion::new(Window::new(1_460, 10, draws), cca);
+    let congestion = CongestionState::new(Window::new(1_460, 10, draws), cca);
     let socket = Connection::new(TcpConfig::default(), congestion, OWN, 0);
     assert_eq!(socket.info(Instant::ZERO).options & sack, 0, "not open");
 }

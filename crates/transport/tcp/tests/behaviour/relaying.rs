@@ -39,8 +39,8 @@ fn acks_of_a_relay_cover_what_is_confirmed() {
 #[test]
 fn a_sender_asks_for_what_the_far_end_has() {
     let mut pair = Pair::open(|server, client| {
-        server.understand_far_acks(KIND);
-        client.tell_far_acks(KIND);
+        server.accept_far_acks(KIND);
+        client.send_far_acks(KIND);
     });
     assert!(pair.client.tells_far_acks());
     pair.server.write(pair.now, 5_000);
@@ -74,11 +74,11 @@ fn a_sender_asks_for_what_the_far_end_has() {
     }
 
     pair.client.confirm(5_000);
-    assert!(pair.client.has_far_news());
+    assert!(pair.client.far_ack_due());
     pair.client.acknowledge(pair.now);
     pair.run(Duration::from_millis(20));
     assert_eq!(pair.server.delivered(), 5_000);
-    assert_eq!(pair.client.far_told(), 5_000);
+    assert_eq!(pair.client.far_acked(), 5_000);
     pair.sent.clear();
     pair.run(Duration::from_secs(60));
     assert!(pair.sent.is_empty(), "there is nothing left to ask");
@@ -89,8 +89,8 @@ fn a_sender_asks_for_what_the_far_end_has() {
 #[test]
 fn a_far_acknowledgement_leaves_once_in_a_segment_with_room() {
     let mut pair = Pair::open(|server, client| {
-        server.tell_far_acks(KIND);
-        client.understand_far_acks(KIND);
+        server.send_far_acks(KIND);
+        client.accept_far_acks(KIND);
     });
     let told = |pair: &mut Pair| -> Vec<_> {
         let segments = pair.sent.drain(..).map(|(_, segment)| segment);
@@ -173,21 +173,21 @@ fn a_window_grows_by_two_segments() {
     socket.on_segment(crate::alone::at(100), &crate::alone::data(0, 1_460));
     let segment = u64::from(socket.info(crate::alone::at(100)).receive_mss);
     assert_eq!(segment, 1_460);
-    assert!(!socket.window_grows(), "all that there is was offered");
+    assert!(!socket.window_grew(), "all that there is was offered");
     socket.freeze(true);
     socket.acknowledge(crate::alone::at(110));
     assert_eq!(socket.offered_window(), 0);
     socket.freeze(false);
     for (room, grows) in [(0, false), (1, false), (2, true), (20, true)] {
-        socket.set_room((1 + room) * segment);
-        assert_eq!(socket.window_grows(), grows, "room for {room}");
+        socket.set_window_limit((1 + room) * segment);
+        assert_eq!(socket.window_grew(), grows, "room for {room}");
     }
-    socket.set_room(3 * segment);
+    socket.set_window_limit(3 * segment);
     socket.acknowledge(crate::alone::at(120));
     assert_eq!(socket.offered_window(), 2 * segment);
     for (room, grows) in [(2, false), (3, false), (4, true)] {
-        socket.set_room((1 + room) * segment);
-        assert_eq!(socket.window_grows(), grows, "room for {room}, two offered");
+        socket.set_window_limit((1 + room) * segment);
+        assert_eq!(socket.window_grew(), grows, "room for {room}, two offered");
     }
 }
 
@@ -196,8 +196,8 @@ fn a_window_grows_by_two_segments() {
 #[test]
 fn data_of_a_host_in_the_middle_arrives_with_its_acks() {
     let mut pair = Pair::open(|server, client| {
-        server.understand_far_acks(KIND);
-        client.tell_far_acks(KIND);
+        server.accept_far_acks(KIND);
+        client.send_far_acks(KIND);
     });
     pair.client.write(pair.now, 3_000);
     pair.run(Duration::from_millis(100));

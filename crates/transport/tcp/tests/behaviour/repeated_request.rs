@@ -1,8 +1,8 @@
 //! Repeated requests: what a listening end does when the SYN arrives again before the handshake is complete.
 
-use cca::{Congestion, Window, cca_by_name};
+use cca::{CongestionState, Window, cca_by_name};
 use tcp::{Connection, Failure, Flags, Segment, State, TcpConfig, Timers};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 fn at(milliseconds: u64) -> Instant {
@@ -21,9 +21,9 @@ fn request() -> Segment {
 
 /// A listening end that has got a request at time zero and answered it.
 fn answering() -> Connection {
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let cca = cca_by_name("reno").expect("a CCA of ours");
-    let congestion = Congestion::new(Window::new(1_448, 10, draws), cca);
+    let congestion = CongestionState::new(Window::new(1_448, 10, draws), cca);
     let config = TcpConfig {
         timers: Timers::Exact,
         ..TcpConfig::default()

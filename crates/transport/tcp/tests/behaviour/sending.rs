@@ -1,6 +1,6 @@
 //! Tests of how data is cut into segments: the push flag, records, small windows, short segments, probes with new data.
 
-use tcp::{Connection, Ending, Flags, Segment, State, Tcp, TcpConfig, Tso};
+use tcp::{Connection, Flags, Segment, SendFlags, State, Tcp, TcpConfig, Tso};
 
 use crate::alone::{OWN, ack, at, closed, exact, opened, pass, request, sent};
 
@@ -26,13 +26,13 @@ fn the_end_of_a_write_is_pushed() {
     socket.set_nagle(at(100), false);
     socket.write(at(100), 100);
     assert_eq!(pieces(&mut socket), [(100, true)]);
-    socket.write_as(at(100), u64::from(MSS), Ending::More);
+    socket.write_with_flags(at(100), u64::from(MSS), SendFlags::More);
     assert_eq!(pieces(&mut socket), [(MSS, false)]);
-    socket.write_as(at(100), 100, Ending::More);
+    socket.write_with_flags(at(100), 100, SendFlags::More);
     assert_eq!(pieces(&mut socket), [], "it waits for more");
     socket.write(at(100), 50);
     assert_eq!(pieces(&mut socket), [(150, true)]);
-    socket.write_as(at(100), u64::from(2 * MSS), Ending::More);
+    socket.write_with_flags(at(100), u64::from(2 * MSS), SendFlags::More);
     assert_eq!(pieces(&mut socket), [(MSS, false), (MSS, true)]);
 }
 
@@ -40,7 +40,7 @@ fn the_end_of_a_write_is_pushed() {
 #[test]
 fn announced_data_that_does_not_come_is_not_waited_for() {
     let mut socket = open();
-    socket.write_as(at(100), 100, Ending::More);
+    socket.write_with_flags(at(100), 100, SendFlags::More);
     assert_eq!(sent(&mut socket), []);
     let late = pass(&mut socket, at(1_000));
     assert!(late[0].0 >= at(300), "200 ms, or an RTO");
@@ -52,14 +52,14 @@ fn announced_data_that_does_not_come_is_not_waited_for() {
 #[test]
 fn records_do_not_join() {
     for (ending, expected) in [
-        (Ending::Record, vec![(100, true), (100, true)]),
-        (Ending::Message, vec![(200, true)]),
+        (SendFlags::Record, vec![(100, true), (100, true)]),
+        (SendFlags::Message, vec![(200, true)]),
     ] {
         let mut socket = open();
         socket.set_nagle(at(100), false);
         socket.write(at(100), u64::from(10 * MSS));
         assert_eq!(sent(&mut socket).len(), 10);
-        socket.write_as(at(100), 100, ending);
+        socket.write_with_flags(at(100), 100, ending);
         socket.write(at(100), 100);
         assert_eq!(pieces(&mut socket), [], "the window is full");
         socket.on_segment(at(120), &ack(10 * MSS));

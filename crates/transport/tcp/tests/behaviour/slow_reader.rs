@@ -3,7 +3,7 @@
 use cca::cca_by_name;
 use proptest::prelude::*;
 use tcp::{TcpConfig, Timers};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant};
 
 use crate::pipe::Pipe;
@@ -146,8 +146,8 @@ proptest! {
     ) {
         let config = crate::pipe::buffer_for(window);
         let mut pipe = pipe(config, segments * MSS);
-        let draws = |entity| Stream::new(seed, Purpose::Loss, entity);
-        let below = |stream: &Stream, n: u64, p: f64| (stream.at(n) as f64) < p * u64::MAX as f64;
+        let draws = |entity| RngStream::new(seed, Purpose::Loss, entity);
+        let below = |stream: &RngStream, n: u64, p: f64| (stream.at(n) as f64) < p * u64::MAX as f64;
         let (data, acks) = (draws(0), draws(1));
         pipe.drop = Box::new(move |n, _, _| below(&data, n, loss));
         pipe.drop_ack = Box::new(move |n, _| below(&acks, n, ack_loss));

@@ -1,9 +1,9 @@
 //! AS-TCP: the packet flows of figures 43 and 44 (Kim 2016, section 5.5.2), 3000 bytes in three segments.
 
-use cca::{Congestion, Settings, Window, reno};
+use cca::{CongestionState, Settings, Window, reno};
 use middlebox::{Kind, Middlebox};
 use tcp::{Connection, FarAck, Flags, Segment, State, Tcp, TcpConfig};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant};
 
 use crate::conformance::script::Script;
@@ -100,11 +100,11 @@ impl Far {
             }
             .into()
         };
-        let draws = Stream::new(1, Purpose::CongestionControl, 0);
-        let built = reno::ABOUT.build(&Settings::new()).unwrap();
-        let congestion = Congestion::new(Window::new(1_000, 10, draws), built);
+        let draws = RngStream::new(1, Purpose::CongestionControl, 0);
+        let built = reno::INFO.build(&Settings::new()).unwrap();
+        let congestion = CongestionState::new(Window::new(1_000, 10, draws), built);
         let mut socket = Connection::new(config, congestion, ISS, 0);
-        socket.understand_far_acks(253);
+        socket.accept_far_acks(253);
         socket.listen();
         let mut far = Self {
             socket,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use cca::{Settings, reno};
-use middlebox::{Environment, Middlebox, SplitHost};
+use middlebox::{Middlebox, RunDefaults, SplitHost};
 use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Node, Packet, Topology};
 use tcp::{Ecn, FarAck, Flags, SackBlocks, Segment, Tcp, TcpConfig, WindowScale};
 use units::{Bytes, Duration, Instant, Rate};
@@ -34,14 +34,14 @@ const SYN: Segment = Segment {
     timestamps: None,
     sack: SackBlocks::EMPTY,
     far_ack: None,
-    radio_loss: false,
+    eln: false,
     ecn: Ecn::NotEct,
     continues: false,
 };
 
 /// Returns a split host with these settings.
 fn split_host(settings: &Middlebox) -> Box<dyn Node> {
-    let environment = Environment {
+    let environment = RunDefaults {
         tcp: TcpConfig::from(Tcp {
             mss: Some(Bytes::new(1_000)),
             timestamps: false,
@@ -49,7 +49,7 @@ fn split_host(settings: &Middlebox) -> Box<dyn Node> {
             delayed_ack: false,
             ..Tcp::default()
         }),
-        cca: Arc::new(|_, _| reno::ABOUT.build(&Settings::new()).unwrap()),
+        cca: Arc::new(|_, _| reno::INFO.build(&Settings::new()).unwrap()),
         seed: 1,
     };
     Box::new(SplitHost::new(settings, environment))

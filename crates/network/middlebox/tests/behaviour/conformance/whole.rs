@@ -1,6 +1,6 @@
 //! Middleboxes that leave the connection whole, step by step: Freeze-TCP, ELN and the ACK regulator.
 
-use middlebox::{AckRegulator, Eln, Freeze, Kind, Middlebox, Outlet};
+use middlebox::{AckRegulator, EgressQueue, Eln, Freeze, Kind, Middlebox};
 use net::Limit;
 use units::Duration;
 
@@ -46,8 +46,8 @@ fn freeze_tcp_leaves_a_transfer_that_is_over_alone() {
     assert_eq!(script.acks(), []);
 }
 
-fn outlet(limit: Limit) -> Vec<Outlet> {
-    vec![Outlet {
+fn outlet(limit: Limit) -> Vec<EgressQueue> {
+    vec![EgressQueue {
         host: MOBILE,
         limit,
         tail_drop: true,
@@ -67,7 +67,7 @@ fn eln_marks_the_reports_of_losses_behind_it() {
     script.mobile_acks(2_000);
     script.mobile_acks(2_000);
     let acks = script.take(FAR);
-    let marks: Vec<_> = acks.iter().map(|ack| ack.radio_loss).collect();
+    let marks: Vec<_> = acks.iter().map(|ack| ack.eln).collect();
     assert_eq!(marks, [false, true, false, false]);
 }
 

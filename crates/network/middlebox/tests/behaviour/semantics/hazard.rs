@@ -1,13 +1,13 @@
 //! Hazards: nodes that lose, repeat and delay packets, and a split host that is killed.
 
 use middlebox::SplitHost;
-use net::{Actions, HostId, LinkChange, Node, Packet, Watch};
-use units::random::{Purpose, Stream};
+use net::{Actions, HostId, LinkChange, LinkSubscription, Node, Packet};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 /// A node that loses, repeats and reorders packets, and lets none pass during an outage.
 pub struct Trouble {
-    draws: Stream,
+    draws: RngStream,
     drawn: u64,
     /// Shares of packets that are lost, repeated and delayed, of 1000.
     pub shares: [u64; 3],
@@ -18,7 +18,7 @@ pub struct Trouble {
 impl Trouble {
     pub fn new(seed: u64, number: u32, shares: [u64; 3], outage: (Instant, Instant)) -> Self {
         Self {
-            draws: Stream::new(seed, Purpose::Loss, number),
+            draws: RngStream::new(seed, Purpose::Loss, number),
             drawn: 0,
             shares,
             outage,
@@ -90,8 +90,8 @@ impl Node for Mortal {
         }
     }
 
-    fn watch(&self) -> Option<Watch> {
-        self.host.watch()
+    fn link_subscription(&self) -> Option<LinkSubscription> {
+        self.host.link_subscription()
     }
 
     fn on_link(&mut self, to: HostId, change: LinkChange, actions: &mut Actions<'_>) {

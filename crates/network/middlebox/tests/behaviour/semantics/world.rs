@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use cca::{Congestion, Settings, Window, registry};
-use middlebox::{Environment, Kind, Middlebox, SplitHost};
+use cca::{CongestionState, Settings, Window, registry};
+use middlebox::{Kind, Middlebox, RunDefaults, SplitHost};
 use net::{HostId, LinkCapacity, LinkConfig, Network, Packet, Topology};
 use tcp::{Connection, State, Tcp, TcpConfig};
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::semantics::hazard::{Mortal, Trouble};
@@ -49,7 +49,7 @@ pub struct World {
 }
 
 /// Draws of one run.
-struct Dice(Stream, u64);
+struct Dice(RngStream, u64);
 
 impl Dice {
     fn below(&mut self, bound: u64) -> u64 {
@@ -73,7 +73,7 @@ impl Dice {
 
 /// Lets the link behind the split host be interrupted in half of the worlds of kinds that are told of it.
 fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
-    let mut dice = Dice(Stream::new(seed, Purpose::GeneratedOutage, 0), 0);
+    let mut dice = Dice(RngStream::new(seed, Purpose::GeneratedOutage, 0), 0);
     let link = topology.links.iter_mut().find(|link| link.name == "2-3");
     let told = matches!(kind, Kind::As | Kind::MtcpPlus);
     let (Some(link), true) = (link, told && dice.below(2) == 0) else {
@@ -96,7 +96,7 @@ fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
 impl World {
     /// Creates the world of a seed. Only with `fatal` may ends be reset and the split host be killed.
     pub fn new(kind: Kind, seed: u64, fatal: bool) -> Self {
-        let mut dice = Dice(Stream::new(seed, Purpose::Workload, 0), 0);
+        let mut dice = Dice(RngStream::new(seed, Purpose::Workload, 0), 0);
         let mut topology = Topology::default();
         let names = ["server", "left", "gateway", "right", "phone"];
         let nodes = names.map(|name| topology.node(name));
@@ -147,7 +147,7 @@ impl World {
             reserve: (kind == Kind::Es).then(|| 2 + dice.below(3) as u32),
             ..Middlebox::default()
         };
-        let environment = Environment {
+        let environment = RunDefaults {
             tcp: tcp.clone(),
             cca: Arc::new(move |_, _| build()),
             seed,
@@ -161,8 +161,8 @@ impl World {
         network.place("gateway", Box::new(mortal)).unwrap();
         let far_ack_kind = settings.far_ack_kind();
         let ends = [SERVER, PHONE].map(|host| {
-            let draws = Stream::new(seed, Purpose::CongestionControl, host.0);
-            let congestion = Congestion::new(Window::new(1448, 10, draws), build());
+            let draws = RngStream::new(seed, Purpose::CongestionControl, host.0);
+            let congestion = CongestionState::new(Window::new(1448, 10, draws), build());
             let turns = 1 + dice.below(4);
             let most = if host == SERVER { 400_000 } else { 20_000 };
             let writes: Vec<u64> = (0..turns).map(|_| 1 + dice.below(most)).collect();
@@ -170,7 +170,7 @@ impl World {
             let [iss, clock] = [(); 2].map(|()| dice.below(1 << 32) as u32);
             let mut socket = Connection::new(tcp.clone(), congestion, iss, clock);
             if let Some(kind) = far_ack_kind.filter(|_| host == SERVER) {
-                socket.understand_far_acks(kind);
+                socket.accept_far_acks(kind);
             }
             End {
                 host,

@@ -89,13 +89,13 @@ pub fn read_fcd(
         }
     }
     if step.is_none() {
-        return Err(ParseError::whole(
+        return Err(ParseError::for_file(
             file,
             "no timestep: not floating-car data of SUMO",
         ));
     }
     if let Some(missing) = vehicles.iter().find(|&&id| !found.contains_key(id)) {
-        return Err(ParseError::whole(
+        return Err(ParseError::for_file(
             file,
             format_args!("no vehicle {missing:?}"),
         ));
@@ -104,7 +104,7 @@ pub fn read_fcd(
         .into_iter()
         .map(|(id, seen)| {
             let points = WayPoints::new(seen.points).map_err(|error| {
-                ParseError::whole(file, format_args!("vehicle {id:?}: {error}"))
+                ParseError::for_file(file, format_args!("vehicle {id:?}: {error}"))
             })?;
             Ok((id, Trajectory::WayPoints(points)))
         })

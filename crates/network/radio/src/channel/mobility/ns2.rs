@@ -39,19 +39,22 @@ pub fn read_ns2(
         })?;
     }
     if found.is_empty() && nodes.is_empty() {
-        return Err(ParseError::whole(
+        return Err(ParseError::for_file(
             file,
             "no node: not a movement file of ns-2",
         ));
     }
     if let Some(missing) = nodes.iter().find(|&&name| !found.contains_key(name)) {
-        return Err(ParseError::whole(file, format_args!("no node {missing}")));
+        return Err(ParseError::for_file(
+            file,
+            format_args!("no node {missing}"),
+        ));
     }
     found
         .into_iter()
         .map(|(name, node)| {
             let way = node.finish(height_m).map_err(|message| {
-                ParseError::whole(file, format_args!("node {name}: {message}"))
+                ParseError::for_file(file, format_args!("node {name}: {message}"))
             })?;
             Ok((name, way))
         })
@@ -62,7 +65,7 @@ enum Command {
     X(f64),
     Y(f64),
     Z,
-    Go {
+    SetDest {
         at: Instant,
         to: (f64, f64),
         m_per_s: f64,
@@ -103,7 +106,7 @@ fn parse(line: &str) -> Result<(&str, Command), String> {
             let to = (number(x)?, number(y)?);
             Ok((
                 name(node).ok_or_else(expected)?,
-                Command::Go { at, to, m_per_s },
+                Command::SetDest { at, to, m_per_s },
             ))
         }
         _ => Err(expected()),
@@ -140,7 +143,7 @@ impl Node {
                 self.y = Some(y);
                 Ok(())
             }
-            Command::Go { at, to, m_per_s } => self.go(at, to, m_per_s),
+            Command::SetDest { at, to, m_per_s } => self.set_dest(at, to, m_per_s),
         }
     }
 
@@ -151,7 +154,7 @@ impl Node {
     }
 
     /// Sends the node to `to` from the place where it is at `at`, and adds the points that it has passed until then.
-    fn go(&mut self, at: Instant, to: (f64, f64), m_per_s: f64) -> Result<(), String> {
+    fn set_dest(&mut self, at: Instant, to: (f64, f64), m_per_s: f64) -> Result<(), String> {
         if self.points.is_empty() {
             self.points.push((Instant::ZERO, self.start()?));
         }

@@ -25,7 +25,7 @@ enum Curve {
     /// Line over the distance on the ground, never less than the one of free space.
     Ground(Line, Line),
     /// Lines with and without line of sight, over the distance on the ground.
-    Sighted(Line, Line),
+    LosNlos(Line, Line),
     Uma(Uma),
     Rma(Rma),
 }
@@ -107,7 +107,7 @@ impl LossCurve {
             PathLoss::Tr36814Macro => Curve::Ground(lte_macro::at_2_ghz(carrier)?, free_space),
             PathLoss::Tr36814Sighted => {
                 let (line, no_line) = lte_macro::sighted_at_2_ghz(carrier)?;
-                Curve::Sighted(line, no_line)
+                Curve::LosNlos(line, no_line)
             }
             PathLoss::Tr38901Uma => Curve::Uma(Uma::new(carrier, heights)?),
             PathLoss::Tr38901Rma(streets) => Curve::Rma(Rma::new(carrier, heights, streets)?),
@@ -130,7 +130,7 @@ impl LossCurve {
                 let distance = ground_m.max(NEAREST_M);
                 line.db(distance).max(free_space.db(distance))
             }
-            Curve::Sighted(line, no_line) => {
+            Curve::LosNlos(line, no_line) => {
                 let distance = ground_m.max(lte_macro::NEAREST_M);
                 if in_sight { line } else { no_line }.db(distance)
             }
@@ -147,10 +147,10 @@ impl LossCurve {
 
     /// Returns the probability that the base station is in sight at a distance over ground in metres; `None` for
     /// models without line of sight.
-    pub fn sight_probability(&self, ground_m: f64) -> Option<f64> {
+    pub fn los_probability(&self, ground_m: f64) -> Option<f64> {
         match &self.curve {
             Curve::Spatial(..) | Curve::Ground(..) => None,
-            Curve::Sighted(..) => Some(lte_macro::sight_probability(ground_m)),
+            Curve::LosNlos(..) => Some(lte_macro::sight_probability(ground_m)),
             Curve::Uma(_) => Some(tr38901::uma_sight_probability(ground_m)),
             Curve::Rma(_) => Some(tr38901::rma_sight_probability(ground_m)),
         }

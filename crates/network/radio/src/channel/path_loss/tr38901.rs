@@ -226,11 +226,11 @@ mod tests {
         let carrier = Frequency::from_hertz(2000e6);
         let uma = LossCurve::new(&PathLoss::Tr38901Uma, carrier, 25.0, 1.5).unwrap();
         let rma = LossCurve::new(&rural(), carrier, 35.0, 1.5).unwrap();
-        assert_eq!(uma.sight_probability(18.0), Some(1.0));
-        assert_eq!(rma.sight_probability(10.0), Some(1.0));
-        let far = uma.sight_probability(180.0).unwrap();
+        assert_eq!(uma.los_probability(18.0), Some(1.0));
+        assert_eq!(rma.los_probability(10.0), Some(1.0));
+        let far = uma.los_probability(180.0).unwrap();
         assert!((far - (0.1 + 0.9 * (-180.0_f64 / 63.0).exp())).abs() < 1e-12);
-        let far = rma.sight_probability(1_010.0).unwrap();
+        let far = rma.los_probability(1_010.0).unwrap();
         assert!((far - (-1.0_f64).exp()).abs() < 1e-12);
     }
 }

@@ -56,14 +56,14 @@ pub struct Scheduler {
     state: State,
     /// Bits given to each user in this TTI, and whether the control channel carries its message.
     given: Vec<f64>,
-    message: Vec<Message>,
+    message: Vec<PdcchResult>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Message {
-    NotAsked,
-    Placed,
-    Refused,
+enum PdcchResult {
+    NotRequested,
+    Allocated,
+    Blocked,
 }
 
 impl Scheduler {
@@ -112,7 +112,8 @@ impl Scheduler {
         self.given.clear();
         self.given.resize(demands.len(), 0.0);
         self.message.clear();
-        self.message.resize(demands.len(), Message::NotAsked);
+        self.message
+            .resize(demands.len(), PdcchResult::NotRequested);
         self.state.begin(demands.len());
         let free = self.retransmissions(demands, &mut place, assignment);
         match self.policy {
@@ -160,21 +161,21 @@ impl Scheduler {
     }
 
     fn may_serve(&mut self, user: usize, place: &mut impl FnMut(usize) -> bool) -> bool {
-        if self.message[user] == Message::NotAsked {
+        if self.message[user] == PdcchResult::NotRequested {
             self.message[user] = if place(user) {
-                Message::Placed
+                PdcchResult::Allocated
             } else {
-                Message::Refused
+                PdcchResult::Blocked
             };
         }
-        self.message[user] == Message::Placed
+        self.message[user] == PdcchResult::Allocated
     }
 
     fn wants_more(&self, demands: &[Demand], user: usize) -> bool {
         let demand = &demands[user];
         demand.available
             && demand.retransmission_prbs == 0
-            && self.message[user] != Message::Refused
+            && self.message[user] != PdcchResult::Blocked
             && self.given[user] < demand.bits as f64
     }
 

@@ -5,20 +5,20 @@
 //! the thesis' enhancement as a switch: once the grants since the last report add up to what was
 //! reported, a regular report goes out within that same grant.
 //!
-//! The order within a subframe is: [`Ue::poll`], grants, new data. A PDU is built when its grant
+//! The order within a subframe is: [`BsrReporter::poll`], grants, new data. A PDU is built when its grant
 //! arrives and sent four subframes later.
 
-mod ledger;
-mod levels;
-mod request;
-mod standard;
-mod thesis;
+mod bsr_table;
+mod grants;
+mod kim2016;
+mod scheduling_request;
+mod ts36321;
 
-pub use ledger::Ledger;
-use levels::reported;
-pub use request::{RequestConfig, Requester};
-pub use standard::Standard;
-pub use thesis::Thesis;
+use bsr_table::reported;
+pub use grants::GrantAccount;
+pub use kim2016::Thesis;
+pub use scheduling_request::{RequestConfig, SchedulingRequest};
+pub use ts36321::Standard;
 
 pub use crate::settings::GrantProtocol;
 use crate::settings::Technology;
@@ -129,14 +129,14 @@ pub enum Signal {
 
 /// Reporting side of a UE, with either protocol.
 #[derive(Clone, Debug)]
-pub enum Ue {
+pub enum BsrReporter {
     /// Protocol of kim2016-thesis.
-    Thesis(Thesis),
+    Kim2016(Thesis),
     /// Protocol of TS 36.321.
-    Standard(Standard),
+    Ts36321(Standard),
 }
 
-impl Ue {
+impl BsrReporter {
     /// Returns a UE with an empty buffer.
     pub fn new(
         protocol: GrantProtocol,
@@ -146,9 +146,9 @@ impl Ue {
         request: RequestConfig,
     ) -> Self {
         match protocol {
-            GrantProtocol::Thesis => Self::Thesis(Thesis::new(timers, enhanced)),
+            GrantProtocol::Thesis => Self::Kim2016(Thesis::new(timers, enhanced)),
             GrantProtocol::Standard => {
-                Self::Standard(Standard::new(technology, timers, enhanced, request))
+                Self::Ts36321(Standard::new(technology, timers, enhanced, request))
             }
         }
     }
@@ -156,16 +156,16 @@ impl Ue {
     /// Returns the bytes waiting.
     pub(crate) fn buffered(&self) -> u64 {
         match self {
-            Self::Thesis(ue) => ue.buffered(),
-            Self::Standard(ue) => ue.buffered(),
+            Self::Kim2016(ue) => ue.buffered(),
+            Self::Ts36321(ue) => ue.buffered(),
         }
     }
 
     /// Sets the bytes waiting, as RLC counts them.
     pub(crate) fn set_buffered(&mut self, bytes: u64) {
         match self {
-            Self::Thesis(ue) => ue.set_buffered(bytes),
-            Self::Standard(ue) => ue.set_buffered(bytes),
+            Self::Kim2016(ue) => ue.set_buffered(bytes),
+            Self::Ts36321(ue) => ue.set_buffered(bytes),
         }
     }
 
@@ -177,16 +177,16 @@ impl Ue {
     /// Advances the timers and returns the signal of a subframe. Call it once in each subframe, in order.
     pub fn poll(&mut self, subframe: u64) -> Option<Signal> {
         match self {
-            Self::Thesis(ue) => ue.poll(subframe),
-            Self::Standard(ue) => ue.poll(subframe),
+            Self::Kim2016(ue) => ue.poll(subframe),
+            Self::Ts36321(ue) => ue.poll(subframe),
         }
     }
 
     /// Builds the PDU for a grant of `bytes` received in `subframe`.
     pub fn grant(&mut self, subframe: u64, bytes: u64) -> Transmission {
         match self {
-            Self::Thesis(ue) => ue.grant(subframe, bytes),
-            Self::Standard(ue) => ue.grant(subframe, bytes),
+            Self::Kim2016(ue) => ue.grant(subframe, bytes),
+            Self::Ts36321(ue) => ue.grant(subframe, bytes),
         }
     }
 }

@@ -192,7 +192,7 @@ impl Entity {
     /// Re-establishes the entity (clause 5.4). Complete SDUs beyond gaps go to `delivered`; everything else is
     /// discarded, including SDUs to be sent (take them with [`forward`](Self::forward) before).
     pub fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
-        self.receiver.salvage(delivered);
+        self.receiver.deliver_complete_sdus(delivered);
         *self = Self::new(self.config);
     }
 }

@@ -121,7 +121,7 @@ pub(super) struct Receiver {
     delayed_polls: Vec<u64>,
     /// PDUs from VR(R) to VR(H).
     window: VecDeque<Slot>,
-    spare: Vec<Slot>,
+    pool: Vec<Slot>,
     assembler: Assembler,
 }
 
@@ -138,7 +138,7 @@ impl Receiver {
             status_triggered: false,
             delayed_polls: Vec::new(),
             window: VecDeque::new(),
-            spare: Vec::new(),
+            pool: Vec::new(),
             assembler: Assembler::default(),
         }
     }
@@ -200,7 +200,7 @@ impl Receiver {
         }
         let at = (sn - self.next) as usize;
         while self.window.len() <= at {
-            self.window.push_back(self.spare.pop().unwrap_or_default());
+            self.window.push_back(self.pool.pop().unwrap_or_default());
         }
         self.highest = self.highest.max(sn + 1);
         let last = pdu.part.is_none_or(|part| part.last);
@@ -233,7 +233,7 @@ impl Receiver {
             }
             self.next += 1;
             slot.clear();
-            self.spare.push(slot);
+            self.pool.push(slot);
         }
         self.max_status = self.max_status.max(self.next);
     }
@@ -283,7 +283,7 @@ impl Receiver {
     }
 
     /// Delivers the complete SDUs, whatever is missing before them (clause 5.4).
-    pub(super) fn salvage(&mut self, delivered: &mut Vec<Sdu>) {
+    pub(super) fn deliver_complete_sdus(&mut self, delivered: &mut Vec<Sdu>) {
         for slot in &self.window {
             let mut at = 0;
             for (start, segment) in &slot.pieces {

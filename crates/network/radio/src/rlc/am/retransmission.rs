@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 
 /// Bytes `from..to` of the data field of one PDU that are to be sent again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct NackedRange {
     pub(super) sn: u64,
     from: u32,
     to: u32,
 }
 
-/// Part of a [`Wanted`] that has been sent.
+/// Part of a [`NackedRange`] that has been sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) data: u32,
@@ -22,7 +22,7 @@ pub(super) struct Sent {
 /// Queue of retransmissions, in the order in which they were reported missing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retransmissions {
-    queue: VecDeque<Wanted>,
+    queue: VecDeque<NackedRange>,
 }
 
 impl Retransmissions {
@@ -31,12 +31,12 @@ impl Retransmissions {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let size = |wanted: &Wanted| u64::from(wanted.to - wanted.from);
+        let size = |wanted: &NackedRange| u64::from(wanted.to - wanted.from);
         self.queue.iter().map(size).sum()
     }
 
     pub(super) fn push(&mut self, sn: u64, from: u32, to: u32) {
-        self.queue.push_back(Wanted { sn, from, to });
+        self.queue.push_back(NackedRange { sn, from, to });
     }
 
     /// Returns whether some bytes of `sn` wait already.
@@ -52,7 +52,7 @@ impl Retransmissions {
     }
 
     /// Returns the first entry that is still wanted, and removes those before it.
-    pub(super) fn first(&mut self, still_wanted: impl Fn(u64) -> bool) -> Option<Wanted> {
+    pub(super) fn first(&mut self, still_wanted: impl Fn(u64) -> bool) -> Option<NackedRange> {
         while let Some(&first) = self.queue.front() {
             if still_wanted(first.sn) {
                 return Some(first);
@@ -73,7 +73,7 @@ impl Retransmissions {
     }
 }
 
-impl Wanted {
+impl NackedRange {
     /// Puts as much of the entry as `room` bytes hold into `block`. The result is the AMD PDU as it was if all of it
     /// is wanted and fits, otherwise an AMD PDU segment. `total` and `segments` are of the original PDU.
     pub(super) fn cut<'a>(

@@ -1,6 +1,6 @@
 //! Band, width, duplex and antennas.
 
-use config::{Quantity, Wrong, count, one_of, only_for, refuse, wrong};
+use config::{FieldError, Quantity, count, invalid_value, one_of, only_for, refuse};
 
 use super::super::{Band, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit};
 use crate::phy::{lte, nr};
@@ -8,7 +8,7 @@ use crate::phy::{lte, nr};
 const NR_ONLY: &str = "technology \"nr\"";
 const LTE_ONLY: &str = "technology \"lte\"";
 
-pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
+pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     technology(radio)?;
     alternative(
         ("frequency", radio.frequency.is_some()),
@@ -28,7 +28,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
     antennas(radio)
 }
 
-fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), Wrong> {
+fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), FieldError> {
     if second.1 && first.1 {
         let message = format!("is given beside {}; allowed: one of the two", first.0);
         return refuse(second.0, message);
@@ -37,7 +37,7 @@ fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), Wrong> {
 }
 
 /// Fields that one technology has and the other has not.
-fn technology(radio: &Radio) -> Result<(), Wrong> {
+fn technology(radio: &Radio) -> Result<(), FieldError> {
     let lte = radio.technology == Technology::Lte;
     if let Some(spacing) = radio.subcarrier_spacing {
         only_for("subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
@@ -66,7 +66,7 @@ fn technology(radio: &Radio) -> Result<(), Wrong> {
 }
 
 /// Centre of the carrier in MHz.
-fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
+fn centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
     let Some(carrier) = radio.carrier() else {
         let known = Band::all(radio.technology).iter();
         let known: Vec<String> = known.map(|band| band.number.to_string()).collect();
@@ -79,7 +79,7 @@ fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
             radio.band.unwrap_or_default(),
             known.join(", ")
         );
-        return Err(Wrong::new("band", message));
+        return Err(FieldError::new("band", message));
     };
     let mhz = carrier.hertz() / 1e6;
     let (allowed, words): (&[(f64, f64)], _) = match radio.technology {
@@ -92,10 +92,10 @@ fn centre_mhz(radio: &Radio) -> Result<f64, Wrong> {
     {
         return Ok(mhz);
     }
-    wrong("frequency", carrier.write(), words).map(|()| mhz)
+    invalid_value("frequency", carrier.write(), words).map(|()| mhz)
 }
 
-fn lte_width(radio: &Radio) -> Result<(), Wrong> {
+fn lte_width(radio: &Radio) -> Result<(), FieldError> {
     if let Some(prbs) = radio.prbs {
         return one_of("prbs", prbs, &lte::CARRIERS.map(|carrier| carrier.1));
     }
@@ -107,13 +107,13 @@ fn lte_width(radio: &Radio) -> Result<(), Wrong> {
     match radio.bandwidth {
         Some(width) if !known(width.hertz()) => {
             let allowed = "1.4MHz, 3MHz, 5MHz, 10MHz, 15MHz, 20MHz";
-            wrong("bandwidth", width.write(), allowed)
+            invalid_value("bandwidth", width.write(), allowed)
         }
         _ => Ok(()),
     }
 }
 
-fn nr_width(radio: &Radio, mhz: f64) -> Result<(), Wrong> {
+fn nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
     let is_fr2 = mhz >= NR_RANGES_MHZ[1].0;
     let (frequencies, range) = match is_fr2 {
         true => (nr::FrequencyRange::Fr2, "FR2"),
@@ -132,20 +132,20 @@ fn nr_width(radio: &Radio, mhz: f64) -> Result<(), Wrong> {
         let with_widths = known.iter().filter(|(_, widths)| !widths.is_empty());
         let names: Vec<String> = with_widths.map(|(khz, _)| format!("{khz}kHz")).collect();
         let allowed = format!("{} in {range}", names.join(", "));
-        return wrong("subcarrier_spacing", format!("{spacing}kHz"), allowed);
+        return invalid_value("subcarrier_spacing", format!("{spacing}kHz"), allowed);
     };
     match radio.width() {
         Some(width) if !widths.iter().any(|w| f64::from(w.0) * 1e6 == width.hertz()) => {
             let names: Vec<String> = widths.iter().map(|w| format!("{}MHz", w.0)).collect();
             let allowed = format!("{} with {khz}kHz in {range}", names.join(", "));
-            wrong("bandwidth", width.write(), allowed)
+            invalid_value("bandwidth", width.write(), allowed)
         }
         _ => Ok(()),
     }
 }
 
 /// A carrier does not fit a band that is narrower.
-fn width_of_band(radio: &Radio) -> Result<(), Wrong> {
+fn width_of_band(radio: &Radio) -> Result<(), FieldError> {
     let Some((band, width)) = radio.operating_band().zip(radio.width()) else {
         return Ok(());
     };
@@ -157,10 +157,10 @@ fn width_of_band(radio: &Radio) -> Result<(), Wrong> {
         Some(_) => "prbs",
         None => "bandwidth",
     };
-    wrong(field, width.write(), allowed)
+    invalid_value(field, width.write(), allowed)
 }
 
-fn duplex(radio: &Radio) -> Result<(), Wrong> {
+fn duplex(radio: &Radio) -> Result<(), FieldError> {
     let Some(band) = radio.operating_band() else {
         return Ok(());
     };
@@ -178,7 +178,7 @@ fn duplex(radio: &Radio) -> Result<(), Wrong> {
     }
 }
 
-fn antennas(radio: &Radio) -> Result<(), Wrong> {
+fn antennas(radio: &Radio) -> Result<(), FieldError> {
     let most = match radio.technology {
         Technology::Lte => 2,
         Technology::Nr => 4,
@@ -194,7 +194,7 @@ fn antennas(radio: &Radio) -> Result<(), Wrong> {
     )?;
     if !(layers..=8).contains(&radio.receive_antennas) {
         let allowed = format!("as many as there are layers, {layers}, up to 8");
-        return wrong("receive_antennas", radio.receive_antennas, allowed);
+        return invalid_value("receive_antennas", radio.receive_antennas, allowed);
     }
     count("control_symbols", radio.control_symbols, 1, 3)
 }

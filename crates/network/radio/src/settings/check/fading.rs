@@ -1,12 +1,12 @@
 //! Fast fading.
 
-use config::{Quantity, Wrong, only_for, positive, refuse, within};
+use config::{FieldError, Quantity, only_for, positive, refuse, within};
 use units::{Frequency, Speed};
 
 use super::super::{Estimation, Fading, Tracking};
 use super::{decibels, degrees, metres};
 
-pub(super) fn check(fading: &Fading) -> Result<(), Wrong> {
+pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
     match (fading.speed, fading.doppler) {
         (Some(speed), None) => movement(speed, fading.track().is_some())?,
         (None, Some(shift)) => {
@@ -57,7 +57,7 @@ pub(super) fn check(fading: &Fading) -> Result<(), Wrong> {
     }
 }
 
-fn movement(speed: Speed, on_a_train: bool) -> Result<(), Wrong> {
+fn movement(speed: Speed, on_a_train: bool) -> Result<(), FieldError> {
     let least = if on_a_train { 1.0 } else { 0.0 };
     let speeds = [least, 300.0].map(Speed::from_metres_per_second);
     within("speed", speed, speeds[0], speeds[1])

@@ -1,7 +1,8 @@
 //! Downlink, HARQ, RLC and DRX.
 
 use config::{
-    At, Buffer, Quantity, Wrong, changed, count, number, one_of, only_for, positive, wrong,
+    Buffer, FieldContext, FieldError, Quantity, changed, count, invalid_value, number, one_of,
+    only_for, positive,
 };
 use units::Bytes;
 
@@ -10,18 +11,18 @@ use super::super::{
 };
 use super::{decibels, ttis};
 
-pub(super) fn check(radio: &Radio, mtu: Bytes) -> Result<(), Wrong> {
-    downlink(radio, &radio.downlink).at("downlink")?;
-    harq(radio, &radio.harq).at("harq")?;
-    rlc(&radio.rlc, radio.technology, mtu).at("rlc")?;
+pub(super) fn check(radio: &Radio, mtu: Bytes) -> Result<(), FieldError> {
+    downlink(radio, &radio.downlink).in_table("downlink")?;
+    harq(radio, &radio.harq).in_table("harq")?;
+    rlc(&radio.rlc, radio.technology, mtu).in_table("rlc")?;
     radio
         .drx
         .as_ref()
         .map_or(Ok(()), |settings| drx(radio, settings))
-        .at("drx")
+        .in_table("drx")
 }
 
-fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), Wrong> {
+fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
     let tti = radio.tti();
     positive("time_constant", downlink.time_constant)?;
     only_for(
@@ -61,7 +62,7 @@ fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), Wrong> {
     decibels("outer_loop.limit", outer.limit, 0.0, 50.0)
 }
 
-fn harq(radio: &Radio, harq: &Harq) -> Result<(), Wrong> {
+fn harq(radio: &Radio, harq: &Harq) -> Result<(), FieldError> {
     let tti = radio.tti();
     count("transmissions", harq.transmissions, 1, 28)?;
     let most = match radio.technology {
@@ -77,16 +78,16 @@ fn harq(radio: &Radio, harq: &Harq) -> Result<(), Wrong> {
     ttis("decoding", decoding, tti, 1)?;
     if decoding > round_trip && harq.decoding.is_none() {
         let allowed = format!("times from decoding on, {decoding}");
-        return wrong("round_trip", round_trip, allowed);
+        return invalid_value("round_trip", round_trip, allowed);
     }
     if decoding > round_trip {
         let allowed = format!("times up to the round trip, {round_trip}");
-        return wrong("decoding", decoding, allowed);
+        return invalid_value("decoding", decoding, allowed);
     }
     Ok(())
 }
 
-fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), Wrong> {
+fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> {
     buffer("buffer", rlc.buffer, mtu)?;
     buffer("uplink_buffer", rlc.uplink_buffer, mtu)?;
     let widths: &[u32] = match (technology, rlc.mode) {
@@ -114,7 +115,7 @@ fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), Wrong> {
 }
 
 /// Checks that mode "um" has no settings of acknowledgements.
-fn without_acknowledgement(rlc: &Rlc) -> Result<(), Wrong> {
+fn without_acknowledgement(rlc: &Rlc) -> Result<(), FieldError> {
     const ACKNOWLEDGED: [&str; 6] = [
         "status_prohibit",
         "status",
@@ -128,7 +129,7 @@ fn without_acknowledgement(rlc: &Rlc) -> Result<(), Wrong> {
         .try_for_each(|(name, value)| only_for(name, true, value, "mode \"am\""))
 }
 
-fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), Wrong> {
+fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), FieldError> {
     let fits = match buffer {
         Buffer::Bdp(_) => false,
         Buffer::Packets(packets) => packets > 0,
@@ -141,10 +142,10 @@ fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), Wrong> {
         "packets (\"750packets\") or bytes (\"1MB\"), a packet of the MTU, {}, at least",
         mtu.write()
     );
-    wrong(field, buffer.write(), allowed)
+    invalid_value(field, buffer.write(), allowed)
 }
 
-fn drx(radio: &Radio, drx: &Drx) -> Result<(), Wrong> {
+fn drx(radio: &Radio, drx: &Drx) -> Result<(), FieldError> {
     let tti = radio.tti();
     ttis("on_duration", drx.on_duration, tti, 1)?;
     ttis("inactivity", drx.inactivity, tti, 0)?;
@@ -154,11 +155,11 @@ fn drx(radio: &Radio, drx: &Drx) -> Result<(), Wrong> {
     let cycle = drx.long_cycle;
     if drx.on_duration > cycle {
         let allowed = format!("times up to the long cycle, {cycle}");
-        return wrong("on_duration", drx.on_duration, allowed);
+        return invalid_value("on_duration", drx.on_duration, allowed);
     }
     if drx.offset >= cycle {
         let allowed = format!("times below the long cycle, {cycle}");
-        return wrong("offset", drx.offset, allowed);
+        return invalid_value("offset", drx.offset, allowed);
     }
     let Some(short) = drx.short_cycle else {
         let (cycles, plain) = (drx.short_cycles, Drx::default().short_cycles);
@@ -167,7 +168,7 @@ fn drx(radio: &Radio, drx: &Drx) -> Result<(), Wrong> {
     ttis("short_cycle", short, tti, 1)?;
     if short >= cycle || !cycle.as_nanos().is_multiple_of(short.as_nanos()) {
         let allowed = format!("times of which the long cycle, {cycle}, is a multiple");
-        return wrong("short_cycle", short, allowed);
+        return invalid_value("short_cycle", short, allowed);
     }
     count("short_cycles", drx.short_cycles, 1, 16)
 }

@@ -1,6 +1,6 @@
 //! Handover and radio link failure.
 
-use config::{At, Quantity, Wrong, count, one_of, positive, refuse, wrong};
+use config::{FieldContext, FieldError, Quantity, count, invalid_value, one_of, positive, refuse};
 use units::Decibel;
 
 use super::super::{A2A4, A3, Handover, LinkFailure, Radio, Trigger};
@@ -10,19 +10,19 @@ use crate::handover::TIME_TO_TRIGGER;
 /// The largest RSRQ that is reported (TS 36.133 clause 9.1.7).
 const LARGEST_RSRQ: u32 = 34;
 
-pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
+pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     if let Some(settings) = &radio.handover {
         if radio.cells.len() < 2 {
             let message = "there are not two cells to hand over between; leave it out";
             return refuse("handover", message);
         }
-        handover(settings).at("handover")?;
+        handover(settings).in_table("handover")?;
     }
-    link_failure(&radio.link_failure).at("link_failure")
+    link_failure(&radio.link_failure).in_table("link_failure")
 }
 
-fn handover(handover: &Handover) -> Result<(), Wrong> {
-    handover.trigger.check().at("trigger")?;
+fn handover(handover: &Handover) -> Result<(), FieldError> {
+    handover.trigger.check().in_table("trigger")?;
     positive("measurement_period", handover.measurement_period)?;
     count("filter_coefficient", handover.filter_coefficient, 0, 19)?;
     positive("report_interval", handover.report_interval)?;
@@ -34,7 +34,7 @@ impl Trigger {
     ///
     /// # Errors
     /// The first one that is not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::A3(settings) => a3(settings),
             Self::A2A4(settings) => a2_a4(settings),
@@ -42,7 +42,7 @@ impl Trigger {
     }
 }
 
-fn a3(a3: &A3) -> Result<(), Wrong> {
+fn a3(a3: &A3) -> Result<(), FieldError> {
     half_steps("offset", a3.offset, -15.0)?;
     half_steps("hysteresis", a3.hysteresis, 0.0)?;
     one_of(
@@ -53,16 +53,16 @@ fn a3(a3: &A3) -> Result<(), Wrong> {
 }
 
 /// Up to 15 dB in steps of 0.5 (TS 36.331 clause 6.3.5).
-fn half_steps(field: &str, value: Decibel, low: f64) -> Result<(), Wrong> {
+fn half_steps(field: &str, value: Decibel, low: f64) -> Result<(), FieldError> {
     let steps = 2.0 * value.get();
     if (low..=15.0).contains(&value.get()) && libm::trunc(steps) == steps {
         return Ok(());
     }
     let allowed = format!("{low}dB to 15dB in steps of 0.5dB");
-    wrong(field, value.write(), allowed)
+    invalid_value(field, value.write(), allowed)
 }
 
-fn a2_a4(a2_a4: &A2A4) -> Result<(), Wrong> {
+fn a2_a4(a2_a4: &A2A4) -> Result<(), FieldError> {
     for (name, value) in [
         ("serving", a2_a4.serving),
         ("neighbour", a2_a4.neighbour),
@@ -77,11 +77,11 @@ fn a2_a4(a2_a4: &A2A4) -> Result<(), Wrong> {
     )
 }
 
-fn link_failure(failure: &LinkFailure) -> Result<(), Wrong> {
+fn link_failure(failure: &LinkFailure) -> Result<(), FieldError> {
     decibels("out_of_sync", failure.out_of_sync, -100.0, 100.0)?;
     if failure.in_sync < failure.out_of_sync {
         let allowed = format!("out_of_sync, {}, or more", failure.out_of_sync.write());
-        return wrong("in_sync", failure.in_sync.write(), allowed);
+        return invalid_value("in_sync", failure.in_sync.write(), allowed);
     }
     decibels("in_sync", failure.in_sync, -100.0, 100.0)?;
     count("n310", failure.n310, 1, 20)?;

@@ -8,7 +8,7 @@ mod place;
 mod ues;
 mod uplink;
 
-use config::{At, Wrong, within, wrong};
+use config::{FieldContext, FieldError, invalid_value, within};
 use units::{Angle, Bytes, Decibel, Duration, Gain, Length, Power};
 
 use super::Radio;
@@ -18,27 +18,27 @@ impl Radio {
     ///
     /// # Errors
     /// The first field that is refused, by its name from `radio` on.
-    pub fn check(&self, mtu: Bytes) -> Result<(), Wrong> {
-        carrier::check(self).at("radio")?;
-        link::check(self, mtu).at("radio")?;
-        uplink::check(self).at("radio.uplink")?;
+    pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
+        carrier::check(self).in_table("radio")?;
+        link::check(self, mtu).in_table("radio")?;
+        uplink::check(self).in_table("radio.uplink")?;
         if let Some(fading) = &self.fading {
-            fading::check(fading).at("radio.fading")?;
+            fading::check(fading).in_table("radio.fading")?;
         }
         ues::check(&self.ues, mtu)?;
         place::check(self)?;
-        mobility::check(self).at("radio")
+        mobility::check(self).in_table("radio")
     }
 }
 
 /// Longest time that is counted in transmission time intervals.
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_TIME: Duration = Duration::from_secs(600);
 
 /// Checks a time of whole transmission time intervals, `least` of them or more.
-fn ttis(field: &str, time: Duration, tti: Duration, least: u64) -> Result<(), Wrong> {
+fn ttis(field: &str, time: Duration, tti: Duration, least: u64) -> Result<(), FieldError> {
     let nanos = tti.as_nanos();
-    if time > LONGEST {
-        return wrong(field, time, format!("times up to {LONGEST}"));
+    if time > MAX_TIME {
+        return invalid_value(field, time, format!("times up to {MAX_TIME}"));
     }
     if time.as_nanos().is_multiple_of(nanos) && time.as_nanos() / nanos >= least {
         return Ok(());
@@ -47,28 +47,28 @@ fn ttis(field: &str, time: Duration, tti: Duration, least: u64) -> Result<(), Wr
         0 => String::new(),
         _ => format!(", from {} on", tti * least),
     };
-    wrong(field, time, format!("multiples of the TTI, {tti}{from}"))
+    invalid_value(field, time, format!("multiples of the TTI, {tti}{from}"))
 }
 
-fn decibels(field: &str, value: Decibel, low: f64, high: f64) -> Result<(), Wrong> {
+fn decibels(field: &str, value: Decibel, low: f64, high: f64) -> Result<(), FieldError> {
     within(field, value, Decibel::new(low), Decibel::new(high))
 }
 
-fn metres(field: &str, value: Length, low: f64, high: f64) -> Result<(), Wrong> {
+fn metres(field: &str, value: Length, low: f64, high: f64) -> Result<(), FieldError> {
     let bounds = [low, high].map(Length::from_metres);
     within(field, value, bounds[0], bounds[1])
 }
 
-fn degrees(field: &str, angle: Angle, low: f64, high: f64) -> Result<(), Wrong> {
+fn degrees(field: &str, angle: Angle, low: f64, high: f64) -> Result<(), FieldError> {
     let bounds = [low, high].map(Angle::from_degrees);
     within(field, angle, bounds[0], bounds[1])
 }
 
-fn power(field: &str, value: Power) -> Result<(), Wrong> {
+fn power(field: &str, value: Power) -> Result<(), FieldError> {
     within(field, value, Power::from_dbm(-50.0), Power::from_dbm(80.0))
 }
 
-fn gain(field: &str, value: Gain) -> Result<(), Wrong> {
+fn gain(field: &str, value: Gain) -> Result<(), FieldError> {
     within(field, value, Gain::from_dbi(-30.0), Gain::from_dbi(40.0))
 }
 

@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use config::{At, Quantity, Wrong, changed, number, only_for, positive, refuse, unique, wrong};
+use config::{
+    FieldContext, FieldError, Quantity, changed, invalid_value, number, only_for, positive, refuse,
+    unique,
+};
 use units::Length;
 
-use super::super::{Antenna, Cell, Interference, PathLoss, Propagation, Radio, Sight};
+use super::super::{Antenna, Cell, Interference, LosModel, PathLoss, Propagation, Radio};
 use super::{decibels, degrees, gain, metres, power};
 
 /// Cells that the random draws of links tell apart.
-const MOST_CELLS: usize = 1 << 12;
+const MAX_CELLS: usize = 1 << 12;
 
-pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
-    let placed = radio.ues.iter().find(|ue| ue.has_place());
+pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
+    let placed = radio.ues.iter().find(|ue| ue.has_position());
     if let Some(ue) = placed.filter(|_| radio.cells.is_empty()) {
         let message = format!(
             "the list is empty; allowed: one cell or more, as {:?} has a place",
@@ -20,18 +23,18 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
         );
         return refuse("radio.cells", message);
     }
-    if radio.cells.len() > MOST_CELLS {
-        return wrong(
+    if radio.cells.len() > MAX_CELLS {
+        return invalid_value(
             "radio.cells",
             radio.cells.len(),
-            format!("up to {MOST_CELLS} cells"),
+            format!("up to {MAX_CELLS} cells"),
         );
     }
     let mut names = BTreeMap::new();
     for (index, each) in radio.cells.iter().enumerate() {
         let field = format!("radio.cells.{index}");
         unique(&mut names, &each.name, format!("{field}.name"))?;
-        cell(each).at(field)?;
+        cell(each).in_table(field)?;
     }
     if placed.is_none() {
         let set = changed(&radio.propagation).into_iter();
@@ -40,16 +43,16 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
             only_for(field, true, value, "UEs that have a place, and none has")
         })?;
     }
-    propagation(&radio.propagation).at("radio.propagation")
+    propagation(&radio.propagation).in_table("radio.propagation")
 }
 
-fn cell(cell: &Cell) -> Result<(), Wrong> {
+fn cell(cell: &Cell) -> Result<(), FieldError> {
     coordinate("x", cell.x)?;
     coordinate("y", cell.y)?;
     metres("height", cell.height, 1.0, 1e3)?;
     power("power", cell.power)?;
     if cell.site.as_deref() == Some("") {
-        return wrong("site", "\"\"", "the name of a site");
+        return invalid_value("site", "\"\"", "the name of a site");
     }
     let sector = match &cell.antenna {
         Antenna::Omni(omni) => return gain("antenna.gain", omni.gain),
@@ -77,20 +80,20 @@ fn cell(cell: &Cell) -> Result<(), Wrong> {
 }
 
 /// Half the way around the Earth is more than any map needs.
-pub(super) fn coordinate(field: &str, coordinate: Length) -> Result<(), Wrong> {
+pub(super) fn coordinate(field: &str, coordinate: Length) -> Result<(), FieldError> {
     metres(field, coordinate, -2e7, 2e7)
 }
 
-fn propagation(propagation: &Propagation) -> Result<(), Wrong> {
-    model(&propagation.model).at("model")?;
+fn propagation(propagation: &Propagation) -> Result<(), FieldError> {
+    model(&propagation.model).in_table("model")?;
     let sight = match propagation.sight {
-        Sight::Line => "line",
-        Sight::None => "none",
-        Sight::Probable => "probable",
+        LosModel::Line => "line",
+        LosModel::None => "none",
+        LosModel::Probable => "probable",
     };
     only_for(
         "sight",
-        propagation.sight != Sight::Line && !propagation.model.knows_sight(),
+        propagation.sight != LosModel::Line && !propagation.model.knows_sight(),
         sight,
         "the models \"tr36814-sighted\", \"tr38901-uma\" and \"tr38901-rma\"",
     )?;
@@ -119,7 +122,7 @@ fn propagation(propagation: &Propagation) -> Result<(), Wrong> {
     positive("update_period", propagation.update_period)
 }
 
-fn model(model: &PathLoss) -> Result<(), Wrong> {
+fn model(model: &PathLoss) -> Result<(), FieldError> {
     match model {
         PathLoss::LogDistance(log) => {
             number("exponent", log.exponent, 1.0, 8.0)?;

@@ -2,29 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use config::{At, Wrong, count, each, positive, refuse, unique, within, wrong};
+use config::{
+    FieldContext, FieldError, count, each, invalid_value, positive, refuse, unique, within,
+};
 use units::{Bytes, Duration, Speed};
 
 use super::super::{Sinr, SinrPoint, Sumo, Ue, WayPoint};
 use super::place::coordinate;
 use super::{decibels, fading};
 
-const MOST_ALIKE: u32 = 10_000;
+const MAX_NEIGHBOURS: u32 = 10_000;
 
-pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), Wrong> {
+pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), FieldError> {
     each("radio.ues", ues, |one| ue(one, mtu))?;
     nodes(ues)?;
     vehicles(ues)
 }
 
-fn ue(ue: &Ue, mtu: Bytes) -> Result<(), Wrong> {
+fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     if ["", "server", "gateway"].contains(&ue.name.as_str()) {
-        return wrong("name", format!("{:?}", ue.name), "the name of a new node");
+        return invalid_value("name", format!("{:?}", ue.name), "the name of a new node");
     }
-    count("count", ue.count, 1, MOST_ALIKE)?;
+    count("count", ue.count, 1, MAX_NEIGHBOURS)?;
     one_kind(ue)?;
     if let Some(sinr) = &ue.sinr {
-        mean(sinr).at("sinr")?;
+        mean(sinr).in_table("sinr")?;
     }
     if let Some(position) = ue.position {
         coordinate("position.x", position.x)?;
@@ -40,13 +42,13 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), Wrong> {
         sumo(ue, vehicle)?;
     }
     if let Some(own) = &ue.fading {
-        fading::check(own).at("fading")?;
+        fading::check(own).in_table("fading")?;
     }
     each("cross", &ue.cross, |cross| cross.check(mtu))
 }
 
 /// Of what says where a UE is or what it receives, one is given at the most.
-fn one_kind(ue: &Ue) -> Result<(), Wrong> {
+fn one_kind(ue: &Ue) -> Result<(), FieldError> {
     let given = [
         ("sinr", ue.sinr.is_some()),
         ("position", ue.position.is_some()),
@@ -66,11 +68,11 @@ fn one_kind(ue: &Ue) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn mean(sinr: &Sinr) -> Result<(), Wrong> {
+fn mean(sinr: &Sinr) -> Result<(), FieldError> {
     let ratio = |field: &str, value| decibels(field, value, -100.0, 100.0);
     let file = |name: &str, file: &str, longest_gap: Duration| {
         if file.is_empty() {
-            return wrong(name, "\"\"", "the name of a file");
+            return invalid_value(name, "\"\"", "the name of a file");
         }
         positive("longest_gap", longest_gap)
     };
@@ -83,53 +85,53 @@ fn mean(sinr: &Sinr) -> Result<(), Wrong> {
             match points.first() {
                 None => return refuse("", "the list is empty; allowed: one point or more"),
                 Some(first) if !first.at.is_zero() => {
-                    return wrong("0.at", first.at, "0s for the first point");
+                    return invalid_value("0.at", first.at, "0s for the first point");
                 }
                 Some(_) => {}
             }
             let mut values = points.iter().enumerate();
-            values.try_for_each(|(index, point)| ratio("sinr", point.sinr).at(index))
+            values.try_for_each(|(index, point)| ratio("sinr", point.sinr).in_table(index))
         }
     }
 }
 
-fn waypoints(points: &[WayPoint]) -> Result<(), Wrong> {
-    rising(points.iter().map(|point| point.at)).at("waypoints")?;
+fn waypoints(points: &[WayPoint]) -> Result<(), FieldError> {
+    rising(points.iter().map(|point| point.at)).in_table("waypoints")?;
     each("waypoints", points, |point| {
         coordinate("x", point.x)?;
         coordinate("y", point.y)
     })
 }
 
-fn rising(times: impl Iterator<Item = Duration>) -> Result<(), Wrong> {
+fn rising(times: impl Iterator<Item = Duration>) -> Result<(), FieldError> {
     let mut before = None;
     for (index, at) in times.enumerate() {
         if let Some(before) = before.filter(|before| at <= *before) {
             let allowed = format!("times after the point before, {before}");
-            return wrong(format!("{index}.at"), at, allowed);
+            return invalid_value(format!("{index}.at"), at, allowed);
         }
         before = Some(at);
     }
     Ok(())
 }
 
-fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), Wrong> {
+fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), FieldError> {
     let named = |file: &Option<String>| file.as_deref().is_some_and(|name| !name.is_empty());
     if named(&sumo.fcd) == named(&sumo.ns2) {
         return refuse("sumo", "give exactly one of fcd, ns2, the name of a file");
     }
     if sumo.vehicle.is_empty() {
         let allowed = "the id of a vehicle, or \"*\" for all";
-        return wrong("sumo.vehicle", "\"\"", allowed);
+        return invalid_value("sumo.vehicle", "\"\"", allowed);
     }
-    if ue.is_every_vehicle() && ue.count != 1 {
-        return wrong("count", ue.count, "1 for each vehicle");
+    if ue.is_wildcard() && ue.count != 1 {
+        return invalid_value("count", ue.count, "1 for each vehicle");
     }
     Ok(())
 }
 
 /// Nodes have names of their own, and one is the phone.
-fn nodes(ues: &[Ue]) -> Result<(), Wrong> {
+fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
     let fields = (0..).map(|index: usize| format!("radio.ues.{index}.name"));
     let all: Vec<(String, String)> = ues
         .iter()
@@ -150,13 +152,9 @@ fn nodes(ues: &[Ue]) -> Result<(), Wrong> {
 }
 
 /// No two entries stand for all vehicles of the same file.
-fn vehicles(ues: &[Ue]) -> Result<(), Wrong> {
+fn vehicles(ues: &[Ue]) -> Result<(), FieldError> {
     let mut files = BTreeMap::new();
-    for (index, ue) in ues
-        .iter()
-        .enumerate()
-        .filter(|(_, ue)| ue.is_every_vehicle())
-    {
+    for (index, ue) in ues.iter().enumerate().filter(|(_, ue)| ue.is_wildcard()) {
         let sumo = ue.sumo.as_ref();
         let file = sumo.and_then(|sumo| sumo.fcd.as_deref().or(sumo.ns2.as_deref()));
         if let Some(first) = files.insert(file, index) {

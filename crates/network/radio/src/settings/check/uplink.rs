@@ -1,6 +1,6 @@
 //! Requests, reports and grants.
 
-use config::{At, Wrong, changed, count, one_of, only_for, within, wrong};
+use config::{FieldContext, FieldError, changed, count, invalid_value, one_of, only_for, within};
 use units::{Bytes, Decibel, Power, Quantity};
 
 use super::super::{Access, HeadroomReports, Radio, Technology, Timer, Uplink};
@@ -25,7 +25,7 @@ const HEADROOM_PROHIBIT: [u64; 8] = [0, 10, 20, 50, 100, 200, 500, 1_000];
 /// Values of dl-PathlossChange, apart from infinity, in dB (same clause).
 const PATH_LOSS_CHANGES: [f64; 3] = [1.0, 3.0, 6.0];
 
-pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
+pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     let uplink = &radio.uplink;
     decibels("sinr", uplink.sinr, -100.0, 100.0)?;
     power("power", uplink.power)?;
@@ -38,7 +38,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), Wrong> {
     }
 }
 
-fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), Wrong> {
+fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
     let tti = radio.tti();
     let (periodic, retx): (&[u64], &[u64]) = match radio.technology {
         Technology::Lte => (&PERIODIC, &RETRANSMISSION),
@@ -65,11 +65,11 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), Wrong> {
         ttis("prescheduling.duration", some.duration, tti, 0)?;
         within("prescheduling.grant", some.grant, least, most)?;
     }
-    headroom(&uplink.headroom).at("headroom")?;
+    headroom(&uplink.headroom).in_table("headroom")?;
     ttis("random_access", uplink.random_access, tti, 1)
 }
 
-fn headroom(reports: &HeadroomReports) -> Result<(), Wrong> {
+fn headroom(reports: &HeadroomReports) -> Result<(), FieldError> {
     if let Timer::After(time) = reports.periodic {
         one_of("periodic", time, &milliseconds(&HEADROOM_PERIODIC))?;
     }
@@ -83,11 +83,11 @@ fn headroom(reports: &HeadroomReports) -> Result<(), Wrong> {
         return Ok(());
     }
     let allowed = PATH_LOSS_CHANGES.map(|db| Decibel::new(db).write());
-    wrong("path_loss_change", change.write(), allowed.join(", "))
+    invalid_value("path_loss_change", change.write(), allowed.join(", "))
 }
 
 /// Checks that grants and reports that are never asked for have no timers.
-fn configured(uplink: &Uplink) -> Result<(), Wrong> {
+fn configured(uplink: &Uplink) -> Result<(), FieldError> {
     let set = changed(uplink).into_iter();
     set.filter(|(name, _)| !["access", "sinr", "power", "p0", "alpha"].contains(&name.as_str()))
         .try_for_each(|(name, value)| only_for(name, true, value, "access \"granted\""))

@@ -1,6 +1,6 @@
 //! HARQ: timing, soft combining, and recovery of its residual errors by RLC.
 
-use radio::mac::harq::{Chance, Feedback, Harq, HarqConfig, Reception, Timing};
+use radio::mac::harq::{ErrorDraws, Feedback, Harq, HarqConfig, Reception, Timing};
 use radio::rlc::am;
 use radio::rlc::{Block, Sdu};
 use radio::settings::Rlc;
@@ -49,7 +49,7 @@ impl MutualInformation {
 #[test]
 fn eight_processes_fill_every_subframe() {
     let mut harq = Link::new(LTE);
-    let chance = Chance::new(1, 0);
+    let chance = ErrorDraws::new(1, 0);
     let mut used = Vec::new();
     for tti in 0..24 {
         while harq.feedback(tti).is_some() {}
@@ -71,7 +71,7 @@ fn eight_processes_fill_every_subframe() {
 fn a_block_is_tried_four_times_eight_subframes_apart() {
     for timing in [Timing::Asynchronous, Timing::Synchronous] {
         let mut harq = Link::new(HarqConfig { timing, ..LTE });
-        let chance = Chance::new(1, 0);
+        let chance = ErrorDraws::new(1, 0);
         let mut attempts = Vec::new();
         let mut events = Vec::new();
         let process = harq.idle().unwrap();
@@ -96,7 +96,7 @@ fn a_block_is_tried_four_times_eight_subframes_apart() {
 /// in the downlink it may follow at any time.
 #[test]
 fn only_asynchronous_retransmissions_may_be_late() {
-    let chance = Chance::new(1, 0);
+    let chance = ErrorDraws::new(1, 0);
     let possible = |timing| {
         let mut harq = Link::new(HarqConfig { timing, ..LTE });
         harq.new_data(0);
@@ -114,7 +114,7 @@ fn only_asynchronous_retransmissions_may_be_late() {
 #[test]
 fn attempts_add_up_to_the_information_a_block_needs() {
     let mut harq = Link::new(LTE);
-    let chance = Chance::new(1, 0);
+    let chance = ErrorDraws::new(1, 0);
     harq.new_data(3);
     let mut receptions = Vec::new();
     for tti in [0, 8, 16, 24] {
@@ -145,7 +145,7 @@ fn attempts_add_up_to_the_information_a_block_needs() {
 fn luck_belongs_to_the_subframe() {
     let outcome = |busy: bool| {
         let mut harq = Link::new(LTE);
-        let chance = Chance::new(7, 2);
+        let chance = ErrorDraws::new(7, 2);
         let mut outcomes = Vec::new();
         for tti in 0..200 {
             while harq.feedback(tti).is_some() {}
@@ -163,7 +163,7 @@ fn luck_belongs_to_the_subframe() {
     assert!(quiet.contains(&Reception::Failed) && quiet.contains(&Reception::Decoded));
     // With failures pending some processes are held, but at least one is free in fifteen of sixteen TTIs.
     let mut harq = Link::new(LTE);
-    let chance = Chance::new(7, 2);
+    let chance = ErrorDraws::new(7, 2);
     for (index, expected) in quiet.iter().enumerate() {
         harq.new_data(0);
         assert_eq!(
@@ -178,12 +178,12 @@ fn luck_belongs_to_the_subframe() {
 #[test]
 fn feedback_errors_neither_duplicate_nor_hang() {
     let mut harq = Link::new(LTE);
-    let mut chance = Chance::new(1, 0);
+    let mut chance = ErrorDraws::new(1, 0);
     chance.positive_as_negative = 1.0;
     harq.new_data(0);
     assert_eq!(harq.attempt(0, 0, &chance, |_| 0.0), Reception::Decoded);
     assert_eq!(harq.feedback(8), Some((0, Feedback::Negative)));
-    assert_eq!(harq.attempt(8, 0, &chance, |_| 0.0), Reception::Repeated);
+    assert_eq!(harq.attempt(8, 0, &chance, |_| 0.0), Reception::Duplicate);
 
     let mut harq = Link::new(LTE);
     chance.negative_as_positive = 1.0;
@@ -198,10 +198,10 @@ fn feedback_errors_neither_duplicate_nor_hang() {
 fn a_block_that_nobody_heard_of_is_sent_again_or_lost() {
     for (share, expected) in [(0.0, Feedback::Negative), (1.0, Feedback::Acknowledged)] {
         let mut harq = Link::new(LTE);
-        let mut chance = Chance::new(1, 0);
+        let mut chance = ErrorDraws::new(1, 0);
         chance.silence_as_positive = share;
         harq.new_data(0);
-        harq.unheard(0, 0, &chance);
+        harq.send_dtx(0, 0, &chance);
         assert_eq!(harq.attempts(0), 1);
         assert_eq!(harq.feedback(8), Some((0, expected)));
     }
@@ -211,7 +211,7 @@ fn a_block_that_nobody_heard_of_is_sent_again_or_lost() {
 #[test]
 fn a_reset_names_what_was_on_its_way() {
     let mut harq = Link::new(LTE);
-    let chance = Chance::new(1, 0);
+    let chance = ErrorDraws::new(1, 0);
     for (process, error_rate) in [(0, 0.0), (1, 1.0)] {
         *harq.new_data(process) = process as u32 + 10;
         harq.attempt(0, process, &chance, |_| error_rate);
@@ -230,7 +230,7 @@ fn harq_and_rlc_together_deliver_everything_in_order() {
         max_transmissions: 2,
         ..LTE
     });
-    let mut chance = Chance::new(3, 1);
+    let mut chance = ErrorDraws::new(3, 1);
     chance.negative_as_positive = 0.01;
     chance.positive_as_negative = 0.01;
     let config = Rlc::default();

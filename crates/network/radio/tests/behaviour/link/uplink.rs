@@ -1,7 +1,7 @@
 //! Message flows of kim2016-thesis chapter 3, to the subframe, and those of TS 36.321.
 
 use radio::mac::uplink::{
-    GrantProtocol, Reason, Report, RequestConfig, Signal, Timers, Transmission, Ue,
+    BsrReporter, GrantProtocol, Reason, Report, RequestConfig, Signal, Timers, Transmission,
 };
 use radio::settings::Technology;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ enum Step {
 use Step::{Data, Grant};
 
 /// Returns the flow of messages as the thesis draws it: one line per message of the UE.
-fn flow(ue: &mut Ue, steps: &[(u64, Step)], until: u64) -> String {
+fn flow(ue: &mut BsrReporter, steps: &[(u64, Step)], until: u64) -> String {
     let mut lines = String::new();
     let mut sent: Vec<Transmission> = Vec::new();
     for now in 99..=until {
@@ -53,7 +53,7 @@ fn reason(report: Report) -> &'static str {
     }
 }
 
-fn ue(protocol: GrantProtocol, enhanced: bool, periodic: u64) -> Ue {
+fn ue(protocol: GrantProtocol, enhanced: bool, periodic: u64) -> BsrReporter {
     let timers = Timers::new(Some(periodic), 2_560);
     let request = RequestConfig {
         period: 1,
@@ -61,7 +61,7 @@ fn ue(protocol: GrantProtocol, enhanced: bool, periodic: u64) -> Ue {
         prohibit: 0,
         max_transmissions: 64,
     };
-    Ue::new(protocol, Technology::Lte, enhanced, timers, request)
+    BsrReporter::new(protocol, Technology::Lte, enhanced, timers, request)
 }
 
 /// Figure 6: data after the report stays unknown until retxBSR-Timer expires.

@@ -116,21 +116,22 @@ impl Lab {
     /// Runs one TTI.
     pub fn tick(&mut self) {
         let now = self.ran.next_event();
-        self.ran.tick(&mut self.outcome);
+        self.ran.run_tti(&mut self.outcome);
         for (user, fate) in self.outcome.fates.drain(..) {
             let (owner, direction, since, bytes) = self
                 .sent
-                .remove(&fate.name)
+                .remove(&fate.packet_id)
                 .expect("nothing arrives that was not sent, or twice");
             assert_eq!((owner, direction), (user, fate.direction));
             if fate.delivered {
-                self.arrived.push((fate.name, now.saturating_since(since)));
+                self.arrived
+                    .push((fate.packet_id, now.saturating_since(since)));
                 *self
                     .delivered_bytes
                     .entry((user, direction == Direction::Up))
                     .or_default() += u64::from(bytes);
             } else {
-                self.lost.push(fate.name);
+                self.lost.push(fate.packet_id);
             }
         }
         self.log.append(&mut self.outcome.log);

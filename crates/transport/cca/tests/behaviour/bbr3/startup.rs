@@ -1,7 +1,7 @@
 //! Tests of Startup, of Drain, and of a takeover by context, which replaces them.
 
 use cca::bbr3::Bbr3;
-use cca::{Ack, CongestionControl, Context, RateSample};
+use cca::{Ack, CongestionControl, RateSample, TransferState};
 use units::{Bytes, Duration, Instant, Rate};
 
 use super::{RTT, found, path, run_into};
@@ -92,7 +92,7 @@ fn startup_finds_the_bandwidth_with_aggregated_acks() {
 fn a_takeover_by_context_replaces_startup() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
-    let context = Context {
+    let context = TransferState {
         cwnd: 100,
         ssthresh: 100,
         srtt: Duration::from_millis(150),

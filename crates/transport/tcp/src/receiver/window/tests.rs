@@ -31,7 +31,7 @@ fn fresh(mss: u32, scale: u8, cap: Option<u64>) -> WindowTuning {
 /// Returns a window that knows the size of the other end's segments.
 fn tuning() -> WindowTuning {
     let mut window = fresh(1_448, 7, None);
-    window.measure_segment(1_448, false);
+    window.measure_rcv_mss(1_448, false);
     window
 }
 
@@ -47,7 +47,7 @@ fn adjacent_segments_share_headers() {
     assert_eq!(of(19), 19 * 2_176 - 17 * 256);
     assert_eq!(window.memory_of(1_448 + 100), 2_176 + 832 - 256);
     let mut large = fresh(8_948, 7, None);
-    large.measure_segment(8_948, false);
+    large.measure_rcv_mss(8_948, false);
     assert_eq!(large.memory_of(3 * 8_948), 3 * 16_640);
 }
 
@@ -83,7 +83,7 @@ fn the_share_of_payload_is_measured() {
     let ratio = |mss: u32| {
         let mut window = fresh(mss, 7, None);
         for _ in 0..3 {
-            window.measure_segment(mss.into(), false);
+            window.measure_rcv_mss(mss.into(), false);
         }
         (window.mss(), window.ratio, window.clamp)
     };
@@ -92,7 +92,7 @@ fn the_share_of_payload_is_measured() {
     assert_eq!(ratio(8_948), (8_948, 137, 70_144));
     assert_eq!(ratio(524), (524, 128, 65_536 - 524));
     let mut capped = fresh(1_448, 7, Some(50_000));
-    capped.measure_segment(1_448, false);
+    capped.measure_rcv_mss(1_448, false);
     assert_eq!(capped.clamp, 50_000);
 }
 
@@ -100,21 +100,21 @@ fn the_share_of_payload_is_measured() {
 #[test]
 fn small_segments_end_messages() {
     let mut window = tuning();
-    assert!(!window.measure_segment(1_448, false));
-    assert!(window.measure_segment(1_448, true));
-    assert!(window.measure_segment(900, false));
-    assert!(window.measure_segment(800, false));
+    assert!(!window.measure_rcv_mss(1_448, false));
+    assert!(window.measure_rcv_mss(1_448, true));
+    assert!(window.measure_rcv_mss(900, false));
+    assert!(window.measure_rcv_mss(800, false));
     assert_eq!(window.mss(), 1_448);
-    assert!(!window.measure_segment(800, false));
+    assert!(!window.measure_rcv_mss(800, false));
     assert_eq!(window.mss(), 800);
     let mut window = tuning();
     for _ in 0..3 {
-        assert!(window.measure_segment(300, true), "pushed ones say nothing");
-        assert!(window.measure_segment(50, false), "nor tiny ones");
+        assert!(window.measure_rcv_mss(300, true), "pushed ones say nothing");
+        assert!(window.measure_rcv_mss(50, false), "nor tiny ones");
     }
     assert_eq!(window.mss(), 1_448);
-    assert!(window.measure_segment(300, false));
-    assert!(!window.measure_segment(300, false));
+    assert!(window.measure_rcv_mss(300, false));
+    assert!(!window.measure_rcv_mss(300, false));
     assert_eq!(window.mss(), 300);
 }
 
@@ -125,7 +125,7 @@ fn a_burst_at_the_end_of_a_round_trip_does_not_belong_to_it() {
     let after = |segments: u64| {
         let mut w = tuning();
         w.start(ms(0));
-        w.measure_by_timestamp(ms(50), Some(0), 1_448, false);
+        w.rcv_rtt_measure_ts(ms(50), Some(0), 1_448, false);
         let read_to = 1_000 + 100 * 1_448;
         w.after_read(ms(50), read_to, segments * 1_448, 0, 0);
         w.per_rtt / 1_448
@@ -140,7 +140,7 @@ fn a_burst_at_the_end_of_a_round_trip_does_not_belong_to_it() {
 fn the_window_grows_ahead_of_a_sender_that_doubles() {
     let mut w = tuning();
     w.start(ms(0));
-    w.measure_by_timestamp(ms(50), Some(0), 1_448, false);
+    w.rcv_rtt_measure_ts(ms(50), Some(0), 1_448, false);
     assert_eq!(w.rtt(), Duration::from_millis(50));
     w.tune(ms(49), 1_000 + 28_960, 0, 0);
     assert_eq!(w.per_rtt, 14_480, "a round trip has not passed");
@@ -208,7 +208,7 @@ fn wasteful_segments_grow_the_window_gently() {
 fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
     let mut w = tuning();
     let mut sample = |at, echo, len, unread| {
-        w.measure_by_timestamp(ms(at), Some(echo), len, unread);
+        w.rcv_rtt_measure_ts(ms(at), Some(echo), len, unread);
         w.rtt().as_millis()
     };
     assert_eq!(sample(80, 0, 1_448, false), 80);
@@ -223,10 +223,10 @@ fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
 #[test]
 fn a_window_of_data_is_a_round_trip() {
     let mut w = tuning();
-    w.measure_by_window(ms(10), 2_000);
-    w.measure_by_window(ms(40), 2_000 + 64_239);
+    w.rcv_rtt_measure(ms(10), 2_000);
+    w.rcv_rtt_measure(ms(40), 2_000 + 64_239);
     assert!(w.rtt().is_zero());
-    w.measure_by_window(ms(50), 2_000 + 64_240);
+    w.rcv_rtt_measure(ms(50), 2_000 + 64_240);
     assert_eq!(w.rtt(), Duration::from_millis(40));
 }
 
@@ -250,7 +250,7 @@ fn little_room_is_not_offered() {
 #[test]
 fn an_unscaled_window_is_whole_segments() {
     let mut w = fresh(1_448, 0, None);
-    w.measure_segment(1_448, false);
+    w.measure_rcv_mss(1_448, false);
     w.threshold = 64_300;
     assert_eq!(w.offer(0), 64_240, "less than a segment off");
     w.threshold = 64_240 + 1_448;
@@ -260,14 +260,14 @@ fn an_unscaled_window_is_whole_segments() {
     w.threshold = 87_040;
     assert_eq!(w.offer(0), 60 * 1_448);
     assert_eq!(w.field(1_000, 0), 65_535, "all that a header can say");
-    assert_eq!(w.left(1_000 + 1_448), 59 * 1_448);
+    assert_eq!(w.receive_window(1_000 + 1_448), 59 * 1_448);
 }
 
 /// RFC 9293 §3.8.6.2.2: a buffer that is smaller than a segment is offered again when more than half of it is free.
 #[test]
 fn a_window_below_a_segment_opens_by_half() {
     let mut w = fresh(1_448, 0, Some(1_000));
-    w.measure_segment(1_448, false);
+    w.measure_rcv_mss(1_448, false);
     w.close(1_000);
     for (free, offered) in [(500, 0), (501, 501), (900, 900), (1_000, 1_000)] {
         w.threshold = free;
@@ -280,7 +280,7 @@ fn a_window_below_a_segment_opens_by_half() {
 fn the_right_edge_stays() {
     let mut w = tuning();
     assert_eq!(w.field(1_000, 0), 502);
-    let edge = w.edge();
+    let edge = w.right_edge();
     assert_eq!(edge, 1_000 + 502 * 128);
     assert_eq!(u64::from(w.field(1_100, 131_072)) * 128 + 1_100, edge + 100);
     w.threshold = 64_256;
@@ -305,10 +305,10 @@ fn an_update_is_due_when_the_window_doubles() {
 #[test]
 fn an_outgrown_buffer_is_enlarged() {
     let mut w = tuning();
-    assert!(!w.make_room(131_072));
-    assert!(w.make_room(131_073));
+    assert!(!w.clamp_window(131_072));
+    assert!(w.clamp_window(131_073));
     assert_eq!((w.buffer, w.threshold), (131_073, 64_088));
-    assert!(w.make_room(7 << 20));
+    assert!(w.clamp_window(7 << 20));
     assert_eq!((w.buffer, w.threshold), (6 << 20, 2 * 1_448));
 }
 
@@ -320,7 +320,7 @@ fn room_for_one_segment_is_offered() {
         ..configured(1_448, None)
     };
     let mut window = WindowTuning::new(&config, 1_000, 0, true, 5 * 1_448);
-    window.measure_segment(1_448, false);
+    window.measure_rcv_mss(1_448, false);
     let offers = |free: u64| {
         let held = (0..=window.buffer)
             .rev()
@@ -337,9 +337,9 @@ fn room_for_one_segment_is_offered() {
 fn a_smaller_size_must_come_twice() {
     let after = |len: u64, ends: bool| {
         let mut window = tuning();
-        let first = window.measure_segment(len, ends);
+        let first = window.measure_rcv_mss(len, ends);
         let before = window.mss();
-        let second = window.measure_segment(len, ends);
+        let second = window.measure_rcv_mss(len, ends);
         assert_eq!(before, 1_448, "once is not enough");
         assert!(first, "the end of a message");
         (window.mss(), second)
@@ -360,7 +360,7 @@ fn a_smaller_size_must_come_twice() {
     assert_eq!(after(75, false), (1_448, true));
     let mut window = tuning();
     for len in [1_000, 900, 1_000] {
-        window.measure_segment(len, true);
+        window.measure_rcv_mss(len, true);
     }
     assert_eq!(window.mss(), 1_448, "not in a row");
 }

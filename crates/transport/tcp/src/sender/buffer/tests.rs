@@ -2,14 +2,14 @@
 
 use units::Bytes;
 use units::Duration;
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 
 use super::*;
 use crate::config::TcpConfig;
-use crate::sender::started::{ACK, FIRST, MSS};
+use crate::sender::test_sender::{ACK, FIRST, MSS};
 use crate::sender::{AckInput, Outgoing};
 use crate::settings::{Tcp, Tso};
-use cca::{Congestion, Window, cca_by_name};
+use cca::{CongestionState, Window, cca_by_name};
 
 const RTT: Duration = Duration::from_millis(50);
 /// Segments of a buffer while the other end offers much.
@@ -23,10 +23,10 @@ fn start() -> Instant {
 
 /// Returns a sender whose connection has just been opened, to an end that offers `window` bytes.
 fn opened(name: &str, config: TcpConfig, window: u64) -> Sender {
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let own = Window::new(config.mss, config.settings.initial_window, draws);
     let built = cca_by_name(name).expect("a CCA of ours");
-    let mut sender = Sender::new(config, Congestion::new(own, built), FIRST);
+    let mut sender = Sender::new(config, CongestionState::new(own, built), FIRST);
     sender.establish(start(), Some(RTT), window, false);
     sender
 }
@@ -84,7 +84,7 @@ fn a_host_may_allow_less_than_the_first_limit() {
     assert_eq!(sender.buffer.limit, 8_192);
     // A buffer that was begun is filled: what the device takes at once is replaced.
     assert_eq!(
-        sender.write(start(), 1 << 20, Ending::Message),
+        sender.write(start(), 1 << 20, SendFlags::Message),
         (DEVICE + FULL) * MSS
     );
 }
@@ -95,7 +95,7 @@ fn a_host_may_allow_less_than_the_first_limit() {
 fn the_last_buffer_is_filled_to_its_end() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     assert_eq!(
-        sender.write(start(), 1 << 20, Ending::Message),
+        sender.write(start(), 1 << 20, SendFlags::Message),
         (DEVICE + FULL) * MSS
     );
     assert!(sender.writer_waits());
@@ -111,7 +111,7 @@ fn the_last_buffer_is_filled_to_its_end() {
     assert_eq!(sender.memory(), (DEVICE + FULL) * MSS + 6 * 832);
     // The buffer that waits has lost what was sent after the write.
     assert_eq!(
-        sender.write(start(), 1 << 20, Ending::Message),
+        sender.write(start(), 1 << 20, SendFlags::Message),
         (10 - DEVICE) * MSS
     );
 }
@@ -119,7 +119,7 @@ fn the_last_buffer_is_filled_to_its_end() {
 /// Linux `tcp_xmit_size_goal`: a buffer is at most half of the largest window offered, in whole segments.
 #[test]
 fn a_small_window_makes_small_buffers() {
-    let goal = |window| opened("reno", TcpConfig::default(), window).buffer_goal();
+    let goal = |window| opened("reno", TcpConfig::default(), window).xmit_size_goal();
     assert_eq!(goal(1 << 20), FULL * MSS);
     assert_eq!(goal(64_240), 22 * MSS);
     assert_eq!(goal(2_000), MSS);
@@ -127,7 +127,7 @@ fn a_small_window_makes_small_buffers() {
         tso: Tso::Segments(2),
         ..Tcp::default()
     });
-    assert_eq!(opened("reno", config, 1 << 20).buffer_goal(), 2 * MSS);
+    assert_eq!(opened("reno", config, 1 << 20).xmit_size_goal(), 2 * MSS);
 }
 
 /// Linux `sk_stream_write_space`: the writer is woken when the free part is half of the taken one. The buffer grows
@@ -135,7 +135,7 @@ fn a_small_window_makes_small_buffers() {
 #[test]
 fn a_writer_is_woken_when_a_third_is_free() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    sender.write(start(), 1 << 20, Ending::Message);
+    sender.write(start(), 1 << 20, SendFlags::Message);
     // In slow start every ACK is answered by twice as many segments, until the buffer is nearly drained.
     let mut acked = 0;
     while sender.writer_waits() {
@@ -147,7 +147,7 @@ fn a_writer_is_woken_when_a_third_is_free() {
     }
     let (kept, limit) = (sender.memory(), sender.buffer.limit);
     assert!(acked > 1 && limit > 46_080 && kept <= limit * 2 / 3);
-    assert!(sender.write(start() + RTT * 2, 1 << 20, Ending::Message) > 0);
+    assert!(sender.write(start() + RTT * 2, 1 << 20, SendFlags::Message) > 0);
     assert!(sender.writer_waits());
 }
 
@@ -156,7 +156,7 @@ fn a_writer_is_woken_when_a_third_is_free() {
 fn half_of_the_taken_memory_must_be_free() {
     for (limit, waits) in [(3_000, true), (6_467, true), (6_468, false)] {
         let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-        sender.write(start(), 2 * MSS, Ending::Message);
+        sender.write(start(), 2 * MSS, SendFlags::Message);
         // One burst of two segments: 3664 bytes. Or two of one: 4432.
         let kept = sender.memory();
         assert_eq!(kept, 2 * MSS + 832);
@@ -171,7 +171,7 @@ fn half_of_the_taken_memory_must_be_free() {
 #[test]
 fn the_buffer_does_not_grow_while_the_window_is_filled() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    sender.write(start(), 1 << 20, Ending::Message);
+    sender.write(start(), 1 << 20, SendFlags::Message);
     sender.reordering = 100;
     sender.check_space(start());
     assert_eq!(sender.buffer.limit, 46_080);
@@ -189,17 +189,17 @@ fn the_buffer_does_not_grow_while_the_window_is_filled() {
 #[test]
 fn a_second_short_segment_waits_for_the_first() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
-    assert_eq!(sender.write(start(), 100, Ending::Message), 100);
-    assert_eq!(sender.write(start(), 100, Ending::Message), 100);
+    assert_eq!(sender.write(start(), 100, SendFlags::Message), 100);
+    assert_eq!(sender.write(start(), 100, SendFlags::Message), 100);
     let lens = |out: Vec<Outgoing>| -> Vec<_> { out.iter().map(|s| (s.len, s.fin)).collect() };
     assert_eq!(lens(sent(&mut sender)), [(100, false)]);
-    sender.write(start(), MSS, Ending::Message);
+    sender.write(start(), MSS, SendFlags::Message);
     assert_eq!(
         lens(sent(&mut sender)),
         [(1_448, false)],
         "a full one leaves"
     );
-    sender.write(start(), 3 * MSS, Ending::Message);
+    sender.write(start(), 3 * MSS, SendFlags::Message);
     assert_eq!(lens(sent(&mut sender)), [(1_448, false); 3]);
     sender.finish(start());
     assert_eq!(lens(sent(&mut sender)), [(100, true)]);
@@ -210,7 +210,7 @@ fn a_second_short_segment_waits_for_the_first() {
 fn the_fin_joins_unsent_data() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     sender.congestion.window.cwnd = 2;
-    sender.write(start(), 4 * MSS, Ending::Message);
+    sender.write(start(), 4 * MSS, SendFlags::Message);
     sender.finish(start());
     assert_eq!(sent(&mut sender).len(), 2);
     ack(&mut sender, 0, 2);
@@ -229,13 +229,13 @@ fn the_end_of_the_window_splits_a_segment() {
         ..Tcp::default()
     });
     let mut sender = opened("reno", config.clone(), 5 * MSS + 500);
-    sender.write(start(), 1 << 20, Ending::Message);
+    sender.write(start(), 1 << 20, SendFlags::Message);
     let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();
     assert_eq!(lens, [1_448, 1_448, 1_448, 1_448, 1_448, 500]);
     let mut sender = opened("reno", config, 5 * MSS + 500);
-    sender.write(start(), 100, Ending::Message);
+    sender.write(start(), 100, SendFlags::Message);
     assert_eq!(sent(&mut sender).len(), 1, "nothing is outstanding");
-    sender.write(start(), 6 * MSS, Ending::Message);
+    sender.write(start(), 6 * MSS, SendFlags::Message);
     let lens: Vec<_> = sent(&mut sender).iter().map(|s| s.len).collect();
     assert_eq!(lens, [1_448; 5], "only whole segments");
 }
@@ -289,7 +289,7 @@ fn half_a_window_of_data_is_pushed() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     sender.congestion.window.cwnd = 1_000;
     sender.expand_buffer();
-    sender.write(start(), 3 << 20, Ending::Message);
+    sender.write(start(), 3 << 20, SendFlags::Message);
     let marked = sender.buffer.pushed - FIRST;
     assert!(marked > 1 << 19, "{marked}");
 }
@@ -305,7 +305,7 @@ fn a_wide_window_does_not_widen_the_buffer() {
     let mut sender = opened("reno", config, 1 << 20);
     sender.congestion.window.cwnd = 500;
     sender.expand_buffer();
-    let taken = sender.write(start(), 1 << 20, Ending::Message);
+    let taken = sender.write(start(), 1 << 20, SendFlags::Message);
     assert!(taken <= 92_000 + (FULL + DEVICE) * MSS, "{taken}");
     assert!(sender.writer_waits());
 }
@@ -319,7 +319,7 @@ fn the_rest_of_the_window_leaves_with_the_last_burst() {
         ..TcpConfig::default()
     };
     let mut sender = opened("reno", config, 7 * mss + 84);
-    sender.write(start(), 487_000, Ending::Message);
+    sender.write(start(), 487_000, SendFlags::Message);
     let lens: Vec<u32> = sent(&mut sender).iter().map(|out| out.len).collect();
     assert_eq!(lens, [8_948, 8_948, 8_948, 8_948, 8_948, 8_948, 8_948, 84]);
 }
@@ -335,7 +335,7 @@ fn an_application_waits_where_enough_is_unsent() {
     };
     let mut sender = opened("reno", TcpConfig::from(settings), 1 << 20);
     sender.buffer.limit = 1 << 22;
-    sender.write(start(), 1 << 20, Ending::Message);
+    sender.write(start(), 1 << 20, SendFlags::Message);
     assert!(sender.writer_waits());
     let unsent = |sender: &Sender| sender.write_end - sender.snd_nxt;
     assert!(
@@ -355,5 +355,5 @@ fn an_application_waits_where_enough_is_unsent() {
         sent(&mut sender);
     }
     assert!(2 * unsent(&sender) < lowat, "{}", unsent(&sender));
-    assert!(sender.write(start(), 1 << 20, Ending::Message) > 0);
+    assert!(sender.write(start(), 1 << 20, SendFlags::Message) > 0);
 }

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use units::random::{Purpose, Stream};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 use super::*;
 use crate::config::TcpConfig;
 use crate::sender::AckInput;
-use crate::sender::Ending;
-use crate::sender::started::{ACK, FIRST, MSS};
-use cca::{Ack, AckSample, BuiltCca, Congestion, CongestionControl, Lost, RateSample, Window};
+use crate::sender::SendFlags;
+use crate::sender::test_sender::{ACK, FIRST, MSS};
+use cca::{Ack, AckSample, BuiltCca, CongestionControl, CongestionState, Lost, RateSample, Window};
 
 const RTT: Duration = Duration::from_millis(50);
 
@@ -44,7 +44,7 @@ impl CongestionControl for Watcher {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
-    fn owns_window(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
@@ -59,18 +59,18 @@ impl CongestionControl for Watcher {
 fn ten_out() -> (Sender, Arc<Mutex<Seen>>) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let config = TcpConfig::default();
-    let draws = Stream::new(1, Purpose::CongestionControl, 0);
+    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let window = Window::new(config.mss, 10, draws);
     let watcher = BuiltCca {
         name: "watcher",
         cca: Box::new(Watcher(seen.clone())),
         slow_start: Box::new(cca::slow_start::Standard),
     };
-    let congestion = Congestion::new(window, watcher);
+    let congestion = CongestionState::new(window, watcher);
     let mut sender = Sender::new(config, congestion, FIRST);
     let start = Instant::ZERO + RTT;
     sender.establish(start, Some(RTT), 1 << 20, false);
-    sender.write(start, 1 << 20, Ending::Message);
+    sender.write(start, 1 << 20, SendFlags::Message);
     assert_eq!(sender.in_flight(), 10);
     (sender, seen)
 }
@@ -168,7 +168,7 @@ fn the_ack_of_a_single_short_segment_may_be_late() {
         seen.lock().expect("one thread").delayed.clear();
         let now = Instant::ZERO + RTT * 2 + Duration::from_millis(ms + 100);
         for &len in lens {
-            sender.write(now, len, Ending::Message);
+            sender.write(now, len, SendFlags::Message);
         }
         let all = AckInput {
             ack: sender.snd_nxt,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::TcpConfig;
-use crate::sender::started::{MSS, started};
+use crate::sender::test_sender::{MSS, established_sender};
 use units::Rate;
 
 const RTT: Duration = Duration::from_millis(50);
@@ -16,7 +16,7 @@ fn before(at: Instant, by: Duration) -> Instant {
 /// Returns a sender with ten segments out whose next ACK is due in 0.3 ms, and the time. The other end's window has
 /// room for `offered` bytes more.
 fn soon_acked(offered: u64) -> (Sender, Instant) {
-    let (mut sender, start) = started(TcpConfig::default(), RTT, 1 << 20);
+    let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 1 << 20);
     sender.snd_wnd = 10 * MSS + offered;
     let now = before(start + RTT, Duration::from_micros(300));
     sender.pacer.next = now;
@@ -108,7 +108,7 @@ fn a_full_buffer_is_not_held_back() {
 /// makes up for at most half of that time.
 #[test]
 fn a_late_burst_is_made_up_for_by_half() {
-    let (mut sender, start) = started(TcpConfig::default(), RTT, 1 << 20);
+    let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 1 << 20);
     sender.congestion.window.paced = true;
     sender.congestion.window.pacing_rate = Rate::from_mbps(11.584);
     let (two, millis) = (2 * MSS, Duration::from_millis);
@@ -137,7 +137,7 @@ fn a_late_burst_is_made_up_for_by_half() {
 fn bursts_are_larger_over_short_paths() {
     let burst = |micros: u64| {
         let rtt = Duration::from_micros(micros);
-        let (mut sender, _) = started(TcpConfig::default(), rtt, 1 << 20);
+        let (mut sender, _) = established_sender(TcpConfig::default(), rtt, 1 << 20);
         sender.congestion.window.pacing_rate = Rate::from_mbps(40.0);
         sender.burst_segments()
     };

@@ -4,13 +4,13 @@ use units::Duration;
 
 use crate::config::TcpConfig;
 use crate::sender::Sender;
-use crate::sender::started::{MSS, started};
+use crate::sender::test_sender::{MSS, established_sender};
 
 /// Returns a sender with ten segments in flight in a reduction from `prior` to `target`, of which `delivered` were
 /// delivered and `out` sent before.
 fn reducing(prior: u32, target: u32, delivered: u64, out: u64) -> Sender {
     let rtt = Duration::from_millis(50);
-    let (mut sender, _) = started(TcpConfig::default(), rtt, 10 * MSS);
+    let (mut sender, _) = established_sender(TcpConfig::default(), rtt, 10 * MSS);
     let w = &mut sender.congestion.window;
     (w.prior_cwnd, w.ssthresh) = (prior, target);
     sender.prr.start();

@@ -14,7 +14,7 @@ fn sent(n: u64) -> NewlySent {
         delivered_at: at,
         delivered: n,
         app_limited: false,
-        load: Load::default(),
+        load: TxState::default(),
     }
 }
 

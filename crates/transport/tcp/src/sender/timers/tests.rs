@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use crate::Timers;
 use crate::config::TcpConfig;
-use crate::sender::started::{ACK, FIRST, started};
+use crate::sender::test_sender::{ACK, FIRST, established_sender};
 use crate::sender::{AckInput, Sender};
 use cca::CaState;
 
@@ -12,7 +12,7 @@ const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender with ten segments out whose other end has withdrawn its window, and the time.
 fn withdrawn(config: TcpConfig) -> (Sender, Instant) {
-    let (mut sender, start) = started(config, RTT, 1 << 20);
+    let (mut sender, start) = established_sender(config, RTT, 1 << 20);
     let now = start + RTT;
     closed_window(&mut sender, now, FIRST + 1);
     sender.out.clear();
@@ -33,10 +33,10 @@ fn closed_window(sender: &mut Sender, now: Instant, ack: u64) {
 /// Passes deadlines until the sender has repeated its first segment `times` times. Returns the times.
 fn repetitions(sender: &mut Sender, times: usize) -> Vec<Instant> {
     let mut seen = Vec::new();
-    while seen.len() < times && !sender.has_given_up() {
+    while seen.len() < times && !sender.has_timed_out() {
         let now = sender.deadline();
         sender.on_deadline(now);
-        let head = |sent: &crate::sender::Outgoing| sent.again && sent.seq <= FIRST + 1;
+        let head = |sent: &crate::sender::Outgoing| sent.is_retransmission && sent.seq <= FIRST + 1;
         if sender.out.drain(..).any(|sent| head(&sent)) {
             seen.push(now);
         }
@@ -71,7 +71,7 @@ fn a_withdrawn_window_is_given_up_after_silence_alone() {
     let (mut silent, heard) = withdrawn(config.clone());
     let seen = repetitions(&mut silent, usize::MAX);
     let last = *seen.last().expect("it was repeated");
-    assert!(silent.has_given_up());
+    assert!(silent.has_timed_out());
     assert!(last > heard + longest, "{last:?}");
 
     let (mut answered, heard) = withdrawn(config);
@@ -80,7 +80,7 @@ fn a_withdrawn_window_is_given_up_after_silence_alone() {
         now = *repetitions(&mut answered, 1).last().expect("it goes on");
         closed_window(&mut answered, now + RTT, FIRST + 1);
     }
-    assert!(!answered.has_given_up());
+    assert!(!answered.has_timed_out());
 }
 
 /// The time-out of the application (`TCP_USER_TIMEOUT`) holds even while the other end answers.
@@ -98,7 +98,7 @@ fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
         closed_window(&mut sender, now + RTT, FIRST + 1);
         assert!(now < heard + limit * 2);
     }
-    assert!(sender.has_given_up());
+    assert!(sender.has_timed_out());
     assert!(now > heard + limit / 2, "{now:?}");
 }
 
@@ -107,7 +107,7 @@ fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
 #[test]
 fn a_time_out_ends_on_a_tick_of_the_wheel() {
     let rtt = Duration::from_millis(137);
-    let (mut sender, start) = started(TcpConfig::default(), rtt, 1 << 20);
+    let (mut sender, start) = established_sender(TcpConfig::default(), rtt, 1 << 20);
     sender.out.clear();
     let probe = sender.deadline();
     assert!(probe > start + rtt);

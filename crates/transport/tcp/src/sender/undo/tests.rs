@@ -3,7 +3,7 @@
 use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
-use crate::sender::started::{ACK, FIRST, MSS, ack, started};
+use crate::sender::test_sender::{ACK, FIRST, MSS, ack, established_sender};
 use crate::sender::{AckInput, Sender};
 use cca::CaState;
 
@@ -11,7 +11,7 @@ const RTT: Duration = Duration::from_millis(50);
 
 /// Returns a sender whose ten segments have timed out at the returned time: the first one is repeated.
 fn timed_out() -> (Sender, Instant) {
-    let (mut sender, start) = started(TcpConfig::default(), RTT, 1 << 20);
+    let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 1 << 20);
     let mut now = start;
     while sender.congestion.window.state != CaState::Loss {
         now = sender.deadline();
@@ -35,7 +35,7 @@ fn repeated(sender: &mut Sender) -> Vec<u64> {
     sender
         .out
         .drain(..)
-        .filter(|sent| sent.again)
+        .filter(|sent| sent.is_retransmission)
         .map(|sent| (sent.seq - FIRST) / MSS)
         .collect()
 }
@@ -94,7 +94,7 @@ fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one
 #[test]
 fn a_recovery_without_a_loss_is_undone_by_the_first_ack_of_an_original() {
     let outcome = |echo: u32| {
-        let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
+        let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
         let now = start + RTT;
         ack(&mut sender, now, 0, &[(4, 9)], None);
         assert_eq!(sender.congestion.window.state, CaState::Recovery);
@@ -110,7 +110,7 @@ fn a_recovery_without_a_loss_is_undone_by_the_first_ack_of_an_original() {
 /// RFC 6675 §5: a partial acknowledgement leaves the sender in the recovery, which goes on with the next lost segment.
 #[test]
 fn a_partial_acknowledgement_goes_on_with_the_recovery() {
-    let (mut sender, start) = started(TcpConfig::default(), RTT, 10 * MSS);
+    let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
     let now = start + RTT;
     ack(&mut sender, now, 0, &[(7, 10)], None);
     let first = repeated(&mut sender);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use radio::mac::pdcch::{Aggregation, ControlRegion, Pdcch};
 use radio::mac::uplink::{
-    GRANT_TO_TRANSMISSION, GrantProtocol, Ledger, RequestConfig, Signal, Timers, Ue,
+    BsrReporter, GRANT_TO_TRANSMISSION, GrantAccount, GrantProtocol, RequestConfig, Signal, Timers,
 };
 use radio::phy::lte::{Bandwidth, Overhead};
 use radio::settings::Technology;
@@ -127,8 +127,8 @@ enum Event {
 
 #[derive(Clone, Debug)]
 struct User {
-    ue: Ue,
-    ledger: Ledger,
+    ue: BsrReporter,
+    ledger: GrantAccount,
     /// Packets in the buffer: bytes missing at the eNB, and when they came.
     uplink: VecDeque<(Packet, u64, u64)>,
     downlink: VecDeque<Packet>,
@@ -183,14 +183,14 @@ impl User {
             ..load.request
         };
         Self {
-            ue: Ue::new(
+            ue: BsrReporter::new(
                 load.protocol,
                 Technology::Lte,
                 load.enhanced,
                 load.timers,
                 request,
             ),
-            ledger: Ledger::default(),
+            ledger: GrantAccount::default(),
             uplink: VecDeque::new(),
             downlink: VecDeque::new(),
             events: vec![(1, Event::AtCell(Packet::Syn))],

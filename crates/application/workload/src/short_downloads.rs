@@ -1,0 +1,143 @@
+//! Sequence: short downloads one after another, each on a connection of its own.
+
+use config::{Distribution, FieldContext, FieldError, table};
+use units::random::RngStream;
+use units::{Bytes, Duration, Instant};
+
+use crate::application::{Application, Command, End};
+use crate::jitter::{JITTER, Jitter, check_jitter, differ};
+use crate::workload::{SECOND, Settings, at_least_one};
+
+table! {
+    /// Short flows one after another.
+    pub struct Sequence {
+        /// Payload of each flow; default 100kB.
+        pub size: Distribution<Bytes> = Distribution::Constant {
+            value: Bytes::new(100_000),
+        },
+        /// Number of flows; unset: as many as fit into the run.
+        pub count: Option<u32>,
+        /// Time from the end of one to the start of the next; default exponential with a mean of 1s.
+        pub gap: Distribution<Duration> = SECOND,
+        /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
+        /// flows do not stay in phase; 0: none.
+        pub jitter: f64 = JITTER,
+        /// Time from the start of the flow to the first; default 0s.
+        pub first: Duration,
+    }
+}
+
+impl Settings for Sequence {
+    fn check(&self) -> Result<(), FieldError> {
+        self.size.check(false).in_table("size")?;
+        self.gap.check(true).in_table("gap")?;
+        check_jitter(self.jitter)?;
+        at_least_one("count", self.count, "1 flow or more")
+    }
+
+    fn is_random(&self) -> bool {
+        let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
+        self.size.is_random() || gaps
+    }
+
+    fn round(&self, rtt: f64) -> f64 {
+        rtt + self.gap.mean()
+    }
+
+    fn application(&self, draws: RngStream) -> Box<dyn Application> {
+        Box::new(Downloads::new(self.clone(), draws))
+    }
+}
+
+/// Downloads of a flow.
+pub(crate) struct Downloads {
+    sequence: Sequence,
+    draws: RngStream,
+    jitter: Jitter,
+    /// Whether the time `sequence.first` is over.
+    begun: bool,
+    opened: u32,
+}
+
+impl Downloads {
+    pub(crate) fn new(sequence: Sequence, draws: RngStream) -> Self {
+        Self {
+            begun: sequence.first.is_zero(),
+            jitter: Jitter::new(sequence.jitter, &draws),
+            sequence,
+            draws,
+            opened: 0,
+        }
+    }
+}
+
+impl Application for Downloads {
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if !self.begun {
+            self.begun = true;
+            out.push(Command::WakeAt(now + self.sequence.first));
+            return;
+        }
+        self.opened += 1;
+        let bytes = self.sequence.size.draw(&mut self.draws).get().max(1);
+        out.extend([Command::Open, Command::Send(End::Server, bytes)]);
+    }
+
+    fn received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
+        out.push(Command::Close(End::Server));
+    }
+
+    fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.sequence.count.is_none_or(|count| self.opened < count) {
+            let gap = self.jitter.pause(&self.sequence.gap, &mut self.draws);
+            out.push(Command::WakeAt(now + gap));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Purpose;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn short_flows_follow_each_other_after_the_gap() {
+        let sequence = Sequence {
+            size: Distribution::Constant {
+                value: Bytes::new(1_000_000),
+            },
+            count: Some(2),
+            gap: Distribution::Constant {
+                value: Duration::from_millis(100),
+            },
+            jitter: 0.0,
+            first: Duration::from_millis(500),
+        };
+        let mut downloads = Downloads::new(sequence, RngStream::new(1, Purpose::Workload, 0));
+        let opened = [Command::Open, Command::Send(End::Server, 1_000_000)];
+        let mut out = Vec::new();
+        let mut told = |tell: &dyn Fn(&mut Downloads, &mut Vec<Command>)| {
+            tell(&mut downloads, &mut out);
+            core::mem::take(&mut out)
+        };
+        assert_eq!(
+            told(&|app, out| app.wake(at(0), out)),
+            [Command::WakeAt(at(500))]
+        );
+        assert_eq!(told(&|app, out| app.wake(at(500), out)), opened);
+        assert_eq!(
+            told(&|app, out| app.received(at(900), End::Client, 1_000_000, out)),
+            [Command::Close(End::Server)]
+        );
+        assert_eq!(
+            told(&|app, out| app.completed(at(900), out)),
+            [Command::WakeAt(at(1_000))]
+        );
+        assert_eq!(told(&|app, out| app.wake(at(1_000), out)), opened);
+        assert_eq!(told(&|app, out| app.completed(at(1_500), out)), []);
+    }
+}

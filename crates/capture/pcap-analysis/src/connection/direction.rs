@@ -1,0 +1,419 @@
+//! Half: one direction of a connection, from the segments that one side sends and the ACKs of the other side.
+
+mod acks;
+mod window;
+
+use std::collections::VecDeque;
+
+use tcp::{Flags, Segment};
+
+use super::cca_inference::Reductions;
+use super::counts::{Counts, PeakRate};
+use super::flight::{Flight, Sent};
+use super::interval::Interval;
+use super::loss::{Loss, Queue, Repair};
+use super::rtt::{Rtts, Sample};
+use super::sequence;
+use super::stalls::Stalls;
+use super::timestamp_rtt::TimestampRtt;
+
+/// RTT between capture and sender below which the sender knows at once what the capture saw, ns.
+const AWAY_NS: u64 = 1_000_000;
+/// Gaps that are kept.
+const GAPS: usize = 1_024;
+/// Losses that are kept until their kind is known.
+const LOSSES: usize = 1 << 16;
+/// Number of decided losses that are remembered.
+const LOSS_HISTORY: usize = 64;
+/// RTT that is assumed for a path without a sample, ns.
+const USUAL_RTT_NS: u64 = 100_000_000;
+/// Time within which a segment fills a gap by reordering where timestamps do not tell, ns. Wireshark has the same.
+const REORDERING_NS: u64 = 3_000_000;
+
+/// A range that has not passed, though later ones have.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    start: u64,
+    end: u64,
+    at_ns: u64,
+    /// Timestamp of the segment that showed it.
+    timestamp: Option<u32>,
+}
+
+/// Kind of a segment with regard to its sequence numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SegmentKind {
+    New,
+    Retransmission,
+    OutOfOrder,
+    Probe,
+    NoPayload,
+}
+
+impl SegmentKind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Retransmission => "again",
+            Self::OutOfOrder => "late",
+            Self::Probe => "probe",
+            Self::NoPayload => "empty",
+        }
+    }
+}
+
+/// One direction: its sender's segments and what is known of them.
+#[derive(Default)]
+pub(super) struct Direction {
+    pub(super) counts: Counts,
+    /// Number of the first payload byte.
+    pub(super) base: Option<u64>,
+    pub(super) flight: Flight,
+    gaps: Vec<Gap>,
+    /// RTT between the capture and the other side.
+    pub(super) answers: Rtts,
+    /// Timestamps of this side.
+    pub(super) echo: TimestampRtt,
+    /// RTT between the capture and this side, from its echoes of the other side's timestamps.
+    pub(super) near: Rtts,
+    pub(super) mss: Option<u16>,
+    pub(super) scale: Option<u8>,
+    pub(super) offers_sack: bool,
+    pub(super) offers_ecn: bool,
+    pub(super) has_timestamps: bool,
+    pub(super) has_syn: bool,
+    pub(super) used_sack: bool,
+    /// Whether window fields can be scaled.
+    pub(super) scale_known: bool,
+    /// Window that this side offers, with the field as it was.
+    pub(super) window: Option<u64>,
+    window_field: u16,
+    pub(super) window_least: Option<u64>,
+    pub(super) window_most: u64,
+    pub(super) closed_since: Option<u64>,
+    pub(super) closed_ns: u64,
+    pub(super) fin: bool,
+    /// Losses that the other side has not acknowledged, and those it has.
+    pub(super) open: VecDeque<Loss>,
+    pub(super) classified: VecDeque<Loss>,
+    /// Times of the latest losses whose kind is decided.
+    recent_losses: VecDeque<u64>,
+    pub(super) reductions: Reductions,
+    pub(super) interval: Interval,
+    pub(super) silences: Stalls,
+    /// First and last time of payload.
+    pub(super) payload_ns: Option<(u64, u64)>,
+    last_ack: Option<u64>,
+    pub(super) segment: u64,
+    reports: u32,
+    /// Integrals over time: nothing in flight, bytes in flight, window full, and since when.
+    pub(super) empty_ns: u64,
+    pub(super) busy_ns: u64,
+    pub(super) flight_area: f64,
+    pub(super) limited_ns: u64,
+    pub(super) in_flight_max: u64,
+    integrated_ns: u64,
+    /// Since when data have been in flight without a pause.
+    pub(super) busy_since: Option<u64>,
+    pub(super) peak: PeakRate,
+}
+
+/// A segment with its time and place among the numbers of its direction.
+#[derive(Clone, Copy)]
+pub(super) struct SeenSegment {
+    pub(super) at_ns: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) len: u32,
+    pub(super) timestamp: Option<u32>,
+    /// Lowest RTT between the capture and the sender: what passed later, the sender did not know of; 0 if unknown.
+    pub(super) near_ns: u64,
+}
+
+impl Direction {
+    /// Returns the number of a sequence number of this side, which may be its first.
+    pub(super) fn number(&mut self, segment: &Segment) -> u64 {
+        let syn = segment.flags.contains(Flags::SYN);
+        let wire = segment.seq.wrapping_add(u32::from(syn));
+        if self.base.is_some() {
+            return sequence::near(self.flight.highest, wire);
+        }
+        let first = sequence::first(wire);
+        self.base = Some(first);
+        self.flight.begin(first);
+        first
+    }
+
+    /// Adds up over time what held until now. `window` is the one that the other side offers.
+    pub(super) fn integrate(&mut self, at_ns: u64, window: Option<u64>) {
+        let from = core::mem::replace(&mut self.integrated_ns, at_ns);
+        if from == 0 || self.payload_ns.is_none() {
+            return;
+        }
+        let passed = at_ns.saturating_sub(from);
+        if self.flight.is_empty() {
+            self.empty_ns += passed;
+            self.interval.limited();
+            return;
+        }
+        self.busy_ns += passed;
+        let bytes = self.flight.bytes();
+        self.flight_area += bytes as f64 * passed as f64;
+        let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
+        if window.is_some_and(|window| outstanding + self.segment > window) {
+            self.limited_ns += passed;
+            self.interval.limited();
+        }
+    }
+
+    /// Takes a segment of this side that has payload or FIN. `closed` tells that the other side's window is closed.
+    pub(super) fn send(&mut self, passing: &SeenSegment, closed: bool) -> SegmentKind {
+        let SeenSegment {
+            at_ns, start, end, ..
+        } = *passing;
+        let highest = self.flight.highest;
+        if passing.len <= 1 && start + 1 == highest && self.flight.is_empty() {
+            self.counts.keep_alives += 1;
+            return SegmentKind::Probe;
+        }
+        self.counts.segments += u64::from(passing.len > 0);
+        self.segment = self.segment.max(u64::from(passing.len));
+        self.reports = 0;
+        if start >= highest {
+            if start > highest && self.gaps.len() < GAPS {
+                self.gaps.push(Gap {
+                    start: highest,
+                    end: start,
+                    at_ns,
+                    timestamp: passing.timestamp,
+                });
+            }
+            self.new_data(passing, highest.max(start), end);
+            return SegmentKind::New;
+        }
+        if closed && passing.len <= 1 {
+            self.counts.keep_alives += 1;
+            return SegmentKind::Probe;
+        }
+        let old_end = end.min(highest);
+        let passage = if self.is_in_gap(start, old_end) {
+            self.fill(passing, old_end)
+        } else {
+            self.repeat(passing, old_end);
+            SegmentKind::Retransmission
+        };
+        if end > highest {
+            self.new_data(passing, highest, end);
+        }
+        passage
+    }
+
+    fn new_data(&mut self, passing: &SeenSegment, start: u64, end: u64) {
+        if self.flight.is_empty() {
+            self.busy_since = Some(passing.at_ns);
+        }
+        self.flight.push(start, end, passing.at_ns);
+        let fresh = (end - start).min(u64::from(passing.len));
+        self.counts.bytes += fresh;
+        self.interval.bytes += fresh;
+        let bytes = self.flight.bytes();
+        self.in_flight_max = self.in_flight_max.max(bytes);
+        self.interval.in_flight(bytes);
+        self.reductions.sent(passing.at_ns, bytes, self.segment);
+    }
+
+    fn is_in_gap(&self, start: u64, end: u64) -> bool {
+        self.gaps
+            .iter()
+            .any(|gap| gap.start < end && start < gap.end)
+    }
+
+    /// Takes a segment that fills a gap: reordered before the capture, or lost there and sent again.
+    fn fill(&mut self, passing: &SeenSegment, end: u64) -> SegmentKind {
+        let start = passing.start;
+        let Some(place) = self
+            .gaps
+            .iter()
+            .position(|g| g.start < end && start < g.end)
+        else {
+            return SegmentKind::Retransmission;
+        };
+        let gap = self.gaps.remove(place);
+        for (from, to) in [(gap.start, start), (end, gap.end)] {
+            if from < to {
+                self.gaps.push(Gap {
+                    start: from,
+                    end: to,
+                    ..gap
+                });
+            }
+        }
+        let (from, to) = (start.max(gap.start), end.min(gap.end));
+        self.flight.insert(from, to, passing.at_ns);
+        let filled = (to - from).min(u64::from(passing.len));
+        self.counts.bytes += filled;
+        self.interval.bytes += filled;
+        self.interval.in_flight(self.flight.bytes());
+        // Timestamps do not decrease in the order of sending (RFC 7323 §4.1).
+        let is_reordering = match (gap.timestamp, passing.timestamp) {
+            (Some(shown), Some(own)) if own != shown => sequence::older(own, shown),
+            _ => passing.at_ns.saturating_sub(gap.at_ns) < REORDERING_NS,
+        };
+        if is_reordering {
+            self.counts.out_of_order += 1;
+        } else {
+            self.counts.retransmissions += 1;
+            self.counts.retransmitted_bytes += u64::from(passing.len);
+            self.interval.retransmitted += u64::from(passing.len);
+        }
+        let is_reported = self.is_reported(passing, to, gap.at_ns);
+        let loss = Loss {
+            start: from,
+            end: to,
+            lost_ns: gap.at_ns,
+            repaired_ns: passing.at_ns,
+            repair: if is_reordering {
+                Repair::None
+            } else {
+                match self.repair(passing.at_ns, gap.at_ns, is_reported) {
+                    Repair::TimeOut => Repair::TimeOut,
+                    _ => Repair::Fast,
+                }
+            },
+            is_upstream: true,
+            is_reported,
+            queue: Queue::default(),
+            timestamp: passing.timestamp,
+            spurious: None,
+            is_reordering,
+            acked_ns: None,
+            losses_nearby: 0,
+        };
+        self.add_loss(loss);
+        if is_reordering {
+            SegmentKind::OutOfOrder
+        } else {
+            SegmentKind::Retransmission
+        }
+    }
+
+    fn repeat(&mut self, passing: &SeenSegment, end: u64) {
+        let SeenSegment { at_ns, start, .. } = *passing;
+        self.counts.retransmissions += 1;
+        self.counts.retransmitted_bytes += u64::from(passing.len);
+        self.interval.retransmitted += u64::from(passing.len);
+        let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
+        let before = self.flight.repeat(start, end, at_ns);
+        let needless = before.is_none_or(|sent| sent.is_sacked);
+        if needless {
+            // What was overtaken and then sent again is told once.
+            self.classified
+                .retain(|loss| !loss.is_reordering || loss.start != start);
+        }
+        let before = before.or_else(|| self.flight.acked_before(start));
+        let sent = before.unwrap_or(Sent {
+            start,
+            end,
+            last_ns: at_ns,
+            times: 1,
+            is_sacked: false,
+            is_late: false,
+        });
+        let is_reported = self.is_reported(passing, sent.end, sent.last_ns);
+        let repair = self.repair(at_ns, sent.last_ns, is_reported);
+        if repair == Repair::TimeOut {
+            self.counts.timeouts += 1;
+        }
+        self.reductions
+            .repaired(repair != Repair::Fast, outstanding, self.flight.highest);
+        let loss = Loss {
+            start: sent.start,
+            end: end.min(sent.end).max(sent.start + 1),
+            lost_ns: sent.last_ns,
+            repaired_ns: at_ns,
+            repair,
+            is_upstream: false,
+            is_reported,
+            queue: Queue::default(),
+            timestamp: passing.timestamp,
+            spurious: needless.then_some("it passed again after it had been acknowledged"),
+            is_reordering: false,
+            acked_ns: needless.then_some(at_ns),
+            losses_nearby: 0,
+        };
+        self.add_loss(loss);
+    }
+
+    /// Returns whether the sender knew that something behind `end` had come when it sent `passing`.
+    fn is_reported(&self, passing: &SeenSegment, end: u64, sent_ns: u64) -> bool {
+        let away_ns = if passing.near_ns < AWAY_NS {
+            0
+        } else {
+            passing.near_ns - passing.near_ns / 16
+        };
+        let known_ns = passing.at_ns.saturating_sub(away_ns);
+        self.flight.reported_until(known_ns) > end || self.reports_before(sent_ns)
+    }
+
+    /// Returns the way in which the sender found a loss that it repaired at `at_ns`.
+    fn repair(&self, at_ns: u64, sent_ns: u64, is_reported: bool) -> Repair {
+        let waited = at_ns.saturating_sub(self.silences.last_ns().unwrap_or(sent_ns));
+        let rtt = self.answers.smoothed_ns().unwrap_or(USUAL_RTT_NS);
+        if is_reported && waited < rtt.max(200_000_000) {
+            Repair::Fast
+        } else if waited < 190_000_000.max(rtt) {
+            Repair::Probe
+        } else {
+            Repair::TimeOut
+        }
+    }
+
+    /// Returns whether duplicate ACKs without SACK have reported a segment that passed at `sent_ns`.
+    fn reports_before(&self, sent_ns: u64) -> bool {
+        !self.used_sack
+            && self.reports > 0
+            && self.silences.last_ns().is_some_and(|at| at > sent_ns)
+    }
+
+    fn add_loss(&mut self, mut loss: Loss) {
+        let rtts = if loss.is_upstream {
+            &self.near
+        } else {
+            &self.answers
+        };
+        loss.queue = queue(rtts, loss.lost_ns);
+        if loss.acked_ns.is_some() {
+            self.classified.push_back(loss);
+        } else {
+            if self.open.len() == LOSSES {
+                self.classified.extend(self.open.pop_front());
+            }
+            self.open.push_back(loss);
+        }
+    }
+
+    /// Notes that the kind of a loss has been told.
+    pub(super) fn mark_reported(&mut self, loss: &Loss) {
+        if self.recent_losses.len() == LOSS_HISTORY {
+            self.recent_losses.pop_front();
+        }
+        self.recent_losses.push_back(loss.lost_ns);
+    }
+
+    /// Returns how many losses told before were lost within an RTT of this one.
+    pub(super) fn count_losses_nearby(&self, loss: &Loss, rtt_ns: u64) -> u32 {
+        let within = |at: &&u64| at.abs_diff(loss.lost_ns) <= rtt_ns.max(1_000_000);
+        self.recent_losses.iter().filter(within).count() as u32
+    }
+}
+
+/// Returns the RTT next to `at_ns` and its range.
+fn queue(rtts: &Rtts, at_ns: u64) -> Queue {
+    let (before, after) = rtts.around(at_ns);
+    let near = |sample: Option<Sample>| sample.map(|sample| sample.rtt_ns);
+    Queue {
+        rtt_ns: near(before).max(near(after)),
+        min_ns: rtts.min_ns().unwrap_or(0),
+        peak_ns: rtts.peak_ns(),
+    }
+}

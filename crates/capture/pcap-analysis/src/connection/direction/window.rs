@@ -1,0 +1,39 @@
+//! Window: the receive window that a side offers to the other one (RFC 9293 §3.8.6, RFC 7323 §2).
+
+use tcp::{Flags, Segment};
+
+use super::Direction;
+
+impl Direction {
+    /// Takes the window that this side offers; returns whether its field is the same as before.
+    pub(in crate::connection) fn offer(&mut self, segment: &Segment, at_ns: u64) -> bool {
+        let field = segment.window;
+        let same = core::mem::replace(&mut self.window_field, field) == field;
+        let is_syn = segment.flags.contains(Flags::SYN);
+        let shift = if is_syn {
+            0
+        } else {
+            self.scale.unwrap_or(0).min(14)
+        };
+        let bytes = u64::from(field) << shift;
+        let known = is_syn || self.scale_known;
+        self.window = known.then_some(bytes);
+        if known && !is_syn {
+            self.window_most = self.window_most.max(bytes);
+            self.window_least = Some(self.window_least.map_or(bytes, |least| least.min(bytes)));
+        }
+        if field == 0 && !is_syn && !segment.flags.contains(Flags::RST) {
+            self.counts.zero_windows += 1;
+            self.closed_since.get_or_insert(at_ns);
+        } else if let Some(since) = self.closed_since.take() {
+            self.closed_ns += at_ns.saturating_sub(since);
+        }
+        same
+    }
+
+    /// Returns the time in which the window was closed, the present closure up to the last integration included.
+    pub(in crate::connection) fn closed_until(&self, since: Option<u64>) -> u64 {
+        let present = since.map_or(0, |since| self.integrated_ns.saturating_sub(since));
+        self.closed_ns + present
+    }
+}

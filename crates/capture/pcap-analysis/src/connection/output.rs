@@ -1,0 +1,232 @@
+//! Row: a connection, and each of its segments, as a row of their tables.
+
+use tcp::Flags;
+
+use crate::input::decode::Packet;
+use crate::tables::{ConnectionRow, SegmentRow};
+
+use super::direction::{Direction, SegmentKind};
+use super::loss::Kind;
+use super::rtt::Rtts;
+use super::{Connection, capture_point, sequence};
+
+/// ACK samples from which on echoes are not needed.
+const ENOUGH: u64 = 10;
+
+impl Connection {
+    pub(super) fn row(&self) -> ConnectionRow {
+        let [up, down] = &self.halves;
+        let main = usize::from(down.counts.bytes >= up.counts.bytes);
+        let (sender, receiver) = (&self.halves[main], &self.halves[1 - main]);
+        let far = fuller(&sender.answers, &receiver.near);
+        // What the receiver sends is answered by the sender, but it is little.
+        let near = fuller(&receiver.answers, &sender.near);
+        let far_min = least(&sender.answers, &receiver.near);
+        let near_min = least(&receiver.answers, &sender.near);
+        let (place, place_confidence) =
+            capture_point::infer(near_min, far_min, (near.count(), far.count()));
+        let download_ns = sender.payload_ns.map(|(first, last)| last - first);
+        let download_s = download_ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
+        let (cca, cca_confidence) = match place {
+            // Elsewhere than at the sender, the flight of the capture is not that of the sender.
+            "receiver" | "between" => ("unknown", 0.0),
+            _ => sender.reductions.infer_cca(),
+        };
+        let total = |what: fn(&Direction) -> u64| what(up) + what(down);
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let stalled = total(|half| half.silences.total_ns);
+        let closed = total(|half| half.closed_until(half.closed_since));
+        let kind = |kind: Kind| self.kinds[kind as usize];
+        let losses = [Kind::Congestion, Kind::Random, Kind::Outage, Kind::Tail];
+        let scale = |half: &Direction| half.scale.map_or(f64::NAN, f64::from);
+        let mss = |half: &Direction| half.mss.map_or(f64::NAN, f64::from);
+        let ms = |ns: Option<f64>| ns.map_or(f64::NAN, |ns| ns / 1e6);
+        let whole = |ns: Option<u64>| ms(ns.map(|ns| ns as f64));
+        let share = |part: u64, of: u64| {
+            if of == 0 {
+                f64::NAN
+            } else {
+                part as f64 / of as f64
+            }
+        };
+        let both = |what: fn(&Direction) -> bool| what(up) && what(down);
+        ConnectionRow {
+            connection: self.number,
+            client: self.ends.client.to_string(),
+            server: self.ends.server.to_string(),
+            start_ns: self.begin_ns,
+            duration_s: seconds(self.last_ns - self.begin_ns),
+            handshake: self.handshake.name().to_owned(),
+            syns: self.handshake.syns,
+            mss_up: mss(up),
+            mss_down: mss(down),
+            scale_client: scale(up),
+            scale_server: scale(down),
+            sack: u32::from(both(|half| half.offers_sack) || up.used_sack || down.used_sack),
+            timestamps: u32::from(
+                total(|half| half.near.count()) > 0 || both(|half| half.has_timestamps),
+            ),
+            ecn: u32::from(both(|half| half.offers_ecn)),
+            marked_packets: total(|half| half.counts.marked),
+            packets_up: up.counts.packets,
+            packets_down: down.counts.packets,
+            bytes_up: up.counts.bytes,
+            bytes_down: down.counts.bytes,
+            segments_up: up.counts.segments,
+            segments_down: down.counts.segments,
+            retransmissions_up: up.counts.retransmissions,
+            retransmissions_down: down.counts.retransmissions,
+            retransmitted_bytes_up: up.counts.retransmitted_bytes,
+            retransmitted_bytes_down: down.counts.retransmitted_bytes,
+            out_of_order_up: up.counts.out_of_order,
+            out_of_order_down: down.counts.out_of_order,
+            duplicate_acks_up: up.counts.duplicate_acks,
+            duplicate_acks_down: down.counts.duplicate_acks,
+            acks_up: up.counts.acks,
+            acks_down: down.counts.acks,
+            zero_windows_up: up.counts.zero_windows,
+            zero_windows_down: down.counts.zero_windows,
+            keep_alives: total(|half| half.counts.keep_alives),
+            resets_up: up.counts.resets,
+            resets_down: down.counts.resets,
+            ending: self.ending().to_owned(),
+            direction: if main == 0 { "up" } else { "down" }.to_owned(),
+            download_s,
+            throughput_mbps: match download_ns {
+                Some(ns) if ns > 0 => sender.counts.bytes as f64 * 8e3 / ns as f64,
+                _ => f64::NAN,
+            },
+            goodput_peak_mbps: match sender.peak.finish() {
+                0 => f64::NAN,
+                bytes => bytes as f64 * 8e-6,
+            },
+            far_rtt_samples: far.count(),
+            far_rtt_min_ms: whole(far_min),
+            far_rtt_mean_ms: ms(far.mean_ns()),
+            far_rtt_p50_ms: ms(far.percentile_ns(0.5)),
+            far_rtt_p95_ms: ms(far.percentile_ns(0.95)),
+            far_rtt_max_ms: if far.count() == 0 {
+                f64::NAN
+            } else {
+                far.max_ns() as f64 / 1e6
+            },
+            near_rtt_samples: near.count(),
+            near_rtt_min_ms: whole(near_min),
+            near_rtt_p50_ms: ms(near.percentile_ns(0.5)),
+            near_rtt_p95_ms: ms(near.percentile_ns(0.95)),
+            rtt_min_ms: whole(far_min.zip(near_min).map(|(far, near)| far + near)),
+            in_flight_max: sender.in_flight_max,
+            in_flight_mean: if sender.busy_ns == 0 {
+                0.0
+            } else {
+                sender.flight_area / sender.busy_ns as f64
+            },
+            window_min: receiver.window_least.map_or(f64::NAN, |least| least as f64),
+            window_max: receiver
+                .window_least
+                .map_or(f64::NAN, |_| receiver.window_most as f64),
+            window_limited: share(sender.limited_ns, sender.busy_ns),
+            idle_s: seconds(self.idle_ns),
+            application_limited: share(
+                sender.empty_ns.min(download_ns.unwrap_or(0)),
+                download_ns.unwrap_or(0),
+            ),
+            stalled_s: seconds(stalled),
+            zero_window_s: seconds(closed),
+            harm_s: seconds(stalled + closed + self.handshake.delay_ns()),
+            losses: losses.into_iter().map(kind).sum(),
+            losses_congestion: kind(Kind::Congestion),
+            losses_random: kind(Kind::Random),
+            losses_outage: kind(Kind::Outage),
+            losses_tail: kind(Kind::Tail),
+            spurious: kind(Kind::Spurious),
+            reordered: kind(Kind::Reordering),
+            timeouts: total(|half| half.counts.timeouts),
+            place: place.to_owned(),
+            place_confidence,
+            cca: cca.to_owned(),
+            cca_confidence,
+            reductions: sender.reductions.count() as u32,
+            reduction: sender.reductions.median().unwrap_or(f64::NAN),
+            is_one_way: u32::from(up.counts.packets == 0 || down.counts.packets == 0),
+            is_tunnelled: u32::from(self.is_tunnelled),
+            missed_bytes: total(|half| half.counts.missed),
+            wrong_lengths: self.wrong_lengths,
+            captured_twice: self.copies,
+            is_reused: u32::from(self.is_reused),
+        }
+    }
+
+    /// Returns the row of a segment that has just passed.
+    pub(super) fn segment_row(
+        &self,
+        side: usize,
+        packet: &Packet,
+        passage: SegmentKind,
+    ) -> SegmentRow {
+        let segment = &packet.segment;
+        let relative = |half: &Direction, wire: u32| {
+            let number = sequence::near(half.flight.highest, wire);
+            half.base
+                .map_or(f64::NAN, |base| number as f64 - base as f64)
+        };
+        let (from, to) = (&self.halves[side], &self.halves[1 - side]);
+        let acks = segment.flags.contains(Flags::ACK);
+        let syn = u32::from(segment.flags.contains(Flags::SYN));
+        let blocks = segment.sack.as_slice();
+        let edge = |number: usize, right: bool| {
+            let block = blocks.get(number);
+            block.map_or(f64::NAN, |(left, end)| {
+                relative(to, if right { *end } else { *left })
+            })
+        };
+        SegmentRow {
+            connection: self.number,
+            t_s: packet.at_ns.saturating_sub(self.begin_ns) as f64 / 1e9,
+            up: u32::from(side == 0),
+            seq: relative(from, segment.seq.wrapping_add(syn)),
+            ack: if acks {
+                relative(to, segment.ack)
+            } else {
+                f64::NAN
+            },
+            len: segment.len,
+            flags: u32::from(segment.flags.bits()),
+            window: from.window.map_or(f64::NAN, |window| window as f64),
+            kind: passage.name().to_owned(),
+            in_flight: from.flight.bytes(),
+            sack_1_left: edge(0, false),
+            sack_1_right: edge(0, true),
+            sack_2_left: edge(1, false),
+            sack_2_right: edge(1, true),
+            sack_3_left: edge(2, false),
+            sack_3_right: edge(2, true),
+        }
+    }
+
+    fn ending(&self) -> &'static str {
+        let fins = self.halves.iter().filter(|half| half.fin).count();
+        match (self.reset_by, fins) {
+            (_, 2) => "closed",
+            (Some(0), _) => "reset by client",
+            (Some(_), _) => "reset by server",
+            (None, 1) => "half-closed",
+            (None, _) => "open",
+        }
+    }
+}
+
+/// Returns the samples by ACKs, unless those by echoes are enough where ACKs are few.
+fn fuller<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
+    if answers.count() >= ENOUGH || answers.count() >= echoes.count() {
+        answers
+    } else {
+        echoes
+    }
+}
+
+/// Returns the lowest of both kinds of samples.
+pub(super) fn least(answers: &Rtts, echoes: &Rtts) -> Option<u64> {
+    let both = answers.min_ns().into_iter().chain(echoes.min_ns());
+    both.min()
+}

@@ -1,0 +1,72 @@
+//! Reports: the highest byte that the receiver had reported, at each time of the last while.
+//!
+//! A capture in between sees a report before the sender does. Whether the sender knew of it follows from the time.
+
+use std::collections::VecDeque;
+
+/// Reports that are kept.
+const KEPT: usize = 512;
+/// Time between two kept reports, ns.
+const SPACING_NS: u64 = 200_000;
+
+/// Highest reported bytes with the times from which on they held.
+#[derive(Default)]
+pub(super) struct SackHistory {
+    recent: VecDeque<(u64, u64)>,
+    /// The highest byte that had been reported before those that are kept.
+    before: u64,
+}
+
+impl SackHistory {
+    /// Adds a report that is higher than all before.
+    pub(super) fn add(&mut self, at_ns: u64, highest: u64) {
+        // A report shortly after another one counts as coming a little later, with the next one.
+        if let [.., earlier, last] = self.recent.make_contiguous()
+            && at_ns < earlier.0 + SPACING_NS
+        {
+            *last = (at_ns, highest);
+            return;
+        }
+        if self.recent.len() == KEPT
+            && let Some((_, highest)) = self.recent.pop_front()
+        {
+            self.before = highest;
+        }
+        self.recent.push_back((at_ns, highest));
+    }
+
+    /// Returns the highest byte that had been reported at `at_ns`.
+    pub(super) fn until(&self, at_ns: u64) -> u64 {
+        let later = self.recent.partition_point(|report| report.0 <= at_ns);
+        later
+            .checked_sub(1)
+            .map_or(self.before, |index| self.recent[index].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_reported_depends_on_the_time() {
+        let mut reports = SackHistory::default();
+        for number in 1..=2_000 {
+            reports.add(number * 1_000_000, number * 10);
+        }
+        assert_eq!(reports.until(1_999_500_000), 19_990);
+        assert_eq!(reports.until(2_000_000_000), 20_000);
+        // What is too long ago counts as known.
+        assert_eq!(reports.until(1_000_000), 14_880);
+    }
+
+    #[test]
+    fn many_reports_at_once_are_kept_as_few() {
+        let mut reports = SackHistory::default();
+        for number in 1..=100_000 {
+            reports.add(number * 1_000, number);
+        }
+        assert_eq!(reports.until(100_000_000), 100_000);
+        assert!(reports.until(90_000_000).abs_diff(90_000) <= 200);
+    }
+}

@@ -1,0 +1,63 @@
+//! Echo: the time from a packet with a timestamp to the first packet that echoes it (RFC 7323 §3).
+//!
+//! It gives the RTT between the capture and the side that echoes, also where that side sends no ACKs for data.
+
+use std::collections::VecDeque;
+
+use super::rtt::Sample;
+use super::sequence::older;
+
+/// Timestamps that wait for their echo.
+const WAITING: usize = 512;
+
+/// Timestamps of one side, each with the time at which it passed first.
+#[derive(Default)]
+pub(super) struct TimestampRtt {
+    waiting: VecDeque<(u32, u64)>,
+}
+
+impl TimestampRtt {
+    /// Notes that a packet with timestamp `value` passed.
+    pub(super) fn passed(&mut self, value: u32, at_ns: u64) {
+        if self.waiting.back().is_none_or(|last| older(last.0, value)) {
+            if self.waiting.len() == WAITING {
+                self.waiting.pop_front();
+            }
+            self.waiting.push_back((value, at_ns));
+        }
+    }
+
+    /// Returns the sample that the first echo of a timestamp gives; it belongs to the time of the echo.
+    pub(super) fn echoed(&mut self, value: u32, at_ns: u64) -> Option<Sample> {
+        while let Some(&(first, passed_ns)) = self.waiting.front() {
+            if older(value, first) {
+                return None;
+            }
+            self.waiting.pop_front();
+            if first == value {
+                return Some(Sample {
+                    at_ns,
+                    rtt_ns: at_ns.saturating_sub(passed_ns),
+                });
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_echo_of_a_timestamp_counts() {
+        let mut echo = TimestampRtt::default();
+        echo.passed(10, 1_000);
+        echo.passed(10, 2_000);
+        echo.passed(11, 3_000);
+        assert_eq!(echo.echoed(9, 3_500), None);
+        assert_eq!(echo.echoed(10, 4_000).unwrap().rtt_ns, 3_000);
+        assert_eq!(echo.echoed(10, 4_500), None);
+        assert_eq!(echo.echoed(11, 5_000).unwrap().rtt_ns, 2_000);
+    }
+}

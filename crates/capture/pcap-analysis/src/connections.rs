@@ -1,0 +1,107 @@
+//! Tracker: separates the packets of a capture into connections, and ends those that are over.
+
+use std::net::SocketAddr;
+
+use rustc_hash::FxHashMap;
+
+use crate::connection::Connection;
+use crate::input::decode::Packet;
+use crate::tables::Tables;
+
+/// Connections without packets for so long end, ns: longer than keep-alives of phones are apart.
+const IDLE_NS: u64 = 3_600_000_000_000;
+/// Connections that are over end after this time without packets, ns (RFC 9293 §3.4.2: TIME-WAIT lasts two segment
+/// lifetimes).
+const OVER_NS: u64 = 120_000_000_000;
+/// Time between two searches for connections to end, ns.
+const SEARCH_NS: u64 = 10_000_000_000;
+/// Connections at the same time; beyond, those end that were silent for longest.
+const MAX_CONNECTIONS: usize = 1 << 16;
+
+type Key = (SocketAddr, SocketAddr);
+
+/// Connections of a capture.
+#[derive(Default)]
+pub(crate) struct Tracker {
+    connections: FxHashMap<Key, Connection>,
+    count: u32,
+    searched_ns: u64,
+    /// Connections whose ports had belonged to another one.
+    pub(crate) reused: u64,
+    /// Connections that were ended because there were too many.
+    pub(crate) evicted: u64,
+}
+
+impl Tracker {
+    /// Takes a packet. Times must not decrease.
+    pub(crate) fn take(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
+        self.expire_idle(packet.at_ns, tables);
+        let key = key(packet);
+        let mut is_reused = false;
+        if self
+            .connections
+            .get(&key)
+            .is_some_and(|known| known.is_port_reuse(packet))
+        {
+            if let Some(old) = self.connections.remove(&key) {
+                old.finish(tables);
+            }
+            self.reused += 1;
+            is_reused = true;
+        }
+        let count = &mut self.count;
+        let connection = self.connections.entry(key).or_insert_with(|| {
+            let number = *count;
+            *count = count.wrapping_add(1);
+            Connection::new(number, packet, is_reused)
+        });
+        connection.take(packet, segments, tables);
+        if self.connections.len() > MAX_CONNECTIONS {
+            self.evict_idlest(tables);
+        }
+    }
+
+    /// Ends all connections.
+    pub(crate) fn finish(&mut self, tables: &mut Tables) {
+        self.end(tables, |_| true);
+    }
+
+    fn expire_idle(&mut self, at_ns: u64, tables: &mut Tables) {
+        if at_ns < self.searched_ns.saturating_add(SEARCH_NS) {
+            return;
+        }
+        self.searched_ns = at_ns;
+        self.end(tables, |connection| {
+            let silent = at_ns.saturating_sub(connection.last_ns);
+            silent > IDLE_NS || connection.is_over() && silent > OVER_NS
+        });
+    }
+
+    /// Ends the eighth of the connections that has been silent for longest.
+    fn evict_idlest(&mut self, tables: &mut Tables) {
+        let mut times: Vec<_> = self.connections.values().map(|each| each.last_ns).collect();
+        times.sort_unstable();
+        let limit = times[MAX_CONNECTIONS / 8];
+        let before = self.connections.len();
+        self.end(tables, |connection| connection.last_ns <= limit);
+        self.evicted += (before - self.connections.len()) as u64;
+    }
+
+    /// Ends the connections that `is_due` tells, in the order of their numbers.
+    fn end(&mut self, tables: &mut Tables, is_due: impl Fn(&Connection) -> bool) {
+        let due = self
+            .connections
+            .extract_if(|_, connection| is_due(connection));
+        let mut due: Vec<_> = due.map(|(_, connection)| connection).collect();
+        due.sort_unstable_by_key(|connection| connection.number);
+        for connection in due {
+            connection.finish(tables);
+        }
+    }
+}
+
+/// Returns the same key for both directions.
+fn key(packet: &Packet) -> Key {
+    let (a, b) = (packet.source, packet.destination);
+    if a <= b { (a, b) } else { (b, a) }
+}

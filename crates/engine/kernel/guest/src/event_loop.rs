@@ -1,0 +1,521 @@
+//! Play: the loop of the guest over sessions, sockets, samples and switches, until the end of the run.
+
+mod connect;
+mod event_token;
+mod selectors;
+mod sockets;
+mod switching;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
+
+use cca::SenderInfo;
+use kernel_protocol::{GuestJob, KernelSettings, Message, Reply};
+use linux_sockets::{Counters, PacingCap, options, sender_view};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::clock_gettime;
+use selection::{DEFAULT_CCA, Selectors};
+use units::{Duration, Instant};
+use workload::{Action, End, OpenedBy, Sessions, Switches};
+
+use self::event_token::{Source, watch};
+use self::sockets::Connection;
+use crate::connection::{self, EndSettings, PIECE};
+use crate::device::Device;
+use crate::flows::{self, Choice};
+use crate::host::Host;
+use crate::reader::Readers;
+
+/// Longest interval at which the states of senders are read. It is shorter if samples are more frequent.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Readings without a segment in flight after which the interval doubles with each.
+const IDLE_LOOKS: u32 = 100;
+
+/// Largest number of doublings.
+const MAX_DOUBLINGS: u32 = 10;
+
+/// Events of a socket to which nothing can be written any more.
+const ENDED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
+
+/// Bytes of a message after which an application that follows its arrival is told.
+const PART: u64 = 8_000;
+
+/// The run on the guest's side.
+pub(crate) struct EventLoop<'a> {
+    device: Device,
+    hosts: &'a [Host],
+    job: &'a GuestJob,
+    epoll: Epoll,
+    timer: TimerFd,
+    /// The kernel's time at time zero of the run.
+    zero: Duration,
+    end: Instant,
+    /// Listeners, one per flow of the scenario.
+    listeners: Vec<TcpListener>,
+    sessions: Sessions,
+    connections: Vec<Connection>,
+    switches: Switches<Choice>,
+    selectors: Selectors,
+    slot: Duration,
+    next_slot: Instant,
+    sampling: Option<Duration>,
+    next_sample: Instant,
+    next_sender_sample: Instant,
+    /// Readings in a row without a segment in flight.
+    idle_looks: u32,
+    readers: Readers,
+    piece: Vec<u8>,
+    /// Initial windows that selectors have set, by sender and destination.
+    initial_windows: BTreeMap<(String, String), Option<u32>>,
+}
+
+impl<'a> EventLoop<'a> {
+    /// Prepares the run; time zero is when this returns.
+    pub(crate) fn new(
+        mut device: Device,
+        hosts: &'a [Host],
+        job: &'a GuestJob,
+    ) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::empty())?;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::empty())?;
+        watch(&epoll, &timer, EpollFlags::EPOLLIN, Source::Timer)?;
+        let readers = Readers::new()?;
+        watch(
+            &epoll,
+            &readers.signal,
+            EpollFlags::EPOLLIN,
+            Source::Readers,
+        )?;
+        let sampling = job.sampling_ns.map(Duration::from_nanos);
+        let slot = Duration::from_nanos(job.slot_ns);
+        let switches = flows::switches(job)?;
+        let mut play = Self {
+            hosts,
+            job,
+            epoll,
+            timer,
+            zero: Duration::ZERO,
+            end: Instant::ZERO + Duration::from_nanos(job.duration_ns),
+            listeners: Vec::new(),
+            sessions: flows::sessions(job)?,
+            connections: Vec::new(),
+            selectors: flows::selectors(job, &switches)?,
+            switches,
+            slot,
+            next_slot: Instant::ZERO + slot,
+            sampling,
+            next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
+            next_sender_sample: Instant::ZERO + LOOK_INTERVAL,
+            idle_looks: 0,
+            readers,
+            piece: vec![0; PIECE],
+            initial_windows: BTreeMap::new(),
+            device: {
+                device.send(&Message::Start)?;
+                device
+            },
+        };
+        for (number, flow) in job.flows.iter().enumerate() {
+            // A selected flow has no CCA before its first connection.
+            let present = play.switches.present(number);
+            let cca = if present.auto.is_some() {
+                DEFAULT_CCA
+            } else {
+                present.name
+            };
+            let (accepts, own) = match flow.opens {
+                OpenedBy::Receiver => (End::Server, Some(cca)),
+                OpenedBy::Sender => (End::Client, None),
+            };
+            let host = play.host_of(number, accepts)?;
+            host.enter()?;
+            let address = host.address;
+            let refused = |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
+            let socket =
+                connection::listener(address, number, own, play.ends(number)).map_err(refused)?;
+            let source = Source::Listener(number);
+            watch(&play.epoll, &socket, EpollFlags::EPOLLIN, source)?;
+            play.listeners.push(socket);
+        }
+        let Reply::Clock(since) = play.device.request(&Message::Clock)? else {
+            return Err(io::Error::other("the path does not tell the time"));
+        };
+        play.zero = kernel_time()?.saturating_sub(Duration::from_nanos(since));
+        Ok(play)
+    }
+
+    fn host(&self, name: &str) -> io::Result<&'a Host> {
+        let names = &self.job.hosts;
+        let position = names.iter().position(|known| known == name);
+        position
+            .and_then(|index| self.hosts.get(index))
+            .ok_or_else(|| io::Error::other(format!("there is no host {name:?}")))
+    }
+
+    fn ends(&self, flow: usize) -> EndSettings {
+        let settings = &self.job.settings;
+        EndSettings {
+            mss: settings.mss,
+            window: settings.window,
+            nodelay: self.job.flows[flow].nodelay,
+            user_timeout_ms: settings.user_timeout_ms,
+            keepalive: settings.keepalive,
+        }
+    }
+
+    fn now(&self) -> io::Result<Instant> {
+        Ok(Instant::ZERO + kernel_time()?.saturating_sub(self.zero))
+    }
+
+    /// Plays the run to its end.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        let mut events = [EpollEvent::empty(); 64];
+        let mut armed = Instant::ZERO;
+        loop {
+            let now = self.now()?;
+            if now >= self.end {
+                return self.finish();
+            }
+            self.run_timers(now)?;
+            let next = self.next_due().min(self.end);
+            if next != armed {
+                self.arm(next)?;
+                armed = next;
+            }
+            let count = self.epoll.wait(&mut events, EpollTimeout::NONE)?;
+            for event in &events[..count] {
+                match Source::unpack(event.data()) {
+                    // An absolute timer that has expired stays readable until it is set again.
+                    Source::Timer => armed = Instant::ZERO,
+                    Source::Listener(flow) => self.accept(flow)?,
+                    Source::Readers => self.receive()?,
+                    Source::Socket(number, end) => {
+                        self.idle_looks = 0;
+                        // Reported until the socket leaves epoll, whatever it was asked for.
+                        if event.events().intersects(ENDED) {
+                            self.leave_epoll(number, end)?;
+                        }
+                        self.on_writable(number, end)?;
+                    }
+                }
+            }
+        }
+    }
+
+    fn arm(&self, at: Instant) -> io::Result<()> {
+        let time = self.zero + at.since_start();
+        let spec = TimeSpec::from_duration(std::time::Duration::from_nanos(time.as_nanos().max(1)));
+        let expiration = Expiration::OneShot(spec);
+        Ok(self
+            .timer
+            .set(expiration, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?)
+    }
+
+    fn next_due(&self) -> Instant {
+        let holds = self
+            .connections
+            .iter()
+            .filter_map(|each| each.hold.as_ref());
+        holds
+            .map(PacingCap::next)
+            .min()
+            .unwrap_or(Instant::NEVER)
+            .min(self.sessions.next_at())
+            .min(self.switches.next_at())
+            .min(self.selectors.next())
+            .min(self.next_slot)
+            .min(self.next_sender_sample)
+            .min(self.next_sample)
+    }
+
+    fn run_timers(&mut self, now: Instant) -> io::Result<()> {
+        while self.sessions.next_at() <= now {
+            self.idle_looks = 0;
+            self.sessions.wake(now);
+            self.carry_out()?;
+        }
+        while let Some(due) = self.switches.pop(now) {
+            self.switch(now, &due)?;
+        }
+        if self.selectors.next() <= now {
+            self.select(now)?;
+        }
+        self.update_pacing_caps(now)?;
+        self.send_estimates(now)?;
+        if self.next_sender_sample <= now {
+            self.keep_windows_capped()?;
+        }
+        let sample = self.next_sample <= now;
+        if sample || self.next_sender_sample <= now {
+            self.sample_senders(sample)?;
+        }
+        while let Some(interval) = self.sampling.filter(|_| self.next_sample <= now) {
+            self.next_sample += interval;
+        }
+        let soon = now + LOOK_INTERVAL;
+        let later = self.next_sender_sample.saturating_since(soon);
+        if self.idle_looks == 0 && later > Duration::ZERO {
+            // What has happened ends the long intervals; readings stay multiples of the short one.
+            self.next_sender_sample =
+                soon + Duration::from_nanos(later.as_nanos() % LOOK_INTERVAL.as_nanos());
+        }
+        if self.next_sender_sample <= now {
+            let doublings = self.idle_looks.saturating_sub(IDLE_LOOKS);
+            let idle = LOOK_INTERVAL * (1 << doublings.min(MAX_DOUBLINGS));
+            let interval = idle.min(self.slot).max(LOOK_INTERVAL);
+            while self.next_sender_sample <= now {
+                self.next_sender_sample += interval;
+            }
+            self.idle_looks += 1;
+        }
+        Ok(())
+    }
+
+    /// Carries out the actions of the sessions.
+    fn carry_out(&mut self) -> io::Result<()> {
+        while let Some(action) = self.sessions.next_action() {
+            match action {
+                Action::Open {
+                    connection,
+                    flow,
+                    by,
+                    at,
+                } => self.open(at, connection, flow, by)?,
+                Action::Read {
+                    connection,
+                    end,
+                    bytes,
+                } => {
+                    let number = connection as usize;
+                    let socket = self.connections[number].end(end);
+                    let mut left = bytes;
+                    if self.sessions.follows(connection) {
+                        while let Some(more) = left.filter(|bytes| *bytes > PART) {
+                            socket.read(&self.readers, number, end, Some(PART))?;
+                            left = Some(more - PART);
+                        }
+                    }
+                    socket.read(&self.readers, number, end, left)?;
+                }
+                Action::Write { connection, end } => self.write(connection, end)?,
+                Action::Finish { connection, end } => {
+                    self.connections[connection as usize].end(end).finish()?;
+                }
+                Action::Record {
+                    connection,
+                    name,
+                    value,
+                } => self.device.send(&Message::AppMetric {
+                    connection,
+                    name: name.to_owned(),
+                    value,
+                })?,
+                Action::Take {
+                    connection,
+                    end,
+                    bytes,
+                } => {
+                    let number = connection as usize;
+                    let socket = self.connections[number].end(end);
+                    socket.read(&self.readers, number, end, Some(bytes))?;
+                }
+                Action::Abandon { connection, end } => {
+                    self.sample_senders(false)?;
+                    self.device.send(&Message::Complete { connection })?;
+                    self.selectors.close(connection);
+                    self.connections[connection as usize].end(end).abandon()?;
+                    self.close(connection, end)?;
+                }
+                Action::Complete { connection } => {
+                    self.sample_senders(false)?;
+                    self.device.send(&Message::Complete { connection })?;
+                    self.selectors.close(connection);
+                }
+                Action::Close { connection, end } => self.close(connection, end)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes an end, and the other one as soon as the stream towards it ends.
+    fn close(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let (number, other) = (connection as usize, end.other());
+        let ends = &mut self.connections[number];
+        ends.end(end).close()?;
+        ends.end(other)
+            .close_after_the_other(&self.readers, number, other)
+    }
+
+    /// Writes the bytes that the session wants written and the connection takes.
+    fn write(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let socket = self.connections[connection as usize].end(end);
+        let Some(file) = &socket.socket else {
+            return Ok(());
+        };
+        let mut full = false;
+        while !full {
+            let wanted = self.sessions.wanted(connection, end).min(PIECE as u64);
+            if wanted == 0 {
+                break;
+            }
+            let taken = match connection::give(file, &self.piece[..wanted as usize]) {
+                Err(error) if gave_up(&self.job.settings, &error) => {
+                    return self.let_go(connection, end);
+                }
+                given => given?,
+            };
+            self.sessions.wrote(connection, end, taken);
+            full = taken < wanted;
+        }
+        let source = Source::Socket(connection as usize, end);
+        match socket.epollout_armed {
+            None if full => watch(&self.epoll, file, EpollFlags::EPOLLOUT, source)?,
+            Some(asks) if asks != full => {
+                let flags = if full {
+                    EpollFlags::EPOLLOUT
+                } else {
+                    EpollFlags::empty()
+                };
+                let mut event = EpollEvent::new(flags, source.pack());
+                self.epoll.modify(file, &mut event)?;
+            }
+            None | Some(_) => return Ok(()),
+        }
+        socket.epollout_armed = Some(full);
+        Ok(())
+    }
+
+    /// Lets go of a socket whose connection TCP gave up: nothing more is written.
+    fn let_go(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let number = connection as usize;
+        self.leave_epoll(number, end)?;
+        self.connections[number].end(end).socket = None;
+        Ok(())
+    }
+
+    /// Ends the reports of epoll on a socket.
+    fn leave_epoll(&mut self, number: usize, end: End) -> io::Result<()> {
+        let socket = self.connections[number].end(end);
+        if let (Some(file), true) = (&socket.socket, socket.epollout_armed.take().is_some()) {
+            self.epoll.delete(file)?;
+        }
+        Ok(())
+    }
+
+    /// Reports to the sessions what readers have read.
+    fn receive(&mut self) -> io::Result<()> {
+        for report in self.readers.fetch()? {
+            let (number, end) = (report.connection, report.end);
+            let now = self.now()?;
+            self.idle_looks = 0;
+            let connection = number as u32;
+            let progress = match report.progress {
+                Ok(progress) => progress,
+                Err(error) if gave_up(&self.job.settings, &error) => {
+                    self.let_go(connection, end)?;
+                    continue;
+                }
+                // The client has given the connection up: the server learns of it by a reset.
+                Err(_) if self.sessions.is_completed(connection) => {
+                    self.sessions.ended(now, connection, end);
+                    self.carry_out()?;
+                    continue;
+                }
+                Err(error) => {
+                    return Err(io::Error::other(format!("connection {number}: {error}")));
+                }
+            };
+            self.sessions.received(now, connection, end, progress.total);
+            if progress.ended {
+                self.sessions.ended(now, connection, end);
+            }
+            self.carry_out()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the view of the sender of a connection, if it is open.
+    fn view(&self, number: usize) -> io::Result<Option<SenderInfo>> {
+        let connection = &self.connections[number];
+        let socket = connection.sender();
+        socket
+            .map(|socket| sender_view(&socket, connection.cca))
+            .transpose()
+    }
+
+    /// Caps the receive windows again. Linux forgets the cap when it has learned how much memory a segment takes.
+    fn keep_windows_capped(&self) -> io::Result<()> {
+        let Some(window) = self.job.settings.window else {
+            return Ok(());
+        };
+        for socket in self.connections.iter().flat_map(Connection::sockets) {
+            options::clamp_window(socket, window)?;
+        }
+        Ok(())
+    }
+
+    /// Reports the states of all senders to the path.
+    fn sample_senders(&mut self, sample: bool) -> io::Result<()> {
+        let mut senders = Vec::new();
+        for number in 0..self.connections.len() {
+            senders.extend(self.view(number)?.map(|view| (number as u32, view)));
+        }
+        if senders.iter().any(|(_, view)| view.packets_out > 0) {
+            self.idle_looks = 0;
+        }
+        if senders.is_empty() {
+            return Ok(());
+        }
+        self.device.send(&Message::Senders { sample, senders })
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.sessions.stop(self.end);
+        self.carry_out()?;
+        self.sample_senders(false)?;
+        self.send_estimates(self.end)?;
+        let mut memory_pressures = 0;
+        for (index, name) in self.job.hosts.iter().enumerate() {
+            self.hosts[index].enter()?;
+            let counters = Counters::read()?;
+            memory_pressures += counters.memory_pressures as u32;
+            let of_host = |each: &&(usize, &Connection)| self.job.flows[each.1.flow].from == *name;
+            let all: Vec<(usize, &Connection)> = self.connections.iter().enumerate().collect();
+            let senders: Vec<usize> = all.iter().filter(of_host).map(|each| each.0).collect();
+            if let [only] = senders[..] {
+                self.device.send(&Message::Counters {
+                    connection: only as u32,
+                    loss_probes: counters.loss_probes,
+                    recoveries: counters.fast_recoveries,
+                    undone: counters.undone,
+                    timeouts: counters.timeouts,
+                })?;
+            }
+        }
+        self.device
+            .send(&Message::MemoryPressures(memory_pressures))?;
+        self.device.send(&Message::End)
+    }
+}
+
+/// Returns the kernel's monotonic time.
+fn kernel_time() -> io::Result<Duration> {
+    let time = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
+    Ok(Duration::from_nanos(
+        time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64,
+    ))
+}
+
+/// Returns whether an error of a socket is that of a connection which TCP gave up at either end, as settings let it.
+fn gave_up(settings: &KernelSettings, error: &io::Error) -> bool {
+    let may = settings.user_timeout_ms.is_some() || settings.keepalive.is_some();
+    match error.kind() {
+        io::ErrorKind::TimedOut => true,
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => may,
+        _ => false,
+    }
+}

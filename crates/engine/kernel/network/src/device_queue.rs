@@ -1,0 +1,92 @@
+//! Card: the network card of the server's host, between its kernel and the path.
+
+use std::collections::VecDeque;
+
+use net::Packet;
+use tcp::NetDevice;
+use units::{Bytes, Instant};
+
+/// Packets that the card has yet to send, and those that it has yet to report as sent.
+#[derive(Debug, Default)]
+pub(crate) struct DeviceQueue {
+    free: Instant,
+    waiting: VecDeque<(Instant, Packet)>,
+    sent: VecDeque<(Instant, u64)>,
+}
+
+impl DeviceQueue {
+    /// Takes a packet at `now`.
+    pub(crate) fn take(&mut self, now: Instant, packet: Packet) {
+        self.free = self.free.max(now)
+            + NetDevice::SERVER_RATE.time_to_send(Bytes::new(packet.size.into()));
+        self.waiting.push_back((self.free, packet));
+    }
+
+    /// Returns when the next packet leaves or is reported; [`Instant::NEVER`] if there is none.
+    pub(crate) fn next(&self) -> Instant {
+        let leaves = self.waiting.front().map_or(Instant::NEVER, |(at, _)| *at);
+        let reported = self.sent.front().map_or(Instant::NEVER, |(at, _)| *at);
+        leaves.min(reported)
+    }
+
+    /// Returns the packet that leaves at `now`, which begins its way on the path then.
+    pub(crate) fn leave(&mut self, now: Instant) -> Option<Packet> {
+        let (sent_at, packet) = self.waiting.pop_front_if(|(at, _)| *at <= now)?;
+        self.sent
+            .push_back((sent_at + NetDevice::SERVER_DELAY, packet.id));
+        Some(Packet { sent_at, ..packet })
+    }
+
+    /// Returns the number of the packet that is reported as sent at `now`.
+    pub(crate) fn report(&mut self, now: Instant) -> Option<u64> {
+        let (_, id) = self.sent.pop_front_if(|(at, _)| *at <= now)?;
+        Some(id)
+    }
+
+    /// Forgets a packet that the path has lost or delivered before its report: the kernel frees it then.
+    pub(crate) fn forget(&mut self, packet: u64) {
+        if let Some(index) = self.sent.iter().position(|(_, id)| *id == packet) {
+            self.sent.remove(index);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::*;
+    use net::{HostId, Kind};
+
+    #[test]
+    fn packets_leave_one_after_another_at_the_rate_of_the_card() {
+        let packet = |id| Packet {
+            id,
+            flow: 0,
+            source: HostId(0),
+            destination: HostId(1),
+            size: 1_250,
+            segment: tcp::Segment::default(),
+            sent_at: Instant::ZERO,
+            kind: Kind::Tcp,
+        };
+        let mut card = DeviceQueue::default();
+        assert_eq!(card.next(), Instant::NEVER);
+        let at = |nanos| Instant::ZERO + Duration::from_nanos(nanos);
+        card.take(at(1_000), packet(1));
+        card.take(at(1_000), packet(2));
+        assert_eq!((card.next(), card.leave(at(1_099))), (at(1_100), None));
+        assert_eq!(
+            card.leave(at(1_100)).map(|p| (p.id, p.sent_at)),
+            Some((1, at(1_100)))
+        );
+        assert_eq!(card.next(), at(1_200));
+        assert!(card.leave(at(1_200)).is_some());
+        // Reports come later, so that no system call sees them between two bursts.
+        assert_eq!((card.next(), card.report(at(5_099))), (at(5_100), None));
+        assert_eq!(card.report(at(5_100)), Some(1));
+        assert_eq!(card.next(), at(5_200));
+        card.forget(2);
+        assert_eq!(card.next(), Instant::NEVER);
+    }
+}

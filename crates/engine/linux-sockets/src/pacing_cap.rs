@@ -1,0 +1,130 @@
+//! Hold: keeps a congestion control that has taken over to the modelled window, by a cap of its pacing rate.
+//!
+//! A program can change neither window nor threshold of its connection on Linux. It can cap the pacing rate
+//! (SO_MAX_PACING_RATE): the window is then not used up and does not grow. In the first RTTs the cap is so low that the
+//! queue loses what exceeds the modelled window. For some more RTTs the cap keeps the modelled window in flight, in
+//! which time a new BBR finds its bandwidth. Then the cap is lifted. The window itself stays as it was: a loss-based
+//! congestion control fills the queue again when the cap is lifted.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use cca::{CaState, SenderInfo, modelled_window, used_window};
+use units::{Duration, Instant};
+
+use crate::options::cap_pacing_rate;
+
+/// RTTs in which the queue drains, and RTTs after that in which the window is kept.
+const DRAIN_ROUNDS: u64 = 2;
+const KEEP_ROUNDS: u64 = 6;
+
+/// Cap of the pacing rate after a takeover.
+#[derive(Clone, Debug)]
+pub struct PacingCap {
+    window: u32,
+    /// Present cap, bytes per second.
+    cap: u64,
+    /// The cap after draining.
+    final_cap: u64,
+    next: Instant,
+    final_for: Option<Duration>,
+}
+
+impl PacingCap {
+    /// Returns the hold on a connection whose sender looked like `before` at its takeover; `None` before the first
+    /// RTT sample and in the recovery from a time-out, when there is no window to model.
+    pub fn new(now: Instant, before: &SenderInfo) -> Option<Self> {
+        if before.ca_state == CaState::Loss {
+            return None;
+        }
+        let at_least = Duration::from_micros(1);
+        let (srtt, min_rtt) = (before.srtt?.max(at_least), before.min_rtt?.max(at_least));
+        let used = used_window(before.cwnd, before.packets_out, before.app_limited);
+        let window = modelled_window(used, srtt, min_rtt);
+        let per_second = |segments: u64, time: Duration| {
+            let bytes = u128::from(segments) * u128::from(before.mss) * 1_000_000_000;
+            (bytes / u128::from(time.as_nanos().max(1))) as u64
+        };
+        // In these rounds the path delivers its share of the old window. So much less is sent that the modelled
+        // window is left.
+        let delivered = DRAIN_ROUNDS * u64::from(used);
+        let excess = u64::from(used.saturating_sub(window));
+        Some(Self {
+            window,
+            cap: per_second(delivered.saturating_sub(excess), srtt * DRAIN_ROUNDS).max(1),
+            final_cap: per_second(window.into(), min_rtt).max(1),
+            next: now + srtt * DRAIN_ROUNDS,
+            final_for: Some(min_rtt * KEEP_ROUNDS),
+        })
+    }
+
+    /// Returns the modelled window, segments.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Returns when [`PacingCap::advance`] is to be called.
+    pub fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Sets the cap of the present stage on the socket.
+    ///
+    /// # Errors
+    /// Those of setsockopt(2).
+    pub fn apply(&self, socket: &impl AsFd) -> io::Result<()> {
+        cap_pacing_rate(socket, self.cap)
+    }
+
+    /// Enters the next stage; returns whether there is one.
+    pub fn advance(&mut self) -> bool {
+        let Some(length) = self.final_for.take() else {
+            return false;
+        };
+        self.cap = self.final_cap;
+        self.next += length;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 200 segments at 100 ms over a base of 50 ms: 100 are in a queue and leave it within two RTTs.
+    #[test]
+    fn the_queue_drains_and_the_window_is_kept() {
+        let before = SenderInfo {
+            cwnd: 200,
+            packets_out: 200,
+            srtt: Some(Duration::from_millis(100)),
+            min_rtt: Some(Duration::from_millis(50)),
+            mss: 1_000,
+            ..SenderInfo::default()
+        };
+        let now = Instant::ZERO;
+        let mut hold = PacingCap::new(now, &before).expect("RTTs are known");
+        assert_eq!(hold.window(), 100);
+        // The path delivers 2000 segments a second; 300 are sent in 200 ms.
+        assert_eq!(hold.cap, 1_500_000);
+        assert_eq!(hold.next(), now + Duration::from_millis(200));
+        assert!(hold.advance());
+        assert_eq!(hold.cap, 2_000_000);
+        assert_eq!(hold.next(), now + Duration::from_millis(500));
+        assert!(!hold.advance());
+    }
+
+    #[test]
+    fn the_window_of_a_time_out_is_not_held() {
+        let before = SenderInfo {
+            cwnd: 1,
+            packets_out: 100,
+            srtt: Some(Duration::from_millis(100)),
+            min_rtt: Some(Duration::from_millis(50)),
+            mss: 1_000,
+            ca_state: CaState::Loss,
+            ..SenderInfo::default()
+        };
+        assert!(PacingCap::new(Instant::ZERO, &before).is_none());
+    }
+}

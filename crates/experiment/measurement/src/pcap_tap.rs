@@ -1,0 +1,193 @@
+//! Tap: an observer that writes what one node sends and receives to a capture file, as Wireshark reads it.
+
+use std::io::{self, Write};
+use std::net::SocketAddrV4;
+
+use net::{HostId, Kind, Observer, Packet};
+use packet::addressing::address;
+use packet::pcap::Writer;
+use packet::wire::{IpPacket, encode};
+use units::Instant;
+
+/// Hosts and ports of the two ends of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FlowPorts {
+    /// The end that opens it.
+    pub(crate) client: (HostId, u16),
+    /// The end that listens.
+    pub(crate) server: (HostId, u16),
+}
+
+impl FlowPorts {
+    fn port(&self, host: HostId) -> u16 {
+        if host == self.client.0 {
+            self.client.1
+        } else {
+            self.server.1
+        }
+    }
+}
+
+/// Observer that captures the TCP packets of one host, or of one middlebox. It leaves out cross-traffic.
+pub(crate) struct PcapTap<W: Write> {
+    host: HostId,
+    /// By the number of the flow.
+    flows: Vec<FlowPorts>,
+    out: Writer<W>,
+    packet: Vec<u8>,
+    /// Packets written per direction, for the identification field.
+    identification: [u16; 2],
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> PcapTap<W> {
+    /// Taps `host`, whose connections [`add_flow`](Self::add_flow) names, and keeps `snaplen` bytes of each packet.
+    ///
+    /// # Errors
+    /// If the header of the file cannot be written.
+    pub(crate) fn new(host: HostId, snaplen: u32, out: W) -> io::Result<Self> {
+        Ok(Self {
+            host,
+            flows: Vec::new(),
+            out: Writer::new(out, snaplen)?,
+            packet: Vec::with_capacity(2_048),
+            identification: [0; 2],
+            failed: None,
+        })
+    }
+
+    /// Adds the next flow, a connection between the ends in `ports`.
+    pub(crate) fn add_flow(&mut self, ports: FlowPorts) {
+        self.flows.push(ports);
+    }
+
+    /// Ends the capture.
+    ///
+    /// # Errors
+    /// Returns the first error since the beginning.
+    pub(crate) fn finish(self) -> io::Result<W> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.out.finish(),
+        }
+    }
+
+    fn write(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
+        let flow = self.flows.get(packet.flow as usize).ok_or_else(|| {
+            io::Error::other(format!(
+                "flow {} has no ports: {} have",
+                packet.flow,
+                self.flows.len()
+            ))
+        })?;
+        let endpoint = |host: HostId| SocketAddrV4::new(address(host.0), flow.port(host));
+        let identification = &mut self.identification[usize::from(packet.source == self.host)];
+        let datagram = IpPacket {
+            source: endpoint(packet.source),
+            destination: endpoint(packet.destination),
+            identification: *identification,
+            segment: packet.segment,
+        };
+        *identification = identification.wrapping_add(1);
+        let total = encode(&datagram, self.out.snaplen() as usize, &mut self.packet)
+            .map_err(io::Error::other)?;
+        self.out.write(at, u32::from(total), &self.packet)
+    }
+
+    /// Writes a packet that the host of the capture has sent or received. Most runs go without a capture.
+    #[cold]
+    fn capture(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        if host != self.host || packet.kind == Kind::Cross || self.failed.is_some() {
+            return;
+        }
+        if let Err(error) = self.write(at, packet) {
+            self.failed = Some(error);
+        }
+    }
+}
+
+impl<W: Write> Observer for PcapTap<W> {
+    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        self.capture(at, host, packet);
+    }
+
+    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        self.capture(at, host, packet);
+    }
+
+    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.capture(at, node, packet);
+    }
+
+    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.capture(at, node, packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::pcap::Reader;
+    use packet::wire;
+    use tcp::Segment;
+
+    #[test]
+    fn a_capture_has_a_header_and_a_record_per_packet_of_its_host() {
+        let (server, client) = (HostId(0), HostId(1));
+        let flow = FlowPorts {
+            client: (client, 50_000),
+            server: (server, 443),
+        };
+        let mut tap = PcapTap::new(server, 96, Vec::new()).unwrap();
+        tap.add_flow(flow);
+        let segment = Segment {
+            seq: 1,
+            len: 1_000,
+            ..Segment::default()
+        };
+        let data = Packet {
+            source: server,
+            destination: client,
+            segment,
+            ..Packet::default()
+        };
+        tap.sent(Instant::from_nanos(2_000_000_003), server, &data);
+        tap.received(Instant::from_nanos(2_000_000_004), client, &data);
+        let cross = Packet {
+            kind: Kind::Cross,
+            ..data
+        };
+        tap.sent(Instant::from_nanos(2_000_000_005), server, &cross);
+
+        let file = tap.finish().unwrap();
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+        assert_eq!((word(0), word(16), word(20)), (0xa1b2_3c4d, 96, 101));
+        assert_eq!([24, 28, 32, 36].map(word), [2, 3, 96, 1_040]);
+        assert_eq!(file.len(), 24 + 16 + 96);
+        let datagram = wire::parse(&file[40..]).unwrap();
+        assert_eq!(datagram.source.to_string(), "10.0.0.1:443");
+        assert_eq!(datagram.destination.to_string(), "10.0.0.2:50000");
+        assert_eq!(datagram.segment, segment);
+
+        let records: Vec<_> = Reader::new(&file[..])
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(records.len(), 1);
+        assert_eq!(
+            (records[0].at.as_nanos(), records[0].total),
+            (2_000_000_003, 1_040)
+        );
+        assert_eq!(wire::parse(&records[0].bytes), Ok(datagram));
+    }
+
+    #[test]
+    fn a_flow_without_ports_fails_the_capture() {
+        let mut tap = PcapTap::new(HostId(0), 96, Vec::new()).unwrap();
+        tap.sent(Instant::ZERO, HostId(0), &Packet::default());
+        assert_eq!(
+            tap.finish().unwrap_err().to_string(),
+            "flow 0 has no ports: 0 have"
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Fates: the fate of each data segment, kept beside a capture so that its analysis can be judged.
+
+use std::collections::HashMap;
+
+use net::{DropReason, Packet};
+use results::FateRow;
+use units::Instant;
+
+/// Data segments of a run in the order of sending.
+#[derive(Debug, Default)]
+pub(crate) struct SegmentOutcomes {
+    rows: Vec<FateRow>,
+    /// End of the highest byte reported to the sender of each flow.
+    reported: HashMap<u32, u64>,
+    /// Row of each packet on its way.
+    under_way: HashMap<u64, usize>,
+}
+
+impl SegmentOutcomes {
+    /// Notes a data segment; `seq` is its first byte.
+    pub(crate) fn sent(&mut self, at: Instant, packet: &Packet, seq: u64) {
+        self.under_way.insert(packet.id, self.rows.len());
+        self.rows.push(FateRow {
+            flow: packet.flow,
+            seq,
+            len: packet.segment.len,
+            sent_ns: at.as_nanos(),
+            ended_ns: u64::MAX,
+            reported: self.reported.get(&packet.flow).copied().unwrap_or(0),
+            fate: "under way".to_owned(),
+        });
+    }
+
+    /// Notes that an ACK or SACK block up to `edge` reached the sender of a flow.
+    pub(crate) fn reported(&mut self, flow: u32, edge: u64) {
+        let highest = self.reported.entry(flow).or_default();
+        *highest = edge.max(*highest);
+    }
+
+    /// Notes that a packet was received.
+    pub(crate) fn received(&mut self, at: Instant, packet: &Packet) {
+        self.ended(at, packet, "received");
+    }
+
+    /// Notes that a packet was dropped.
+    pub(crate) fn dropped(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
+        let fate = match reason {
+            DropReason::Mtu => "mtu",
+            DropReason::Overflow => "overflow",
+            DropReason::Aqm => "aqm",
+            DropReason::Policer => "policer",
+            DropReason::Loss => "loss",
+            DropReason::Reset => "reset",
+            DropReason::Radio => "radio",
+        };
+        self.ended(at, packet, fate);
+    }
+
+    fn ended(&mut self, at: Instant, packet: &Packet, fate: &str) {
+        if let Some(row) = self.under_way.remove(&packet.id) {
+            let row = &mut self.rows[row];
+            row.ended_ns = at.as_nanos();
+            fate.clone_into(&mut row.fate);
+        }
+    }
+
+    /// Returns the rows.
+    pub(crate) fn finish(self) -> Vec<FateRow> {
+        self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcp::Segment;
+
+    #[test]
+    fn each_segment_has_one_row_with_its_end() {
+        let mut fates = SegmentOutcomes::default();
+        let packet = |id| Packet {
+            id,
+            segment: Segment {
+                len: 100,
+                ..Segment::default()
+            },
+            ..Packet::default()
+        };
+        for id in 0..3 {
+            fates.sent(Instant::from_nanos(id), &packet(id), id * 100);
+        }
+        fates.dropped(Instant::from_nanos(10), &packet(1), DropReason::Overflow);
+        fates.received(Instant::from_nanos(20), &packet(0));
+        let rows = fates.finish();
+        assert_eq!(rows[2].reported, 0);
+        let told: Vec<_> = rows
+            .iter()
+            .map(|r| (r.seq, r.fate.as_str(), r.ended_ns))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (0, "received", 20),
+                (100, "overflow", 10),
+                (200, "under way", u64::MAX)
+            ]
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Line-up: the CCAs of one or several flows that run together, and the middleboxes that they pass.
+
+use core::str::FromStr;
+
+use super::lineup_text::{LineupText, expand_item, items};
+use super::{CcaChoice, Middlebox, Scenario};
+
+/// Word for a path without middleboxes.
+const NONE: &str = "none";
+
+/// CCAs of flows that run at the same time, written `cubic`, `cubic:beta=0.8` or `cubic+bbr`. Middleboxes follow after
+/// an at sign each: `cubic@es`, `cubic@none`, `cubic@split:at=node-1@es`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CcaMix {
+    flows: Vec<CcaChoice>,
+    /// Middleboxes in place of those of the scenario, which stay if there are none here.
+    middleboxes: Option<Vec<Middlebox>>,
+}
+
+impl CcaMix {
+    /// Parses a list in which commas separate both line-ups and the parameters of a CCA:
+    /// `cubic:hystart=off,beta=0.8,bbr+reno`.
+    ///
+    /// # Errors
+    /// If a name or a parameter is unknown, or a value not allowed.
+    pub fn list(text: &str) -> Result<Vec<Self>, String> {
+        Self::list_with(text, &[], None)
+    }
+
+    /// Parses a list as [`CcaMix::list`] does. In it the flow `all` stands for each of the CCAs `all` in turn, and the
+    /// item `own` for the line-up `own`.
+    ///
+    /// # Errors
+    /// If a name or a parameter is unknown, or a value not allowed.
+    pub fn list_with(text: &str, all: &[String], own: Option<&str>) -> Result<Vec<Self>, String> {
+        let items = items(text).into_iter();
+        let items: Vec<String> = items.flat_map(|item| expand_item(item, all, own)).collect();
+        let mut lineups = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let before = number.checked_sub(1).map(|number| items[number].as_str());
+            let read: Result<Self, String> = item.parse();
+            lineups.push(read.map_err(|error| split_error(before, error))?);
+        }
+        Ok(lineups)
+    }
+
+    /// Returns each line-up through each choice of middleboxes in a list such as `none,es:reserve=4,split@es`, middlebox
+    /// by middlebox; unchanged without any.
+    ///
+    /// # Errors
+    /// If a middlebox is unknown, or a line-up names its middleboxes already.
+    pub fn through(lineups: Vec<Self>, list: &str) -> Result<Vec<Self>, String> {
+        let choices = items(list);
+        if choices.is_empty() {
+            return Ok(lineups);
+        }
+        if let Some(lineup) = lineups.iter().find(|lineup| lineup.middleboxes.is_some()) {
+            return Err(format!(
+                "middlebox: {:?} names a middlebox already; leave it out there, or --middlebox",
+                lineup.to_string()
+            ));
+        }
+        let mut found = Vec::new();
+        for choice in &choices {
+            let middleboxes = Some(middleboxes(choice)?);
+            found.extend(lineups.iter().map(|lineup| Self {
+                flows: lineup.flows.clone(),
+                middleboxes: middleboxes.clone(),
+            }));
+        }
+        Ok(found)
+    }
+
+    /// Gives each of the first flows its CCA, and the path its middleboxes. If there are fewer flows than CCAs, copies of
+    /// the first flow are added.
+    pub fn apply(&self, scenario: &mut Scenario) {
+        if let Some(middleboxes) = &self.middleboxes {
+            scenario.path.middleboxes.clone_from(middleboxes);
+        }
+        for (number, choice) in self.flows.iter().enumerate() {
+            if number >= scenario.flows.len() {
+                let Some(mut flow) = scenario.flows.first().cloned() else {
+                    return;
+                };
+                flow.name = format!("flow-{}", number + 1);
+                scenario.flows.push(flow);
+            }
+            scenario.flows[number].cca = choice.clone();
+        }
+    }
+}
+
+/// Returns the error for the text after `before`. If that ends with a file name, the error says that the text may have
+/// been meant as part of that name.
+fn split_error(before: Option<&str>, error: String) -> String {
+    let last = before.and_then(|before| before.rsplit([':', ',']).next());
+    let file = last
+        .and_then(|last| last.split_once('='))
+        .filter(|(parameter, _)| ["policy", "memory"].contains(&parameter.trim()));
+    match file {
+        Some((parameter, name)) => format!(
+            "{error}; if it is the rest of a file's name after {parameter}={name}: names with a comma or a plus \
+             sign cannot be given"
+        ),
+        None => error,
+    }
+}
+
+impl FromStr for CcaMix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let LineupText {
+            flows: parts,
+            middleboxes: boxes,
+        } = LineupText::of(text);
+        let middleboxes = boxes.map(middleboxes).transpose()?;
+        let mut choices = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let before = number.checked_sub(1).map(|number| parts[number].as_str());
+            let read: Result<CcaChoice, String> = part.parse();
+            choices.push(read.map_err(|error| split_error(before, error))?);
+        }
+        Ok(Self {
+            flows: choices,
+            middleboxes,
+        })
+    }
+}
+
+/// Reads middleboxes that are joined by at signs, or `none`.
+fn middleboxes(text: &str) -> Result<Vec<Middlebox>, String> {
+    if text.trim() == NONE {
+        return Ok(Vec::new());
+    }
+    text.split('@').map(str::parse).collect()
+}
+
+impl core::fmt::Display for CcaMix {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (number, choice) in self.flows.iter().enumerate() {
+            let sign = if number == 0 { "" } else { "+" };
+            write!(f, "{sign}{choice}")?;
+        }
+        match self.middleboxes.as_deref() {
+            None => Ok(()),
+            Some([]) => write!(f, "@{NONE}"),
+            Some(boxes) => boxes.iter().try_for_each(|each| write!(f, "@{each}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_stand_between_line_ups_and_between_parameters() {
+        let written = |text: &str| -> Vec<String> {
+            let all = CcaMix::list(text).expect("it can be read");
+            all.iter().map(CcaMix::to_string).collect()
+        };
+        assert_eq!(written("CUBIC, bbr ,newreno"), ["cubic", "bbr", "reno"]);
+        assert_eq!(
+            written("cubic:hystart=no,beta=0.80,bbr"),
+            ["cubic:beta=0.8,hystart=off", "bbr"]
+        );
+        assert_eq!(
+            written("cubic+bbr,reno+cubic:c=1+cubic"),
+            ["cubic+bbr", "reno+cubic:c=1+cubic"]
+        );
+    }
+
+    #[test]
+    fn an_at_sign_before_a_digit_belongs_to_a_requirement() {
+        let written = |text: &str| text.parse::<CcaMix>().map(|lineup| lineup.to_string());
+        for text in [
+            "auto:requirement=goodput@100ms",
+            "auto:requirement=delay@2Mbps+cubic",
+            "auto:requirement=goodput@100ms@split",
+            "auto:requirement=delay@0.5Mbps@none",
+        ] {
+            assert_eq!(written(text).as_deref(), Ok(text));
+        }
+        let through: CcaMix = "auto:requirement=goodput@100ms@es"
+            .parse()
+            .expect("it is right");
+        assert_eq!(through.flows.len(), 1);
+        assert_eq!(through.middleboxes.map(|boxes| boxes.len()), Some(1));
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named() {
+        let complaint = |text: &str| CcaMix::list(text).expect_err("it is wrong");
+        assert_eq!(
+            complaint("cubic:hystart"),
+            "\"cubic:hystart\": \"hystart\" is not a setting; allowed: parameter=value"
+        );
+        assert_eq!(
+            complaint("cubic:beta=2"),
+            "cubic: \"2\" is not a value of beta; allowed: numbers from 0.01 to 0.99"
+        );
+        assert!(complaint("cubik").contains("did you mean \"cubic\"?"));
+    }
+
+    #[test]
+    fn files_with_separators_in_their_names_are_told_so() {
+        for (text, rest) in [
+            (
+                "auto:policy=a+b.toml",
+                "\"b.toml\" is not a congestion control",
+            ),
+            (
+                "auto:policy=a,b.toml",
+                "\"b.toml\" is not a congestion control",
+            ),
+            ("auto:requirement=delay,memory=a+b.toml,hints=on", "b.toml"),
+            (
+                "cubic,auto:memory=a,b.toml",
+                "\"b.toml\" is not a congestion control",
+            ),
+        ] {
+            let error = CcaMix::list(text).expect_err("it is torn");
+            assert!(error.contains(rest), "{error}");
+            let told = "=a: names with a comma or a plus sign cannot be given";
+            assert!(error.ends_with(told), "{error}");
+        }
+        let other = CcaMix::list("auto:requirement=delay+b.toml").expect_err("it is wrong");
+        assert!(!other.contains("names with"), "{other}");
+    }
+
+    #[test]
+    fn a_parameter_is_given_once() {
+        let complaint = |text: &str| CcaMix::list(text).expect_err("it is wrong");
+        assert_eq!(
+            complaint("auto:requirement=delay,requirement=goodput"),
+            "\"auto:requirement=delay,requirement=goodput\": \"requirement\" is given more than once; \
+             allowed: once"
+        );
+        assert!(complaint("cubic:beta=0.8,beta=0.7").contains("\"beta\" is given more than once"));
+    }
+
+    #[test]
+    fn middleboxes_follow_after_an_at_sign() {
+        let all = CcaMix::list(
+            "cubic@es:reserve=4,at=node-1,bbr+reno@split@es:at=node-1,reno@none,cubic",
+        );
+        let all = all.expect("it can be read");
+        let written: Vec<String> = all.iter().map(CcaMix::to_string).collect();
+        let expected = [
+            "cubic@es:at=node-1,reserve=4",
+            "bbr+reno@split@es:at=node-1",
+            "reno@none",
+            "cubic",
+        ];
+        assert_eq!(written, expected);
+        let mut scenario = Scenario::default();
+        all[1].apply(&mut scenario);
+        assert_eq!(scenario.path.middleboxes.len(), 2);
+        all[3].apply(&mut scenario);
+        assert_eq!(scenario.path.middleboxes.len(), 2);
+        all[2].apply(&mut scenario);
+        assert_eq!(scenario.path.middleboxes.len(), 0);
+        let error = CcaMix::list("cubic@ess").unwrap_err();
+        assert!(error.contains("unknown variant `ess`"), "{error}");
+    }
+
+    #[test]
+    fn words_of_a_list_stand_for_several() {
+        let all = ["reno".to_owned(), "bbr".to_owned()];
+        let written = |text: &str| -> Vec<String> {
+            let lineups = CcaMix::list_with(text, &all, Some("cubic:beta=0.8,hystart=off"));
+            let lineups = lineups.expect("it can be read");
+            lineups.iter().map(CcaMix::to_string).collect()
+        };
+        assert_eq!(
+            written("own,all@es:reserve=4,at=node-1,cubic+all"),
+            [
+                "cubic:beta=0.8,hystart=off",
+                "reno@es:at=node-1,reserve=4",
+                "bbr@es:at=node-1,reserve=4",
+                "cubic+reno",
+                "cubic+bbr"
+            ]
+        );
+        assert!(CcaMix::list("all").is_err() && CcaMix::list("own").is_err());
+    }
+
+    #[test]
+    fn missing_flows_are_added() {
+        let mut scenario = Scenario::default();
+        scenario.flows.truncate(1);
+        let lineup: CcaMix = "cubic+reno".parse().expect("it can be read");
+        lineup.apply(&mut scenario);
+        let names: Vec<String> = scenario
+            .flows
+            .iter()
+            .map(|flow| flow.cca.to_string())
+            .collect();
+        assert_eq!(names, ["cubic", "reno"]);
+        assert_ne!(scenario.flows[0].name, scenario.flows[1].name);
+    }
+}

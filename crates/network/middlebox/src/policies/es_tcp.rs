@@ -1,0 +1,112 @@
+//! ES-TCP: the last bytes are acknowledged only after the far end has confirmed everything (Kim 2016, section 5.4).
+//!
+//! Both hosts run unmodified TCP. The split host keeps K bytes at the end of the data back from its ACKs. All but one
+//! of them serve to freeze the sender, or to let it go on. The last one is acknowledged when the far end has confirmed
+//! all data and nothing is pending.
+
+use tcp::{Connection, Segment};
+use units::{Duration, Instant};
+
+use super::Policy;
+
+/// State of the sender, as far as this policy has brought it about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sender {
+    /// It has a window.
+    Free,
+    /// It has no window because it was about to send reserved bytes again.
+    Frozen,
+}
+
+/// Policy of ES-TCP.
+pub(crate) struct EsTcp {
+    reserve: u64,
+    freeze_after: Duration,
+    sender: Sender,
+    /// Payload of the sender's largest segment, bytes.
+    full: u64,
+    /// Time at which the estimate of the sender's time-out expires.
+    expires: Instant,
+}
+
+impl EsTcp {
+    pub(crate) fn new(reserve: u64, freeze_after: Duration) -> Self {
+        Self {
+            reserve,
+            freeze_after,
+            sender: Sender::Free,
+            full: 1,
+            expires: Instant::NEVER,
+        }
+    }
+
+    /// Lets the next ACK freeze the sender: it covers one reserved byte more and offers no window.
+    fn freeze(&mut self, inbound: &mut Connection) {
+        self.expires = Instant::NEVER;
+        self.sender = Sender::Frozen;
+        inbound.freeze(true);
+        if inbound.withheld() > 1 {
+            inbound.release(1);
+        }
+    }
+
+    /// Returns whether the sender could send a full segment. If not, it is frozen as it is, and a window update will
+    /// let it go on.
+    fn has_window(&self, inbound: &Connection) -> bool {
+        inbound.offered_window() >= self.full
+    }
+
+    fn thaw(&mut self, inbound: &mut Connection) {
+        self.sender = Sender::Free;
+        inbound.freeze(false);
+    }
+}
+
+impl Policy for EsTcp {
+    fn reserve(&self) -> u64 {
+        self.reserve
+    }
+
+    fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {
+        self.full = self.full.max(u64::from(segment.len));
+        if inbound.repeats(segment) {
+            // The sender's time-out has come before our estimate of it: the answer to the repetition freezes it.
+            if self.has_window(inbound) {
+                self.freeze(inbound);
+            }
+        } else if self.sender == Sender::Frozen {
+            self.thaw(inbound);
+        }
+    }
+
+    fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
+        let waits = inbound.withheld() > 0 && self.has_window(inbound);
+        self.expires = if waits {
+            now + self.freeze_after
+        } else {
+            Instant::NEVER
+        };
+    }
+
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
+        if everything {
+            self.thaw(inbound);
+            self.expires = Instant::NEVER;
+            inbound.acknowledge(now);
+        } else if self.sender == Sender::Free && inbound.window_update_due() {
+            if inbound.withheld() > 1 {
+                inbound.release(1);
+            }
+            inbound.acknowledge(now);
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        self.expires
+    }
+
+    fn on_deadline(&mut self, now: Instant, inbound: &mut Connection) {
+        self.freeze(inbound);
+        inbound.acknowledge(now);
+    }
+}

@@ -1,0 +1,247 @@
+//! Air ledger: the checker's account of the radio access network, kept from its log.
+
+use config::Buffer;
+use radio::ran::{Direction, RanConfig, TtiRecord, UserId};
+use units::Instant;
+
+use super::Violation;
+
+/// The account of all users: nobody may get more than was decoded for them, nor more than their capacity.
+///
+/// The capacity of a user is what the resource blocks of its cell could carry that nobody else was given. So where every
+/// user keeps to its own, all of them keep to that of the cell.
+pub(super) struct RadioAudit {
+    prbs: u64,
+    max_transmissions: u64,
+    /// Of the buffer in each direction.
+    limits: [Buffer; 2],
+    users: Vec<[UserAudit; 2]>,
+    /// Resource blocks seen so far in the present TTI, by cell and direction.
+    used: Vec<[u64; 2]>,
+    tti: Option<u64>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct UserAudit {
+    /// Whether its TTIs are in the log.
+    known: bool,
+    /// Bytes of packets in blocks that were decoded.
+    decoded: u64,
+    /// Bytes of packets that have arrived.
+    arrived: u64,
+    capacity: Capacity,
+}
+
+/// Capacity so far: an expectation, since it counts a block less the share of it that will be repeated.
+#[derive(Clone, Copy, Default)]
+struct Capacity {
+    bytes: f64,
+    /// Sum of the squares of the bytes of each TTI.
+    squares: f64,
+}
+
+impl Capacity {
+    /// Standard deviations of luck that are allowed: 5 happen once in three million runs.
+    const DEVIATIONS: f64 = 5.0;
+
+    fn add(&mut self, bytes: u32) {
+        self.bytes += f64::from(bytes);
+        self.squares += f64::from(bytes) * f64::from(bytes);
+    }
+
+    /// Returns the most bytes that luck could have carried. Whether a block takes a second TTI is a draw, whose standard
+    /// deviation is half of the block at the most.
+    fn at_most(&self) -> u64 {
+        (self.bytes + Self::DEVIATIONS * (self.squares / 4.0).sqrt()) as u64
+    }
+}
+
+impl RadioAudit {
+    pub(super) fn new(config: &RanConfig) -> Self {
+        let settings = &config.radio;
+        let account = |observed| UserAudit {
+            known: observed && settings.log,
+            ..UserAudit::default()
+        };
+        Self {
+            prbs: config.air.grid().prbs() as u64,
+            max_transmissions: u64::from(settings.harq.transmissions),
+            limits: [settings.rlc.buffer, settings.rlc.uplink_buffer],
+            users: config
+                .users
+                .iter()
+                .map(|user| [account(user.observed); 2])
+                .collect(),
+            used: vec![[0; 2]; config.cells()],
+            tti: None,
+        }
+    }
+
+    pub(super) fn tti(&mut self, at: Instant, record: &TtiRecord) -> Result<(), Violation> {
+        let way = record.direction as usize;
+        // There is one record of the downlink in each TTI.
+        if record.direction == Direction::Down {
+            let accounts = &mut self.users[record.user as usize];
+            for (account, bytes) in accounts.iter_mut().zip(record.capacity) {
+                account.capacity.add(bytes);
+            }
+        }
+        if self.tti != Some(record.tti) {
+            self.tti = Some(record.tti);
+            self.used.fill([0; 2]);
+        }
+        let within = |what, found: u64, most: u64| {
+            if found <= most {
+                Ok(())
+            } else {
+                Err(Violation::Radio {
+                    user: record.user,
+                    at,
+                    what,
+                    found,
+                    most,
+                })
+            }
+        };
+        match self.limits[way] {
+            Buffer::Packets(most) => {
+                within("packets waiting", u64::from(record.queue_packets), most)?;
+            }
+            Buffer::Bytes(most) => within("bytes waiting", record.queue_bytes, most.get())?,
+            // The check of the settings refuses it.
+            Buffer::Bdp(_) => {}
+        }
+        let Some(block) = record.block else {
+            return Ok(());
+        };
+        within(
+            "payload of a block",
+            block.payload.into(),
+            block.bytes.into(),
+        )?;
+        within("attempts", block.attempt.into(), self.max_transmissions)?;
+        let used = &mut self.used[record.cell as usize][way];
+        *used += u64::from(block.prbs);
+        within("resource blocks", *used, self.prbs)?;
+        if block.decoded {
+            self.users[record.user as usize][way].decoded += u64::from(block.payload);
+        }
+        Ok(())
+    }
+
+    /// Verifies the arrival of a packet of `bytes`.
+    pub(super) fn arrived(
+        &mut self,
+        user: UserId,
+        direction: Direction,
+        bytes: u32,
+        at: Instant,
+    ) -> Result<(), Violation> {
+        let account = &mut self.users[user as usize][direction as usize];
+        account.arrived += u64::from(bytes);
+        let limits = [
+            ("bytes arrived, of those decoded,", account.decoded),
+            (
+                "bytes arrived, of the capacity,",
+                account.capacity.at_most(),
+            ),
+        ];
+        let exceeded = limits
+            .into_iter()
+            .find(|(_, most)| account.known && account.arrived > *most);
+        match exceeded {
+            None => Ok(()),
+            Some((what, most)) => Err(Violation::Radio {
+                user,
+                at,
+                what,
+                found: account.arrived,
+                most,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use radio::channel::{FadedSinr, SinrTrace};
+    use radio::ran::{BlockRecord, Channel, User};
+    use radio::settings::Radio;
+    use units::Duration;
+
+    use super::*;
+
+    fn ledger() -> RadioAudit {
+        let radio = Radio {
+            log: true,
+            ..Radio::default()
+        };
+        let sinr = SinrTrace::new(vec![(Instant::ZERO, 20.0)]).unwrap();
+        RadioAudit::new(&RanConfig {
+            air: Arc::clone(&radio.air_interface().unwrap()),
+            radio,
+            users: vec![User {
+                channel: Channel::Traced(Box::new(FadedSinr::unfaded(sinr))),
+                speed_mps: None,
+                observed: true,
+            }],
+        })
+    }
+
+    /// A TTI of 20 MHz whose block, of `bytes`, is decoded at once.
+    fn decoded(tti: u64, bytes: u32, capacity: u32) -> TtiRecord {
+        TtiRecord {
+            tti,
+            user: 0,
+            cell: 0,
+            direction: Direction::Down,
+            sinr_db: 20.0,
+            cqi: 13,
+            block: Some(BlockRecord {
+                mcs: 25,
+                bytes,
+                payload: bytes,
+                attempt: 1,
+                bler: 0.0,
+                decoded: true,
+                prbs: 100,
+            }),
+            mcs: 25,
+            wasted: false,
+            queue_bytes: 0,
+            queue_packets: 0,
+            capacity: [capacity, 0],
+        }
+    }
+
+    /// Runs `ttis` TTIs with blocks of 7000 bytes, all of which arrive.
+    fn run(ttis: u64, capacity: impl Fn(u64) -> u32) -> Result<(), Violation> {
+        let mut ledger = ledger();
+        for tti in 0..ttis {
+            let at = Instant::ZERO + Duration::from_millis(tti);
+            ledger.tti(at, &decoded(tti, 7_000, capacity(tti)))?;
+            ledger.arrived(0, Direction::Down, 7_000, at)?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn bytes_above_the_capacity_of_a_cell_are_found() {
+        // Blocks by sub-band reports carry 11 % more than the capacity that follows from the wideband report.
+        let violation = run(2_000, |_| 6_300).unwrap_err().to_string();
+        let expected = "bytes arrived, of the capacity, is";
+        assert!(violation.contains(expected), "{violation}");
+        // What no TTI could have carried is found at once.
+        assert!(run(1, |_| 0).is_err());
+        assert_eq!(run(2_000, |_| 7_000), Ok(()));
+    }
+
+    #[test]
+    fn luck_with_repetitions_is_no_violation() {
+        // One block in ten is expected to fail, and none does for a while.
+        let lucky = |tti| if tti < 100 { 6_364 } else { 7_000 };
+        assert_eq!(run(2_000, lucky), Ok(()));
+    }
+}

@@ -1,0 +1,92 @@
+//! Outages: times without capacity of the wires behind a middlebox, as the changes that it is told of.
+
+use units::Instant;
+
+use crate::{HostId, LinkCapacity, LinkChange, LinkSubscription};
+
+/// Changes to come of one link that a middlebox watches.
+pub(crate) struct OutageWatch {
+    /// Neighbour to which the link leads.
+    pub(crate) to: HostId,
+    capacity: LinkCapacity,
+    watch: LinkSubscription,
+    next: Option<(Instant, LinkChange)>,
+    /// End of the outage that the next change belongs to, and its start.
+    outage: (Instant, Instant),
+}
+
+impl OutageWatch {
+    /// Creates the watch of a link with this capacity.
+    pub(crate) fn new(to: HostId, capacity: &LinkCapacity, watch: LinkSubscription) -> Self {
+        let mut created = Self {
+            to,
+            capacity: capacity.clone(),
+            watch,
+            next: None,
+            outage: (Instant::ZERO, Instant::ZERO),
+        };
+        created.look_ahead(Instant::ZERO);
+        created
+    }
+
+    /// Returns the time of the next change; [`Instant::NEVER`] if there is none.
+    pub(crate) fn next_at(&self) -> Instant {
+        self.next.map_or(Instant::NEVER, |(at, _)| at)
+    }
+
+    /// Takes the change that is due at `now`.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<LinkChange> {
+        let (_, change) = self.next.filter(|(at, _)| *at <= now)?;
+        let (start, end) = self.outage;
+        match change {
+            LinkChange::Expected => self.next = Some((start, LinkChange::Interrupted)),
+            LinkChange::Interrupted if end == Instant::NEVER => self.next = None,
+            LinkChange::Interrupted => self.next = Some((end, LinkChange::Restored)),
+            LinkChange::Restored => self.look_ahead(end),
+        }
+        Some(change)
+    }
+
+    /// Plans the changes of the first outage after `from`.
+    fn look_ahead(&mut self, from: Instant) {
+        let found = self.capacity.next_outage(from, self.watch.least);
+        self.next = found.map(|found| {
+            self.outage = (found.start, found.end);
+            if self.watch.warning.is_zero() {
+                return (found.start, LinkChange::Interrupted);
+            }
+            let warning = found.start.since_start();
+            let warned = Instant::ZERO + warning.saturating_sub(self.watch.warning);
+            (warned.max(from), LinkChange::Expected)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{Duration, Instant, Rate};
+
+    use super::OutageWatch;
+    use crate::{HostId, LinkCapacity, LinkChange, LinkSubscription};
+
+    #[test]
+    fn a_link_is_expected_to_fail_fails_and_comes_back() {
+        let steps = [(0, 8), (1_000, 0), (1_500, 8), (1_600, 0), (2_000, 8)]
+            .map(|(at, rate)| (Duration::from_millis(at), Rate::from_bits_per_second(rate)));
+        let capacity = LinkCapacity::steps(&steps).unwrap();
+        let watch = LinkSubscription {
+            warning: Duration::from_millis(200),
+            least: Duration::from_millis(100),
+        };
+        let mut link = OutageWatch::new(HostId(1), &capacity, watch);
+        let mut seen = Vec::new();
+        while link.next_at() != Instant::NEVER {
+            let at = link.next_at();
+            seen.push((at.since_start().as_millis(), link.take(at).unwrap()));
+        }
+        use LinkChange::{Expected, Interrupted, Restored};
+        let first = [(800, Expected), (1_000, Interrupted), (1_500, Restored)];
+        let second = [(1_500, Expected), (1_600, Interrupted), (2_000, Restored)];
+        assert_eq!(seen, [first, second].concat());
+    }
+}

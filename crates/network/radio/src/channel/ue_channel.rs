@@ -1,0 +1,220 @@
+//! Reception: the signals that a moving UE receives from the cells around it.
+
+use std::cell::{RefCell, RefMut};
+use std::sync::Arc;
+use units::{Decibel, Instant};
+
+use super::decibels::to_db;
+use super::doppler_loss::DopplerLoss;
+use super::faded_sinr::distorted_db;
+use super::mobility::Trajectory;
+use super::{Deployment, Fading, FadingConfig, LinkId, ParameterError, Position, Receiver};
+use crate::settings::Interference;
+
+/// Subcarriers in a PRB, each of which is a resource element with the power of the reference signal.
+const ELEMENTS_PER_PRB: f64 = 12.0;
+
+/// Reception of one UE, a function of time alone.
+///
+/// It remembers the powers of the latest period of path loss. That changes no result, but it cannot be shared between
+/// threads.
+#[derive(Clone, Debug)]
+pub struct Reception {
+    deployment: Arc<Deployment>,
+    trajectory: Trajectory,
+    /// Fading and Doppler loss by cell.
+    fading: Option<(Vec<Fading>, DopplerLoss)>,
+    latest: RefCell<Latest>,
+}
+
+#[derive(Clone, Debug)]
+struct Latest {
+    period: Option<u64>,
+    place: Position,
+    powers_mw: Vec<f64>,
+    /// Gains from the cells, where they have been asked for.
+    gain_db: Vec<Option<f64>>,
+    /// Noise and interference by group.
+    noise_plus_interference: Vec<f32>,
+    scratch: Vec<f32>,
+}
+
+impl Reception {
+    /// Returns the reception of UE number `ue` on its `way`; `fading` varies what it receives around the mean.
+    pub fn new(
+        deployment: Arc<Deployment>,
+        ue: u32,
+        way: Trajectory,
+        fading: Option<(FadingConfig, Receiver)>,
+    ) -> Result<Self, ParameterError> {
+        let (cells, grid) = (deployment.cells().len(), *deployment.grid());
+        let fading = fading
+            .map(|(config, receiver)| {
+                let first = Fading::new(config, &grid, deployment.seed(), LinkId { ue, cell: 0 })?;
+                let others = (1..cells as u32).map(|cell| LinkId { ue, cell });
+                let others = others.map(|link| first.of_link(deployment.seed(), link));
+                let links = core::iter::once(Ok(first.clone())).chain(others);
+                let links = links.collect::<Result<Vec<_>, _>>()?;
+                Ok::<_, ParameterError>((links, DopplerLoss::new(receiver, &config, &grid)))
+            })
+            .transpose()?;
+        Ok(Self {
+            trajectory: way,
+            fading,
+            latest: RefCell::new(Latest {
+                period: None,
+                place: Position::default(),
+                powers_mw: vec![0.0; cells],
+                gain_db: vec![None; cells],
+                noise_plus_interference: vec![0.0; grid.groups()],
+                scratch: vec![0.0; grid.groups()],
+            }),
+            deployment,
+        })
+    }
+
+    /// Returns the place of the UE.
+    pub fn position(&self, at: Instant) -> Position {
+        self.trajectory.at(at)
+    }
+
+    /// Returns the mean power of the reference signal of `cell` per resource element, in dBm: RSRP without fast
+    /// fading (TS 36.214 §5.1.1).
+    pub fn rsrp_dbm(&self, at: Instant, cell: usize) -> f64 {
+        let powers = self.powers(at);
+        Decibel::from_linear(powers.powers_mw[cell] / self.elements()).get()
+    }
+
+    /// Returns the gain from `cell` to the UE without fast fading, antennas included, in dB. It is the same in the
+    /// other direction.
+    pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
+        let mut latest = self.powers(at);
+        let (found, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
+        found.unwrap_or_else(|| {
+            let sent = self.deployment.cells()[cell].power.dbm();
+            let gain = Decibel::from_linear(power_mw).get() - sent;
+            latest.gain_db[cell] = Some(gain);
+            gain
+        })
+    }
+
+    /// Returns the RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all received power, where each
+    /// cell transmits with the share `activity` of its power (TS 36.214 §5.1.3).
+    pub fn rsrq_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
+        let powers = self.powers(at);
+        let received: f64 = powers
+            .powers_mw
+            .iter()
+            .enumerate()
+            .map(|(other, power)| power * f64::from(activity.of(other)))
+            .sum();
+        let rsrp = powers.powers_mw[cell] / self.elements();
+        let rssi = received + self.deployment.noise_mw();
+        Decibel::from_linear(self.deployment.grid().prbs() as f64 * rsrp / rssi).get()
+    }
+
+    /// Returns the SINR of `cell` without fast fading, in dB, where each other cell transmits with the share
+    /// `activity` of its power.
+    pub fn mean_sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
+        let powers = self.powers(at);
+        Decibel::from_linear(self.mean_sinr(&powers, cell, activity)).get()
+    }
+
+    /// Writes the SINR of `cell` by PRB group in dB to `out`, where each other cell transmits with the share
+    /// `activity` of its power.
+    pub fn sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>, out: &mut [f32]) {
+        let mut latest = self.powers(at);
+        let mean = self.mean_sinr(&latest, cell, activity);
+        let Some((fading, loss)) = &self.fading else {
+            out.fill(Decibel::from_linear(mean).get() as f32);
+            return;
+        };
+        fading[cell].power(at, out);
+        let distortion = loss.at(at);
+        let propagation = self.deployment.propagation();
+        if propagation.interference != Interference::Faded {
+            distorted_db(out, mean as f32, distortion);
+            return;
+        }
+        let latest = &mut *latest;
+        let noise = self.deployment.noise_mw();
+        let least = noise * Decibel::new(-propagation.culling.get()).to_linear();
+        let signal = latest.powers_mw[cell] as f32;
+        latest
+            .noise_plus_interference
+            .fill(noise as f32 + distortion.noise * signal);
+        for (other, &power) in latest.powers_mw.iter().enumerate() {
+            let power = power * f64::from(activity.of(other));
+            if other == cell || power == 0.0 {
+                continue;
+            }
+            if power < least {
+                let add = |sum: &mut f32| *sum += power as f32;
+                latest.noise_plus_interference.iter_mut().for_each(add);
+                continue;
+            }
+            fading[other].power(at, &mut latest.scratch);
+            for (sum, faded) in latest
+                .noise_plus_interference
+                .iter_mut()
+                .zip(&latest.scratch)
+            {
+                *sum += power as f32 * faded;
+            }
+        }
+        for (out, disturbance) in out.iter_mut().zip(&latest.noise_plus_interference) {
+            *out = to_db(signal * distortion.signal * *out / disturbance);
+        }
+    }
+
+    fn elements(&self) -> f64 {
+        ELEMENTS_PER_PRB * self.deployment.grid().prbs() as f64
+    }
+
+    fn mean_sinr(&self, latest: &Latest, cell: usize, activity: Activity<'_>) -> f64 {
+        let mut disturbance = self.deployment.noise_mw();
+        if self.deployment.propagation().interference != Interference::None {
+            for (other, power) in latest.powers_mw.iter().enumerate() {
+                if other != cell {
+                    disturbance += power * f64::from(activity.of(other));
+                }
+            }
+        }
+        latest.powers_mw[cell] / disturbance
+    }
+
+    /// Returns the powers of the period that `at` is in, computed for the place of the UE at its start.
+    fn powers(&self, at: Instant) -> RefMut<'_, Latest> {
+        let mut latest = self.latest.borrow_mut();
+        let length = self.deployment.propagation().update_period.as_nanos();
+        let period = at.as_nanos() / length;
+        if latest.period != Some(period) {
+            let place = self.trajectory.at(Instant::from_nanos(period * length));
+            if latest.period.is_none() || latest.place != place {
+                self.deployment.powers_mw(&place, &mut latest.powers_mw);
+                latest.gain_db.fill(None);
+                latest.place = place;
+            }
+            latest.period = Some(period);
+        }
+        latest
+    }
+}
+
+/// Share of their power that cells transmit with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Activity<'a> {
+    /// All cells transmit with full power.
+    Full,
+    /// Each cell transmits with its share, from 0 to 1.
+    Shares(&'a [f32]),
+}
+
+impl Activity<'_> {
+    fn of(&self, cell: usize) -> f32 {
+        match self {
+            Self::Full => 1.0,
+            Self::Shares(shares) => shares[cell],
+        }
+    }
+}

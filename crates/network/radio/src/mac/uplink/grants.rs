@@ -1,0 +1,62 @@
+//! Ledger: the eNB's estimate of the bytes that wait at a UE.
+
+use std::collections::VecDeque;
+
+/// Balance of reports and requests against the grants given.
+#[derive(Clone, Debug, Default)]
+pub struct GrantAccount {
+    wanted: u64,
+    /// Subframe and size of transmissions granted and not yet due.
+    granted: VecDeque<(u64, u64)>,
+}
+
+impl GrantAccount {
+    /// Returns the bytes to be granted.
+    pub fn wanted(&self) -> u64 {
+        self.wanted
+    }
+
+    /// Takes a report of `bytes` that was sent in `subframe`. It counts the bytes that remained after that
+    /// transmission, so grants for later ones are still to be subtracted.
+    pub fn report(&mut self, subframe: u64, bytes: u64) {
+        self.expire(subframe);
+        let later: u64 = self.granted.iter().map(|(_, bytes)| bytes).sum();
+        self.wanted = bytes.saturating_sub(later);
+    }
+
+    /// Takes a scheduling request, which is answered by a grant of at least `bytes`.
+    pub fn request(&mut self, bytes: u64) {
+        self.wanted = self.wanted.max(bytes);
+    }
+
+    /// Notes that `bytes` are granted for a transmission in `subframe`.
+    pub fn grant(&mut self, subframe: u64, bytes: u64) {
+        self.wanted = self.wanted.saturating_sub(bytes);
+        self.granted.push_back((subframe, bytes));
+    }
+
+    /// Forgets grants for transmissions up to `subframe`.
+    pub(crate) fn expire(&mut self, subframe: u64) {
+        while self.granted.front().is_some_and(|&(at, _)| at <= subframe) {
+            self.granted.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_on_their_way_count_against_a_report() {
+        let mut ledger = GrantAccount::default();
+        ledger.report(100, 3_000);
+        for subframe in 108..111 {
+            ledger.grant(subframe, 1_000);
+        }
+        assert_eq!(ledger.wanted(), 0);
+        // Built in 104 and sent in 108, when 2500 bytes were left; 2000 are granted already.
+        ledger.report(108, 2_500);
+        assert_eq!(ledger.wanted(), 500);
+    }
+}

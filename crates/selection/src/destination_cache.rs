@@ -1,0 +1,168 @@
+//! Memory: results of earlier connections, per destination.
+
+mod file;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::estimators::PathEstimates;
+
+/// Results of one CCA.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct CcaStats {
+    /// Connections that used it.
+    pub connections: u32,
+    /// Smoothed cost: RTT and rate against the best of the destination (oracle/bpftune), lower is better.
+    pub cost: f64,
+}
+
+/// Results of the connections to one destination.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct DestinationEntry {
+    /// Connections so far.
+    pub connections: u32,
+    /// Lowest RTT, ms.
+    pub min_rtt_ms: f64,
+    /// Highest delivery rate, Mbit/s.
+    pub max_rate_mbps: f64,
+    /// Capacity that the last connection estimated, Mbit/s.
+    pub capacity_mbps: f64,
+    /// Size of the bottleneck's buffer, segments; 0 if it was never full.
+    pub buffer_segments: f64,
+    /// Share of segments that the last connection retransmitted.
+    pub retransmitted: f64,
+    /// Results by CCA.
+    pub ccas: BTreeMap<String, CcaStats>,
+}
+
+/// Results of the connections to all destinations.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct DestinationCache {
+    destinations: BTreeMap<String, DestinationEntry>,
+}
+
+/// Result of a connection at its end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ConnectionResult<'a> {
+    /// CCA at the end.
+    pub cca: &'a str,
+    /// Lowest RTT, ms; 0 or NaN without any sample, in which case nothing is remembered.
+    pub min_rtt_ms: f64,
+    /// Delivery rate at the end, Mbit/s.
+    pub rate_mbps: f64,
+    /// Capacity at the end, Mbit/s.
+    pub capacity_mbps: f64,
+    /// Size of the bottleneck's buffer, segments; 0 if it was never full.
+    pub buffer_segments: f64,
+    /// Share of segments retransmitted over the whole connection.
+    pub retransmitted: f64,
+}
+
+impl<'a> ConnectionResult<'a> {
+    /// Returns the result of a connection under `cca` whose estimates are `view`.
+    pub fn of(cca: &'a str, view: &PathEstimates, retransmitted: f64) -> Self {
+        Self {
+            cca,
+            min_rtt_ms: view.base_rtt.value.as_secs_f64() * 1e3,
+            rate_mbps: view.rate.as_mbps(),
+            capacity_mbps: view.capacity.value.as_mbps(),
+            buffer_segments: view.buffer.value,
+            retransmitted,
+        }
+    }
+}
+
+/// Weight of a new cost in the smoothed one (oracle/bpftune, tcp_conn_tuner).
+const LEARNING_RATE: f64 = 0.25;
+
+impl DestinationCache {
+    /// Parses the text of a memory file.
+    ///
+    /// # Errors
+    /// The message names destination, field, value and what is allowed.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        let destinations = file::read(text)?;
+        Ok(Self { destinations })
+    }
+
+    /// Returns the results of the connections to a destination.
+    pub fn of(&self, destination: &str) -> Option<&DestinationEntry> {
+        self.destinations.get(destination)
+    }
+
+    /// Returns the text of the memory file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_else(|error| unreachable!("numbers by name: {error}"))
+    }
+
+    /// Adds a connection to `destination` that has ended.
+    ///
+    /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate. Lowest and highest are taken
+    /// over all connections so far (oracle/bpftune, tcp_conn_tuner).
+    pub fn remember(&mut self, destination: &str, ending: &ConnectionResult<'_>) {
+        let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
+        if rtt.is_nan() || rtt <= 0.0 {
+            return;
+        }
+        let known = self.destinations.entry(destination.to_owned()).or_default();
+        known.connections += 1;
+        known.min_rtt_ms = match known.min_rtt_ms {
+            0.0 => rtt,
+            before => before.min(rtt),
+        };
+        known.max_rate_mbps = known.max_rate_mbps.max(rate);
+        known.capacity_mbps = ending.capacity_mbps;
+        known.buffer_segments = known.buffer_segments.max(ending.buffer_segments);
+        known.retransmitted = ending.retransmitted.min(1.0);
+        let cost = (rtt - known.min_rtt_ms) / known.min_rtt_ms
+            + (known.max_rate_mbps - rate) / known.max_rate_mbps.max(f64::MIN_POSITIVE);
+        let tried = known.ccas.entry(ending.cca.to_owned()).or_default();
+        tried.connections += 1;
+        tried.cost += (cost - tried.cost)
+            * if tried.connections == 1 {
+                1.0
+            } else {
+                LEARNING_RATE
+            };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(cca: &str, min_rtt_ms: f64, rate_mbps: f64) -> ConnectionResult<'_> {
+        ConnectionResult {
+            cca,
+            min_rtt_ms,
+            rate_mbps,
+            capacity_mbps: 20.0,
+            buffer_segments: 30.0,
+            retransmitted: 0.01,
+        }
+    }
+
+    /// oracle/bpftune, tcp_conn_tuner: the first cost counts in full, later ones by a quarter.
+    #[test]
+    fn costs_are_smoothed_and_survive_their_file() {
+        let mut memory = DestinationCache::default();
+        let endings = [
+            ending("cubic", 50.0, 10.0),
+            ending("bbr", 50.0, 8.0),
+            ending("cubic", 60.0, 5.0),
+            ending("reno", 0.0, 0.0),
+            ending("reno", f64::NAN, 0.0),
+        ];
+        endings
+            .iter()
+            .for_each(|ending| memory.remember("a phone", ending));
+        let known = memory.of("a phone").expect("remembered");
+        assert_eq!(known.connections, 3);
+        let cost = |cca: &str| known.ccas[cca].cost;
+        assert!((cost("bbr") - 0.2).abs() < 1e-12);
+        assert!((cost("cubic") - 0.25 * (0.2 + 0.5)).abs() < 1e-12);
+        assert!(!known.ccas.contains_key("reno"));
+        assert_eq!(DestinationCache::from_toml(&memory.to_toml()), Ok(memory));
+    }
+}

@@ -1,0 +1,285 @@
+//! Outcome: the performance of a connection as its sender can measure it.
+
+use std::collections::VecDeque;
+
+use units::{Duration, Instant};
+
+use crate::estimators::PathEstimates;
+use crate::requirement::{Performance, Requirement};
+use crate::sample::SAMPLE_INTERVAL;
+
+/// Confidence above which a queue has shown the capacity in the last second; a remembered capacity has less.
+const SEEN: f64 = 0.5;
+
+/// Sums over samples of the parts of PM, as a sender knows them.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct PmSums {
+    samples: f64,
+    /// Delivery rate, bit/s; divided by the capacity it gives A.
+    rate: f64,
+    /// Lowest RTT over smoothed RTT, for B.
+    b: f64,
+    /// Share of segments that were not retransmitted, for C.
+    c: f64,
+    /// Lowest RTT, s.
+    base: f64,
+    /// Delivery rate while the RTT was within the bound of `goodput@`, bit/s; 0 for another requirement.
+    within: f64,
+    /// Number of samples at which a queue showed the capacity, and the sum of these capacities, bit/s.
+    seen: f64,
+    capacity: f64,
+}
+
+impl PmSums {
+    fn of(view: &PathEstimates) -> Self {
+        let seen = f64::from(u8::from(view.capacity.confidence > SEEN));
+        let rate = view.rate.bits_per_second() as f64;
+        let within = view.over_bound(view.srtt).is_some_and(|share| share <= 1.0);
+        Self {
+            samples: 1.0,
+            rate,
+            within: f64::from(u8::from(within)) * rate,
+            b: 1.0 / (1.0 + view.queue_ratio()),
+            c: 1.0 - view.retransmitted,
+            base: view.base_rtt.value.as_secs_f64(),
+            seen,
+            capacity: seen * view.capacity.value.bits_per_second() as f64,
+        }
+    }
+
+    /// Adds a sample.
+    pub(crate) fn observe(&mut self, view: &PathEstimates) {
+        self.add(&Self::of(view));
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.rate += other.rate;
+        self.b += other.b;
+        self.c += other.c;
+        self.base += other.base;
+        self.within += other.within;
+        self.seen += other.seen;
+        self.capacity += other.capacity;
+    }
+
+    /// Returns the time that the samples cover.
+    pub(crate) fn time(&self) -> Duration {
+        SAMPLE_INTERVAL * self.samples as u64
+    }
+
+    /// Returns the means of rate, B and C.
+    fn means(&self) -> [f64; 3] {
+        [self.rate, self.b, self.c].map(|sum| sum / self.samples.max(1.0))
+    }
+
+    /// Returns the mean of the lowest RTT, s.
+    fn base_rtt(&self) -> f64 {
+        self.base / self.samples.max(1.0)
+    }
+
+    /// Returns the mean of the rate within the bound of `goodput@`, bit/s.
+    fn rate_within(&self) -> f64 {
+        self.within / self.samples.max(1.0)
+    }
+
+    /// Returns the mean capacity, bit/s, if a queue showed it in most samples.
+    fn seen_capacity(&self) -> Option<f64> {
+        (2.0 * self.seen > self.samples).then(|| self.capacity / self.seen)
+    }
+}
+
+/// Samples of the latest time.
+#[derive(Clone, Debug)]
+pub(crate) struct PerfWindow {
+    measured: VecDeque<(Instant, PmSums)>,
+    kept: Duration,
+}
+
+impl PerfWindow {
+    /// Creates a window that keeps samples for `kept`.
+    pub(crate) fn new(kept: Duration) -> Self {
+        let samples = kept.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
+        Self {
+            measured: VecDeque::with_capacity(samples as usize),
+            kept,
+        }
+    }
+
+    /// Adds a sample.
+    pub(crate) fn observe(&mut self, at: Instant, view: &PathEstimates) {
+        while let Some(&(first, _)) = self.measured.front() {
+            if at.saturating_since(first) <= self.kept {
+                break;
+            }
+            self.measured.pop_front();
+        }
+        self.measured.push_back((at, PmSums::of(view)));
+    }
+
+    /// Returns the sums over all samples that are kept.
+    pub(crate) fn recent(&self) -> PmSums {
+        let mut all = PmSums::default();
+        self.measured.iter().for_each(|(_, each)| all.add(each));
+        all
+    }
+}
+
+/// Returns the relative loss of the requirement's measure from `before` to `after`. The higher of both rates serves as
+/// the capacity of both.
+///
+/// If queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
+/// in flight: the rate falls by that share and, by Little's law, the RTT rises by it.
+pub(crate) fn loss(requirement: Requirement, before: &PmSums, after: &PmSums) -> f64 {
+    let left = match (before.seen_capacity(), after.seen_capacity()) {
+        (Some(before), Some(after)) if after < before => after / before,
+        _ => 1.0,
+    };
+    // A mean RTT says nothing about how often the RTT was within a bound.
+    if let Requirement::GoodputAtRtt(_) = requirement {
+        let then = before.rate_within() * left;
+        return if then > 0.0 {
+            1.0 - after.rate_within() / then
+        } else {
+            0.0
+        };
+    }
+    let (before_base, after_base) = (before.base_rtt(), after.base_rtt());
+    let [rate, b, c] = before.means();
+    let before = [rate * left, b * left, c];
+    let after = after.means();
+    let capacity = before[0].max(after[0]).max(1.0);
+    let score = |[rate, b, c]: [f64; 3], base: f64| {
+        requirement.measure(&Performance {
+            mbps: rate / 1e6,
+            rtt_s: base / b,
+            parts: [rate / capacity, b, c],
+        })
+    };
+    let then = score(before, before_base);
+    1.0 - score(after, after_base) / then.max(f64::MIN_POSITIVE)
+}
+
+/// Returns the share of the rate before that is left, if it is below the floor of the requirement.
+pub(crate) fn starved(requirement: Requirement, before: &PmSums, after: &PmSums) -> Option<f64> {
+    let left = after.means()[0] / before.means()[0].max(1.0);
+    (left < requirement.floor()).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Rate;
+
+    use super::*;
+    use crate::estimate::Estimate;
+
+    /// Returns two seconds of a sender that delivers `rate` Mbit/s of `capacity`, with this RTT and a lowest RTT of 50
+    /// ms.
+    fn measure(rate: f64, capacity: (f64, f64), rtt_ms: u64) -> PmSums {
+        let view = PathEstimates {
+            rate: Rate::from_mbps(rate),
+            capacity: Estimate::new(Rate::from_mbps(capacity.0), capacity.1),
+            base_rtt: Estimate::new(Duration::from_millis(50), 1.0),
+            srtt: Duration::from_millis(rtt_ms),
+            ..PathEstimates::default()
+        };
+        let mut sum = PmSums::default();
+        (0..200).for_each(|_| sum.observe(&view));
+        sum
+    }
+
+    fn lost(requirement: Requirement, before: &PmSums, after: &PmSums) -> f64 {
+        (loss(requirement, before, after) * 1e6).round() / 1e6
+    }
+
+    #[test]
+    fn a_rate_that_falls_with_the_capacity_is_no_loss() {
+        let before = measure(20.0, (20.0, 1.0), 100);
+        assert_eq!(
+            lost(
+                Requirement::Goodput,
+                &before,
+                &measure(8.0, (8.0, 1.0), 100)
+            ),
+            0.0
+        );
+        // Only the loss beyond the fall of the capacity counts.
+        assert_eq!(
+            lost(
+                Requirement::Goodput,
+                &before,
+                &measure(6.0, (8.0, 1.0), 100)
+            ),
+            0.25
+        );
+    }
+
+    #[test]
+    fn a_capacity_that_no_queue_shows_explains_nothing() {
+        let (seen, after) = (
+            measure(20.0, (20.0, 1.0), 100),
+            measure(8.0, (8.0, SEEN), 100),
+        );
+        assert_eq!(lost(Requirement::Goodput, &seen, &after), 0.6);
+        let (unseen, after) = (
+            measure(20.0, (20.0, 0.2), 100),
+            measure(8.0, (8.0, 1.0), 100),
+        );
+        assert_eq!(lost(Requirement::Goodput, &unseen, &after), 0.6);
+    }
+
+    /// An RTT of 80 ms at 20 Mbit/s becomes 200 ms at 8 Mbit/s.
+    #[test]
+    fn what_is_in_flight_takes_longer_where_the_capacity_is_less() {
+        let before = measure(20.0, (20.0, 1.0), 80);
+        let delay = Requirement::Delay;
+        assert_eq!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 200)), 0.0);
+        assert!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 400)) > 0.2);
+        assert!(lost(delay, &before, &measure(8.0, (8.0, 1.0), 100)) < 0.0);
+    }
+
+    /// Half of the time an RTT of 20 ms and half of it one of 200 ms is within 100 ms half of the time, and not on average.
+    #[test]
+    fn only_the_rate_within_the_bound_counts() {
+        let bounded = |rtts_ms: [u64; 2]| {
+            let requirement = Requirement::GoodputAtRtt(Duration::from_millis(100));
+            let mut sum = PmSums::default();
+            for rtt_ms in rtts_ms {
+                sum.observe(&PathEstimates {
+                    rate: Rate::from_mbps(8.0),
+                    srtt: Duration::from_millis(rtt_ms),
+                    requirement,
+                    ..PathEstimates::default()
+                });
+            }
+            (requirement, sum)
+        };
+        let (requirement, within) = bounded([20, 90]);
+        let (_, half) = bounded([20, 200]);
+        let (_, beyond) = bounded([150, 200]);
+        assert_eq!(lost(requirement, &within, &half), 0.5);
+        assert_eq!(lost(requirement, &half, &beyond), 1.0);
+        assert!(lost(requirement, &half, &within) < 0.0);
+        assert_eq!(lost(requirement, &beyond, &beyond), 0.0, "nothing to lose");
+    }
+
+    #[test]
+    fn a_capacity_that_rises_is_no_merit() {
+        let before = measure(8.0, (8.0, 1.0), 100);
+        let after = measure(8.0, (20.0, 1.0), 100);
+        assert_eq!(lost(Requirement::Goodput, &before, &after), 0.0);
+    }
+
+    /// A rate that falls with the capacity can also fall because others take a share.
+    #[test]
+    fn a_rate_below_the_floor_is_starvation() {
+        let before = measure(12.0, (12.0, 1.0), 200);
+        let after = measure(1.2, (1.2, 1.0), 150);
+        assert!(lost(Requirement::Goodput, &before, &after) < 1e-6);
+        let left = starved(Requirement::Delay, &before, &after).expect("starved");
+        assert!((left - 0.1).abs() < 1e-6, "{left}");
+        let fair = measure(5.0, (5.0, 1.0), 100);
+        assert_eq!(starved(Requirement::Delay, &before, &fair), None);
+        assert!(starved(Requirement::Balanced, &before, &fair).is_some());
+    }
+}

@@ -1,0 +1,311 @@
+//! Measured moments of running connections: what each CCA made of those most alike decides.
+
+use std::collections::BTreeMap;
+
+use results::Weights;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::knn_examples::{ExampleTable, PARTS};
+use super::rules::check_kind;
+use super::{DecisionInput, Recommendation, Wrong};
+use crate::features::feature_index;
+use crate::requirement::Requirement;
+
+/// Name under which the weights of a choice have that of the CCA in use.
+const BEFORE: &str = "before";
+
+/// Families of networks that a reason names.
+const NAMED: usize = 3;
+
+/// Measured moments of running connections, and what counts for each requirement.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KnnPolicy {
+    /// Number of moments, those most alike, whose outcomes are averaged.
+    pub neighbours: usize,
+    /// Requirements that are decided by these moments in flight; the others have trees.
+    pub choices: Vec<KnnParams>,
+    /// Table of the moments as CSV. A row has the family of networks, the CCA in use before, the fair share of the flow
+    /// beside others, the features (empty where unknown), and for each CCA that took over there `a`, `b` and `c` (parts
+    /// of PM), `use` (share of the capacity), and `goodput@`, `delay@` and `power` over that of the best, in percent, in
+    /// columns such as `a:bbr`.
+    pub table: ExampleTable,
+}
+
+/// Choice for a requirement: the weights that make moments alike, and the gain that a change must promise.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KnnParams {
+    /// Requirement: goodput, balanced, delay, fct, goodput@, delay@ or power.
+    pub requirement: String,
+    /// Margin: least expected gain of a change, relative to the best of each moment.
+    pub margin: f64,
+    /// Standard errors by which the gain at the moments most alike must be above 0; default 0.
+    #[serde(default)]
+    pub sure: f64,
+    /// Age of the connection from which on changes are made, s; default 0.
+    #[serde(default)]
+    pub after: f64,
+    /// Distance up to which moments are alike. The confidence falls from 1 there to 0 at twice that distance.
+    pub reach: f64,
+    /// Weight of each feature, and of the CCA in use (`before`), in the distance. The distance is the weighted mean of
+    /// the differences in rank among the moments, from 0 to 1.
+    pub weights: BTreeMap<String, f64>,
+}
+
+/// Measure of a requirement from the parts of an outcome.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// Weighted parts of PM.
+    Parts(Weights),
+    /// A part by its place.
+    Of(usize),
+}
+
+impl Measure {
+    fn of(self, parts: &[f32; PARTS.len()]) -> f64 {
+        match self {
+            Self::Parts(weights) => weights.pm([parts[0], parts[1], parts[2]].map(f64::from)),
+            Self::Of(place) => f64::from(parts[place]),
+        }
+    }
+}
+
+/// Expectation of a CCA: its measure at the moments most alike.
+#[derive(Clone)]
+struct Expected {
+    cca: &'static str,
+    /// Measure over that of the best, lowered for starving or for taking too much beside others; mean, and at each of
+    /// the moments.
+    score: f64,
+    each: Vec<f64>,
+    /// Measure as results have it; for requirements that PM does not express the same over that of the best.
+    measure: f64,
+}
+
+impl KnnPolicy {
+    pub(super) fn check(&self, has_tree: impl Fn(&str) -> bool) -> Result<(), Wrong> {
+        let field = |name: &str| format!("method.tree.moments.{name}");
+        let rows = self.table.rows();
+        if !(1..=rows).contains(&self.neighbours) {
+            let reason = format!(
+                "{} is not allowed; allowed: 1 to {rows}, the rows of the table",
+                self.neighbours
+            );
+            return Err((field("neighbours"), reason));
+        }
+        for (number, choice) in self.choices.iter().enumerate() {
+            let field = |name: &str| field(&format!("choices[{number}].{name}"));
+            check_kind(field("requirement"), &choice.requirement)?;
+            let mut earlier = self.choices[..number].iter();
+            if earlier.any(|other| other.requirement == choice.requirement) {
+                let reason = format!("{:?} has a choice already", choice.requirement);
+                return Err((field("requirement"), reason));
+            }
+            if has_tree(&choice.requirement) {
+                let reason = format!(
+                    "{:?} has a tree in flight; allowed: either of them",
+                    choice.requirement
+                );
+                return Err((field("requirement"), reason));
+            }
+            let bounds = [
+                ("margin", choice.margin, 0.0, 1.0),
+                ("sure", choice.sure, 0.0, 100.0),
+                ("after", choice.after, 0.0, 3600.0),
+                ("reach", choice.reach, 1e-6, 1.0),
+            ];
+            for (name, value, least, most) in bounds {
+                if !(least..=most).contains(&value) {
+                    let reason = format!("{value} is not allowed; allowed: {least} to {most}");
+                    return Err((field(name), reason));
+                }
+            }
+            for (name, weight) in &choice.weights {
+                if name != BEFORE && feature_index(name).is_none_or(|n| !self.table.has(n)) {
+                    let reason = format!(
+                        "{name:?} is not in the table; allowed: {BEFORE}, {}",
+                        self.table.features().collect::<Vec<_>>().join(", ")
+                    );
+                    return Err((field("weights"), reason));
+                }
+                if !(0.0..=1e6).contains(weight) {
+                    let reason = format!("{weight} of {name}; allowed: 0 to 1000000");
+                    return Err((field("weights"), reason));
+                }
+            }
+            if choice.weights.values().all(|weight| *weight == 0.0) {
+                let reason = "all are 0; allowed: one above 0 or more";
+                return Err((field("weights"), reason.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn choices(&self) -> impl Iterator<Item = &str> {
+        self.table.ccas().iter().copied()
+    }
+
+    pub(super) fn answers(&self, names: &[&str]) -> bool {
+        let mut choices = self.choices.iter();
+        choices.any(|choice| names.contains(&choice.requirement.as_str()))
+    }
+
+    /// Returns the advice for a running connection; `None` if these moments do not decide for the requirement.
+    pub(super) fn advise(
+        &self,
+        situation: &DecisionInput<'_>,
+        kernel: bool,
+    ) -> Option<Recommendation> {
+        let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
+        let wanted = situation.requirement;
+        let substitute = wanted.on(situation.view);
+        let (choice, measure) = match of(wanted.kind()) {
+            Some(own) => (own, measure(wanted)),
+            None => {
+                let nearest = substitute.nearest_named().kind();
+                (of(nearest)?, measure(substitute))
+            }
+        };
+        let present = situation.present?;
+        let stays = |reason: String, confidence| {
+            Some(Recommendation {
+                to: present,
+                reason,
+                confidence,
+            })
+        };
+        let age = situation.view.age.as_secs_f64();
+        if age < choice.after {
+            return stays(format!("age {age:.1} s < {} s", choice.after), 1.0);
+        }
+        let weight = |name: &str| choice.weights.get(name).copied().unwrap_or(0.0);
+        let near = self.table.nearest(
+            situation.features,
+            |feature| weight(feature),
+            present,
+            weight(BEFORE),
+            self.neighbours,
+        );
+        let confidence = (2.0 - near.distance / choice.reach).clamp(0.0, 1.0);
+        let all = self.expected(&near.rows, measure, wanted.floor(), kernel);
+        // Among equals, the first in the table is taken.
+        let best = all.iter().reduce(
+            |best, each| {
+                if each.score > best.score { each } else { best }
+            },
+        )?;
+        let known = all.iter().find(|each| each.cca == present);
+        let unsure = if confidence < 1.0 {
+            format!(", confidence {confidence:.2}")
+        } else {
+            String::new()
+        };
+        let alike = format!(
+            "{} of {} moments are most alike ({}; distance {:.3}{unsure})",
+            self.neighbours,
+            self.table.rows(),
+            self.table
+                .families(near.rows.iter().map(|near| near.0), NAMED),
+            near.distance
+        );
+        let told = format!("{alike}: {:.3} expected of {}", best.measure, best.cca);
+        if best.cca == present {
+            return stays(told, confidence);
+        }
+        let Some(known) = known else {
+            return Some(Recommendation {
+                to: best.cca,
+                reason: format!("{told}, nothing known of {present}"),
+                confidence,
+            });
+        };
+        let compared = format!(
+            "{told}, {:.3} of {present}, {:.3} and {:.3} of the best",
+            known.measure, best.score, known.score
+        );
+        let (gain, error) = gain(best, known, &near.rows);
+        if gain < choice.margin || gain < choice.sure * error {
+            return stays(format!("{compared}: too little"), confidence);
+        }
+        Some(Recommendation {
+            to: best.cca,
+            reason: format!(
+                "{compared}: gain {gain:.3} \u{b1} {error:.3}, margin {}",
+                choice.margin
+            ),
+            confidence,
+        })
+    }
+
+    /// Returns what these moments, with their weights, make expect of each CCA.
+    fn expected(
+        &self,
+        near: &[(usize, f64)],
+        measure: Measure,
+        floor: f64,
+        kernel: bool,
+    ) -> Vec<Expected> {
+        let there: Vec<_> = self.table.available(kernel).collect();
+        let mut found: Vec<_> = there
+            .iter()
+            .map(|&(_, cca)| Expected {
+                cca,
+                score: 0.0,
+                each: Vec::with_capacity(near.len()),
+                measure: 0.0,
+            })
+            .collect();
+        let total: f64 = near.iter().map(|near| near.1).sum();
+        for &(row, weight) in near {
+            let of = |place: usize| self.table.outcome(row, place);
+            let factor = |place: usize| {
+                self.table
+                    .share(row, place)
+                    .map_or(1.0, |share| fair_share_penalty(share, floor))
+            };
+            let worth = |place: usize| measure.of(of(place)) * factor(place);
+            let best = there.iter().map(|each| worth(each.0)).fold(0.0, f64::max);
+            for (each, &(place, _)) in found.iter_mut().zip(&there) {
+                // Where no CCA gets anything, all are as good as the best.
+                let relative = if best > 0.0 { worth(place) / best } else { 1.0 };
+                each.score += weight / total * relative;
+                each.each.push(relative);
+                each.measure += weight / total * measure.of(of(place));
+            }
+        }
+        found
+    }
+}
+
+/// Returns by how much one is better than the other at these moments with their weights, and the standard error of that.
+fn gain(one: &Expected, other: &Expected, near: &[(usize, f64)]) -> (f64, f64) {
+    let gain = one.score - other.score;
+    let total: f64 = near.iter().map(|near| near.1).sum();
+    let (mut spread, mut squares) = (0.0, 0.0);
+    for (&(_, weight), (one, other)) in near.iter().zip(one.each.iter().zip(&other.each)) {
+        spread += weight / total * (one - other - gain).powi(2);
+        squares += (weight / total).powi(2);
+    }
+    (gain, (spread * squares).sqrt())
+}
+
+/// Share of a fair share above which a flow takes too much.
+const CEILING: f64 = 1.5;
+
+/// Returns the factor by which a measure is lowered for a share of the fair share: below the floor the flow starves, and
+/// above the ceiling it takes too much.
+fn fair_share_penalty(share: f64, floor: f64) -> f64 {
+    let share = share.max(1e-9);
+    (share / floor).min(1.0) * (CEILING / share).min(1.0)
+}
+
+/// Returns the measure of a requirement from the parts of an outcome.
+fn measure(requirement: Requirement) -> Measure {
+    let own = |name: &str| PARTS.iter().position(|part| *part == name);
+    match requirement {
+        Requirement::Goodput | Requirement::Completion => Measure::Of(3),
+        _ => own(requirement.kind()).map_or(Measure::Parts(requirement.weights()), Measure::Of),
+    }
+}

@@ -1,0 +1,217 @@
+//! Congestion state of a connection: the window, its congestion control and its slow-start method.
+
+use units::{Bytes, Rate};
+
+use super::{
+    Ack, AckKind, AckSample, BuiltCca, CaState, CongestionControl, Event, Lost, RateSample,
+    SlowStart, SwitchMode, TransferState, Window, modelled_window, used_window,
+};
+
+/// Window together with the congestion control and the slow-start method that work on it.
+#[derive(Debug)]
+pub struct CongestionState {
+    /// Window that is shared with the connection.
+    pub window: Window,
+    name: &'static str,
+    cca: Box<dyn CongestionControl>,
+    slow_start: Box<dyn SlowStart>,
+    /// Time of the first slow-start exit, and the window at that time.
+    slow_start_exit: Option<(units::Instant, u32)>,
+}
+
+impl CongestionState {
+    /// Creates the congestion state from its parts.
+    pub fn new(window: Window, built: BuiltCca) -> Self {
+        Self {
+            window,
+            name: built.name,
+            cca: built.cca,
+            slow_start: built.slow_start,
+            slow_start_exit: None,
+        }
+    }
+
+    /// Returns the kernel's name of the CCA.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Starts the CCA and slow start when the connection is established.
+    pub fn init(&mut self) {
+        self.cca.init(&mut self.window);
+        self.slow_start.reset(&mut self.window);
+    }
+
+    /// Returns whether the CCA replaces proportional rate reduction by its own rule.
+    pub fn owns_window(&self) -> bool {
+        self.cca.has_cong_control()
+    }
+
+    /// Returns the time of the first slow-start exit, and the window at that time.
+    pub fn slow_start_exit(&self) -> Option<(units::Instant, u32)> {
+        self.slow_start_exit
+    }
+
+    /// Handles the result of cleaning the retransmission queue; loss detection has not run yet.
+    pub fn pkts_acked(&mut self, sample: &AckSample) {
+        if !self.cca.has_cong_control() {
+            self.slow_start.on_ack(&mut self.window, sample);
+        }
+        self.cca.pkts_acked(&mut self.window, sample);
+    }
+
+    /// Handles a segment that was marked lost.
+    pub fn on_lost(&mut self, lost: &Lost) {
+        self.cca.on_lost(&mut self.window, lost);
+    }
+
+    /// Handles the kind of processing that an ACK needed.
+    pub fn in_ack_event(&mut self, kind: AckKind) {
+        self.cca.in_ack_event(&mut self.window, kind);
+    }
+
+    /// Passes the delivery-rate sample of an ACK to slow start. It is called only if the CCA does not own the
+    /// window.
+    pub fn rate_sample(&mut self, rate: &RateSample) {
+        self.slow_start.on_rate(&mut self.window, rate);
+        self.note_slow_start_exit();
+    }
+
+    /// Grows the window for `acked` segments.
+    pub fn cong_avoid(&mut self, acked: u32) {
+        let method = &mut *self.slow_start;
+        self.cca.grow(&mut self.window, method, acked);
+        self.note_slow_start_exit();
+    }
+
+    /// Lets the CCA set the window and the pacing rate. It is called only if the CCA owns the window.
+    pub fn cong_control(&mut self, ack: &Ack) {
+        self.cca.cong_control(&mut self.window, ack);
+        self.note_slow_start_exit();
+    }
+
+    /// Returns the threshold that the CCA sets for the reduction that begins now.
+    pub fn ssthresh(&mut self) -> u32 {
+        let ssthresh = self.cca.ssthresh(&mut self.window);
+        self.slow_start.reduced();
+        if self.slow_start_exit.is_none() {
+            self.slow_start_exit = Some((self.window.now, self.window.cwnd));
+        }
+        ssthresh
+    }
+
+    /// Handles the transition to `state`. Every time-out enters the Loss state again, even from Loss.
+    pub fn set_state(&mut self, state: CaState) {
+        self.cca.set_state(&mut self.window, state);
+        if state == CaState::Loss {
+            self.slow_start.reset(&mut self.window);
+        }
+        self.window.state = state;
+    }
+
+    /// Handles an event other than an ACK.
+    pub fn cwnd_event(&mut self, event: Event) {
+        self.cca.cwnd_event(&mut self.window, event);
+    }
+
+    /// Undoes a spurious reduction: restores the window that the CCA returns, and the threshold if it was
+    /// higher.
+    pub fn undo(&mut self, undo_ssthresh: bool, prior_ssthresh: u32) {
+        let cwnd = self.cca.undo_cwnd(&mut self.window);
+        self.window.cwnd = cwnd.min(self.window.cwnd_clamp);
+        if undo_ssthresh && prior_ssthresh > self.window.ssthresh {
+            self.window.ssthresh = prior_ssthresh;
+        }
+    }
+
+    /// Returns the least number of segments in one burst to the device.
+    pub fn min_tso_segs(&self) -> u32 {
+        self.cca.min_tso_segs(&self.window)
+    }
+
+    /// Returns whether the CCA requires ECN.
+    pub fn needs_ecn(&self) -> bool {
+        self.cca.needs_ecn()
+    }
+
+    /// Returns the number of windows that the send buffer should hold.
+    pub fn sndbuf_expand(&self) -> u32 {
+        self.cca.sndbuf_expand()
+    }
+
+    /// Sets the pacing rate for a CCA that does not set one: the window over the RTT, times 2 in slow start
+    /// and 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace
+    /// the window where they exceed it, as they may after a reduction.
+    pub fn update_default_pacing_rate(&mut self) {
+        if self.cca.has_cong_control() {
+            return;
+        }
+        let w = &mut self.window;
+        if w.srtt.is_zero() {
+            return;
+        }
+        let percent = if w.cwnd < w.ssthresh / 2 { 200 } else { 120 };
+        let segments = u64::from(w.cwnd.max(w.packets_out));
+        let bytes = Bytes::new(segments * u64::from(w.mss) * percent / 100);
+        w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
+    }
+
+    /// Returns whether eq. 6.3 models the window: the window must have been in use with the RTT that was measured.
+    /// There is no RTT before the first sample. After a time-out the window is that of the loss (RFC 5681 §3.1), and
+    /// the RTT includes the outage; the threshold alone still tells what the path can hold.
+    fn is_modelled(&self, how: SwitchMode) -> bool {
+        how == SwitchMode::Context
+            && !self.window.srtt.is_zero()
+            && self.window.state != CaState::Loss
+    }
+
+    /// Returns the context that a takeover passes on: the modelled window, or the present state.
+    fn context(&self, how: SwitchMode) -> TransferState {
+        let w = &self.window;
+        let present = TransferState {
+            cwnd: w.cwnd,
+            ssthresh: w.ssthresh,
+            srtt: w.srtt,
+            min_rtt: w.min_rtt,
+            pacing_rate: w.pacing_rate,
+        };
+        if !self.is_modelled(how) {
+            return present;
+        }
+        let used = used_window(w.cwnd, w.packets_out, w.app_limited);
+        let cwnd = modelled_window(used, w.srtt, w.min_rtt);
+        let bytes = Bytes::new(u64::from(cwnd) * u64::from(w.mss));
+        TransferState {
+            cwnd,
+            ssthresh: cwnd,
+            pacing_rate: Rate::of(bytes, w.min_rtt).min(w.max_pacing_rate),
+            ..present
+        }
+    }
+
+    /// Replaces the CCA and its slow-start method; returns the context that was passed on.
+    pub fn switch(&mut self, built: BuiltCca, how: SwitchMode) -> TransferState {
+        let context = self.context(how);
+        // Estimates of the bandwidth start from the modelled window only.
+        let seeds = how == SwitchMode::Context && self.window.state != CaState::Loss;
+        let w = &mut self.window;
+        w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);
+        w.ssthresh = context.ssthresh;
+        w.pacing_rate = context.pacing_rate;
+        self.name = built.name;
+        self.cca = built.cca;
+        self.slow_start = built.slow_start;
+        self.cca.init(w);
+        if seeds {
+            self.cca.seed(w, &context);
+        }
+        self.slow_start.reset(w);
+        context
+    }
+
+    fn note_slow_start_exit(&mut self) {
+        if self.slow_start_exit.is_none() && !self.window.in_slow_start() {
+            self.slow_start_exit = Some((self.window.now, self.window.cwnd));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Congestion controls that decide by reports, such as those written in Python.
+//!
+//! A report describes the recent past; the answer to it is a window and a pacing rate. Reports are
+//! infrequent, so the deciding code may be slow and need not be Rust. Between two reports the window and the
+//! rate stay the same. After a retransmission time-out the window grows back to the last decision, by one
+//! segment for each delivered one.
+
+use units::{Bytes, Duration, Instant, Rate};
+
+use super::{Ack, CaState, CongestionControl, Window};
+
+/// Least time between two reports, except where a loss episode or a time-out begins.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Reason for a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The congestion control starts or takes over.
+    Start,
+    /// The interval has ended.
+    Interval,
+    /// Losses were found, and recovery begins.
+    Loss,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+impl Cause {
+    /// Returns the cause as a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Interval => "interval",
+            Self::Loss => "loss",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
+/// Events since the last report, and the present state.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// Reason for the report.
+    pub cause: Cause,
+    /// Present time.
+    pub now: Instant,
+    /// Time since the last report.
+    pub interval: Duration,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Segments in flight.
+    pub inflight: u32,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Mean RTT in the interval; `None` without a sample.
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT.
+    pub srtt: Duration,
+    /// Lowest RTT of the last five minutes; [`Duration::MAX`] before the first sample.
+    pub min_rtt: Duration,
+    /// Segments delivered in the interval.
+    pub delivered: u64,
+    /// Segments marked lost in the interval.
+    pub lost: u64,
+    /// Segments delivered in the interval by ACKs with ECN-Echo.
+    pub marked: u64,
+    /// Highest delivery rate of a sample in the interval; zero without one.
+    pub delivery_rate: Rate,
+    /// Whether the application limits the connection at present.
+    pub app_limited: bool,
+}
+
+/// Answer to a report; `None` keeps the present value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// Congestion window, segments, at least one.
+    pub cwnd: Option<u32>,
+    /// Pacing rate.
+    pub pacing_rate: Option<Rate>,
+}
+
+/// Code that decides on reports.
+pub trait ReportHandler: Send + core::fmt::Debug {
+    /// Returns the time between reports; `None` for one smoothed RTT each time.
+    fn interval(&self) -> Option<Duration>;
+
+    /// Decides on a report.
+    fn decide(&mut self, report: &Report) -> Decision;
+}
+
+/// Counters at the last report.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    delivered: u64,
+    lost: u64,
+    marked: u64,
+}
+
+impl Counts {
+    fn of(w: &Window) -> Self {
+        Self {
+            delivered: w.delivered,
+            lost: w.lost,
+            marked: w.delivered_ce,
+        }
+    }
+}
+
+/// Congestion control that asks `D` for its decisions.
+#[derive(Debug)]
+pub struct ReportDriven<D> {
+    decides: D,
+    /// Last window that was decided, segments.
+    target: u32,
+    paced: bool,
+    reported: Counts,
+    reported_at: Instant,
+    rtt_sum: Duration,
+    rtt_samples: u32,
+    delivery_rate: Rate,
+    urgent: Option<Cause>,
+}
+
+impl<D: ReportHandler> ReportDriven<D> {
+    /// Creates the congestion control of `decides`.
+    pub fn new(decides: D) -> Self {
+        Self {
+            decides,
+            target: 0,
+            paced: false,
+            reported: Counts::default(),
+            reported_at: Instant::ZERO,
+            rtt_sum: Duration::ZERO,
+            rtt_samples: 0,
+            delivery_rate: Rate::ZERO,
+            urgent: None,
+        }
+    }
+
+    fn report(&mut self, w: &mut Window, cause: Cause) {
+        let counts = Counts::of(w);
+        let samples = u64::from(self.rtt_samples);
+        let decision = self.decides.decide(&Report {
+            cause,
+            now: w.now,
+            interval: w.now.saturating_since(self.reported_at),
+            cwnd: w.cwnd,
+            inflight: w.inflight,
+            mss: w.mss,
+            rtt: (samples > 0).then(|| self.rtt_sum / samples),
+            srtt: w.srtt,
+            min_rtt: w.min_rtt,
+            delivered: counts.delivered - self.reported.delivered,
+            lost: counts.lost - self.reported.lost,
+            marked: counts.marked - self.reported.marked,
+            delivery_rate: self.delivery_rate,
+            app_limited: w.app_limited,
+        });
+        self.reported = counts;
+        self.reported_at = w.now;
+        self.rtt_sum = Duration::ZERO;
+        self.rtt_samples = 0;
+        self.delivery_rate = Rate::ZERO;
+        if let Some(cwnd) = decision.cwnd {
+            self.target = cwnd.clamp(1, w.cwnd_clamp);
+        }
+        if let Some(rate) = decision.pacing_rate {
+            self.paced = true;
+            w.paced = true;
+            w.pacing_rate = rate.max(self.slowest(w)).min(w.max_pacing_rate);
+        }
+    }
+
+    /// Returns the least pacing rate, one segment per second: anything slower would be a stall.
+    fn slowest(&self, w: &Window) -> Rate {
+        Rate::of(Bytes::new(u64::from(w.mss)), Duration::from_secs(1))
+    }
+
+    fn set_window(&self, w: &mut Window, delivered: u32) {
+        w.cwnd = if w.state == CaState::Loss {
+            w.cwnd.saturating_add(delivered).min(self.target)
+        } else {
+            self.target
+        }
+        .max(1);
+        if !self.paced && !w.srtt.is_zero() {
+            // Twice the window per RTT, as Linux paces in slow start. Without pacing it only sizes bursts.
+            let bytes = Bytes::new(2 * u64::from(w.cwnd) * u64::from(w.mss));
+            w.pacing_rate = Rate::of(bytes, w.srtt).min(w.max_pacing_rate);
+        }
+    }
+}
+
+impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
+    fn init(&mut self, window: &mut Window) {
+        self.target = window.cwnd;
+        self.reported = Counts::of(window);
+        self.reported_at = window.now;
+        self.report(window, Cause::Start);
+        self.set_window(window, 0);
+    }
+
+    fn has_cong_control(&self) -> bool {
+        true
+    }
+
+    /// Returns the present threshold: the window does not depend on it.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        window.ssthresh
+    }
+
+    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
+
+    fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt_sum += rtt;
+            self.rtt_samples += 1;
+        }
+        if let Some(rate) = ack.rate.rate(window.mss) {
+            self.delivery_rate = self.delivery_rate.max(rate);
+        }
+        let interval = self.decides.interval().unwrap_or(window.srtt);
+        let due = self.reported_at + interval.max(SHORTEST_INTERVAL);
+        if let Some(cause) = self.urgent.take() {
+            self.report(window, cause);
+        } else if window.now >= due {
+            self.report(window, Cause::Interval);
+        }
+        self.set_window(window, ack.delivered);
+    }
+
+    fn set_state(&mut self, _window: &mut Window, state: CaState) {
+        match state {
+            CaState::Recovery => self.urgent = Some(Cause::Loss),
+            CaState::Loss => self.urgent = Some(Cause::Timeout),
+            _ => {}
+        }
+    }
+}

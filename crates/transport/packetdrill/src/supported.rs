@@ -1,0 +1,144 @@
+//! Applicability: features that a script uses and the native TCP does not have, found before it is played.
+
+use crate::script::{Call, EventKind, Script, TcpOption};
+
+/// Words in calls, and the features that they stand for.
+const FEATURES: &[(&str, &str)] = &[
+    ("FASTOPEN", "Fast Open"),
+    ("MPTCP", "MPTCP"),
+    ("ZEROCOPY", "zero-copy"),
+    ("TIMESTAMPING", "socket timestamps"),
+    ("SO_TIMESTAMP", "socket timestamps"),
+    ("TCP_MD5SIG", "TCP MD5 and AO"),
+    ("TCP_AO_", "TCP MD5 and AO"),
+    ("TCP_REPAIR", "TCP_REPAIR"),
+    ("TCP_ULP", "upper layer protocols"),
+    ("TCP_DEFER_ACCEPT", "TCP_DEFER_ACCEPT"),
+    ("TCP_SAVE", "TCP_SAVE_SYN"),
+    ("MSG_OOB", "urgent data"),
+    ("IPPROTO_UDP", "UDP"),
+    ("SCTP", "SCTP"),
+    ("SOCK_DGRAM", "UDP"),
+    ("SOCK_RAW", "raw sockets"),
+    ("SO_TXTIME", "SO_TXTIME"),
+    ("TCP_TX_DELAY", "TCP_TX_DELAY"),
+];
+
+/// System calls on sockets and files that scripts may have.
+const SYSTEM_CALLS: &[&str] = &[
+    "accept",
+    "accept4",
+    "bind",
+    "cap_set",
+    "close",
+    "connect",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_pwait",
+    "epoll_wait",
+    "fcntl",
+    "getpeername",
+    "getpid",
+    "getsockname",
+    "getsockopt",
+    "ioctl",
+    "listen",
+    "open",
+    "pipe",
+    "poll",
+    "read",
+    "readv",
+    "recv",
+    "recvfrom",
+    "recvmmsg",
+    "recvmsg",
+    "select",
+    "send",
+    "sendfile",
+    "sendmmsg",
+    "sendmsg",
+    "sendto",
+    "setsockopt",
+    "shutdown",
+    "socket",
+    "socketpair",
+    "splice",
+    "tee",
+    "vmsplice",
+    "write",
+    "writev",
+];
+
+/// Beginnings of the names of calls that packetdrill has on other protocols.
+const OTHER_PROTOCOLS: &[(&str, &str)] = &[("sctp_", "SCTP"), ("psp_", "PSP")];
+
+/// Calls that are not modelled, and the features that they stand for.
+const CALLS: &[(&str, &str)] = &[
+    ("splice", "splice"),
+    ("vmsplice", "splice"),
+    ("tee", "splice"),
+    ("pipe", "splice"),
+    ("open", "sendfile and files"),
+    ("sendfile", "sendfile and files"),
+    ("cap_set", "capabilities"),
+    ("epoll_create", "epoll"),
+    ("epoll_create1", "epoll"),
+    ("epoll_ctl", "epoll"),
+    ("epoll_pwait", "epoll"),
+    ("epoll_wait", "epoll"),
+];
+
+/// Returns the first feature that the script needs and the native TCP does not have, with its line.
+pub(crate) fn missing(script: &Script) -> Option<(u32, String)> {
+    script.events.iter().find_map(|event| {
+        let feature = match &event.what {
+            EventKind::Unsupported(feature) => Some(*feature),
+            EventKind::In(packet) | EventKind::Out(packet) => packet
+                .options
+                .iter()
+                .flatten()
+                .find_map(|option| match option {
+                    TcpOption::Unmodelled(feature) => Some(*feature),
+                    _ => None,
+                }),
+            EventKind::Call(call) => missing_in_call(call),
+            EventKind::Code(code)
+                if code.contains("delivered_ce") || code.contains("delivered_e") =>
+            {
+                Some("AccECN")
+            }
+            EventKind::Icmp(_) | EventKind::Command(_) | EventKind::Code(_) => None,
+        };
+        feature.map(|feature| (event.line, feature.to_owned()))
+    })
+}
+
+/// Returns whether a script may call that.
+pub(crate) fn is_system_call(name: &str) -> bool {
+    SYSTEM_CALLS.contains(&name) || other_protocol(name).is_some()
+}
+
+fn other_protocol(call: &str) -> Option<&'static str> {
+    let mut beginnings = OTHER_PROTOCOLS.iter();
+    beginnings
+        .find(|(beginning, _)| call.starts_with(beginning))
+        .map(|(_, protocol)| *protocol)
+}
+
+fn missing_in_call(call: &Call) -> Option<&'static str> {
+    if let Some(protocol) = other_protocol(&call.name) {
+        return Some(protocol);
+    }
+    if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
+        return Some(feature);
+    }
+    let mut found = None;
+    for argument in &call.arguments {
+        argument.words(&mut |word| {
+            let feature = FEATURES.iter().find(|(part, _)| word.contains(part));
+            found = found.or(feature.map(|(_, feature)| *feature));
+        });
+    }
+    found
+}

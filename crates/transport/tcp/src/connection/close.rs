@@ -1,0 +1,150 @@
+//! End of a connection before or beside the FIN: failures, resets, and an application that is gone.
+
+use units::{Duration, Instant};
+
+use super::{Connection, State};
+use crate::reset::reset_reply;
+use crate::segment::{Flags, Segment};
+
+/// Reason for which a connection has failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The other end has reset the connection.
+    Reset,
+    /// The other end refuses connections.
+    Refused,
+    /// The other end has reset the connection after its FIN.
+    Pipe,
+    /// The other end does not answer.
+    TimedOut,
+    /// The network does not know the host.
+    HostUnreachable,
+    /// The network is not known.
+    NetworkUnreachable,
+}
+
+impl Connection {
+    /// Returns the failure that has ended the connection.
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure
+    }
+
+    /// Returns whether the other end has ended its stream and all of it has arrived.
+    pub fn has_ended(&self) -> bool {
+        let receiver = self.receiver.as_ref();
+        receiver.is_some_and(crate::receiver::Receiver::fin_received)
+    }
+
+    /// Ends the connection with a failure.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.forget();
+    }
+
+    /// Drops the state: nothing more is sent.
+    fn forget(&mut self) {
+        self.state = State::Closed;
+        self.handshake_at = Instant::NEVER;
+        self.time_wait_until = Instant::NEVER;
+    }
+
+    /// Closes the application's end at once; the other end gets a reset (RFC 9293 §3.10.5; the kernel's
+    /// `tcp_disconnect`).
+    pub fn abort(&mut self, now: Instant) {
+        if self.is_synchronised() && self.state != State::TimeWait {
+            self.push_reset(now);
+        }
+        self.forget();
+    }
+
+    /// Closes both directions: a FIN follows the data, and data that still arrives is answered by a reset (RFC 1122
+    /// §4.2.2.13).
+    pub fn detach(&mut self, now: Instant) {
+        self.detached = true;
+        self.close(now);
+    }
+
+    /// Ends reading: no more data is awaited, what arrives stays readable, and once this end has sent its FIN, too, new
+    /// data is answered by a reset (`SHUT_RD`; the kernel's `tcp_rcv_state_process`).
+    pub fn shut_reading(&mut self) {
+        self.reading_shut = true;
+    }
+
+    /// Returns whether the application has ended reading.
+    pub fn has_shut_reading(&self) -> bool {
+        self.reading_shut
+    }
+
+    /// Returns whether the segment brings new data for an application that is gone or reads nothing more.
+    pub(super) fn is_data_after_close(&self, seq: u64, segment: &Segment) -> bool {
+        let next = self
+            .receiver
+            .as_ref()
+            .map_or(0, |receiver| receiver.rcv_nxt());
+        (self.detached || self.reading_shut)
+            && segment.len > 0
+            && seq + u64::from(segment.len) > next
+            && matches!(
+                self.state,
+                State::FinWait1 | State::FinWait2 | State::Closing
+            )
+    }
+
+    /// Answers a segment by a reset and drops the connection unless it is still opening.
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        self.out.extend(reset_reply(segment));
+        if self.is_synchronised() {
+            self.forget();
+        }
+    }
+
+    /// Handles a message of the network that the other end cannot be reached. Only an attempt to connect fails.
+    pub fn on_unreachable(&mut self, failure: Failure) {
+        if self.state == State::SynSent {
+            self.fail(failure);
+        }
+    }
+
+    /// Changes the time after which the connection is given up without an acknowledgement (`TCP_USER_TIMEOUT`).
+    pub fn set_user_timeout(&mut self, timeout: Option<Duration>) {
+        self.config.user_timeout = timeout;
+        self.sender.set_user_timeout(timeout);
+    }
+
+    /// Turns Nagle's algorithm on or off (off with `TCP_NODELAY`).
+    pub fn set_nagle(&mut self, now: Instant, nagle: bool) {
+        self.sender.set_nagle(now, nagle);
+        self.flush(now);
+    }
+
+    /// Holds short segments back or releases them (`TCP_CORK`).
+    pub fn set_cork(&mut self, now: Instant, cork: bool) {
+        self.sender.set_cork(now, cork);
+        self.flush(now);
+    }
+
+    /// Changes the memory that the send buffer may take, bytes (`SO_SNDBUF`).
+    pub fn set_send_buffer(&mut self, bytes: u64) {
+        self.sender.set_send_buffer(bytes);
+    }
+
+    /// Acknowledges each segment at once for a while (`TCP_QUICKACK`).
+    pub fn acknowledge_quickly(&mut self, now: Instant) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.enter_quickack();
+        }
+        self.flush(now);
+    }
+
+    pub(super) fn push_reset(&mut self, now: Instant) {
+        let timestamp = self.timestamp(now);
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        let (ack, _) = receiver.acknowledge();
+        let window = receiver.window_field();
+        let mut segment = self.pure_ack(timestamp, ack, window, false);
+        segment.flags = Flags::RST | Flags::ACK;
+        self.out.push_back(segment);
+    }
+}

@@ -1,0 +1,38 @@
+//! Explicit loss notification: recoveries from losses that a middlebox has reported to be on the radio.
+//!
+//! They repeat what is lost, and keep window and threshold (Balakrishnan and Katz, Globecom 1998). A loss without such a
+//! report during the recovery, and a time-out, reduce as always.
+
+use super::Sender;
+
+impl Sender {
+    /// Begins a recovery that reduces nothing.
+    pub(super) fn start_eln_recovery(&mut self) {
+        self.high_seq = self.snd_nxt;
+        self.probe.clear();
+        self.prr.start();
+        self.refresh_window();
+        let w = &mut self.congestion.window;
+        w.prior_cwnd = w.cwnd;
+        self.eln_prior_ssthresh = Some(w.ssthresh);
+        w.ssthresh = w.cwnd;
+    }
+
+    /// Returns whether the present recovery reduces nothing.
+    pub(super) fn is_eln_recovery(&self) -> bool {
+        self.eln_prior_ssthresh.is_some()
+    }
+
+    /// Gives the threshold back that held before a recovery that reduced nothing.
+    pub(super) fn end_eln_recovery(&mut self) {
+        if let Some(before) = self.eln_prior_ssthresh.take() {
+            self.congestion.window.ssthresh = before;
+        }
+    }
+
+    /// Begins the reduction that the present recovery lacks, because something else was lost, too.
+    pub(super) fn enter_late_reduction(&mut self) {
+        self.end_eln_recovery();
+        self.start_reduction();
+    }
+}

@@ -1,0 +1,61 @@
+//! Limits: the times for which something other than the network held a sender back.
+
+use units::{Duration, Instant};
+
+use super::Sender;
+use super::chrono::PhaseTimes;
+
+/// Limit of a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Limit {
+    /// None: the sender has not begun.
+    Start,
+    /// The application has nothing to send.
+    Application,
+    /// The window that the other end offers (`TCP_CHRONO_RWND_LIMITED`).
+    ReceiveWindow,
+    /// The application waits for room in the send buffer, and all it holds was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
+    SendBuffer,
+    /// The congestion window, pacing or loss: the network.
+    Network,
+}
+
+impl From<Limit> for usize {
+    fn from(limit: Limit) -> Self {
+        limit as Self
+    }
+}
+
+/// Times of a sender under each limit.
+pub(super) type Limits = PhaseTimes<Limit, 5>;
+
+impl Sender {
+    /// Notes what holds the sender back after it has sent what it may.
+    pub(super) fn note_limit(&mut self, now: Instant) {
+        let limit = if self.has_unsent() {
+            let room = self.congestion.window.cwnd > self.board.in_flight();
+            // Linux looks at the offered window last, where pacing and the congestion window have room.
+            if room && !self.is_held_by_pacing(now) && !self.next_fits() {
+                Limit::ReceiveWindow
+            } else {
+                Limit::Network
+            }
+        } else if !self.buffer.waits() {
+            Limit::Application
+        } else if self.is_cwnd_limited() {
+            Limit::Network
+        } else {
+            Limit::SendBuffer
+        };
+        // Nothing limits a sender that has not begun.
+        if self.limits.present() != Limit::Start || self.snd_nxt > self.snd_una {
+            self.limits.enter(now, limit);
+        }
+    }
+
+    /// Returns the time for which `limit` held the sender back until its last event.
+    #[inline]
+    pub(crate) fn time_limited(&self, limit: Limit) -> Duration {
+        self.limits.time(self.congestion.window.now, limit)
+    }
+}
