@@ -186,7 +186,7 @@ def test_classes_of_this_process_are_refused(cluster: Processes) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _CLASS, cluster.address], capture_output=True, text=True, check=True
     )
-    assert "known to this process alone" in done.stdout
+    assert "defined in this process only" in done.stdout
 
 
 def test_with_a_lost_scheduler_the_same_command_goes_on(

@@ -6,7 +6,7 @@ import pytest
 
 from celltcp._core import builtin_policies, native_ccas
 from celltcp.campaign.engines import engine
-from celltcp.scenarios.own_cca import expand_scenarios
+from celltcp.scenarios.own_cca import source_digests
 from digests import digest, read
 from digests.cases import NATIVE, Case
 
@@ -28,6 +28,6 @@ def test_the_cases_have_every_congestion_control_and_policy() -> None:
     chosen = {*words.replace("+", " ").replace("=", " ").replace(",", " ").split()}
     switched = {"reno", "bbr", "vegas", "cubic"}
     # Tests of own CCAs that ran in this process have added theirs.
-    own = {name for name in native_ccas() if expand_scenarios([name])}
+    own = {name for name in native_ccas() if source_digests([name])}
     assert set(native_ccas()) - own <= chosen | switched
     assert {f"policy={name}" in words or name == "default" for name in builtin_policies()} == {True}

@@ -37,10 +37,10 @@ def test_texts_and_headings_are_wrapped_and_numbers_are_not() -> None:
 def test_columns_are_left_out_by_importance_and_named() -> None:
     text = printed(50, ("retransmissions", "why"))
     assert max(map(len, text.splitlines())) <= 50
-    assert "Not shown for want of width: retransmissions" in text
+    assert "Columns omitted (terminal too narrow): retransmissions" in text
     assert "sentence" in text
     fewest = printed(42, ("retransmissions", "why"))
-    assert "retransmissions, why" in fewest.partition("Not shown for want of width:")[2]
+    assert "retransmissions, why" in fewest.partition("Columns omitted (terminal too narrow):")[2]
     assert "Not shown" not in printed(120, ("retransmissions", "why"))
 
 

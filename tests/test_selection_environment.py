@@ -203,7 +203,7 @@ def test_options_choose_start_and_place_of_an_episode() -> None:
         ({"step": "50ms"}, "step: 0.05s is no multiple of the slots of steady-20-68; allowed: multi"),
         ({"step": "soon"}, "step: 'soon' is not a time; allowed: such as 500ms"),
         ({"policy": "mine"}, "mine"),
-        ({"render_mode": "human"}, "render_mode: 'human' is none; allowed: ansi"),
+        ({"render_mode": "human"}, "render_mode: unknown 'human'; allowed: ansi"),
     ],
 )
 def test_arguments_that_cannot_be_used_are_refused(arguments: dict[str, Any], told: str) -> None:
@@ -213,10 +213,10 @@ def test_arguments_that_cannot_be_used_are_refused(arguments: dict[str, Any], to
 
 def test_actions_and_options_that_cannot_be_used_are_refused() -> None:
     env = SelectionEnv(**SHORT)
-    with pytest.raises(CelltcpError, match="options: 'speed' is none; allowed: cca, scenario"):
+    with pytest.raises(CelltcpError, match="options: unknown 'speed'; allowed: cca, scenario"):
         env.reset(options={"speed": 3})
     env.reset(seed=1)
-    with pytest.raises(CelltcpError, match="action: 99 is none; allowed: whole numbers from 0 to "):
+    with pytest.raises(CelltcpError, match="action: unknown 99; allowed: whole numbers from 0 to "):
         env.step(99)
 
 

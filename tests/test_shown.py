@@ -111,7 +111,7 @@ def test_size_style_and_title_can_be_asked_for(celltcp, stored, tmp_path: Path) 
     for wrong in (("--size", "big"), ("--style", "nothing")):
         done = celltcp(*command, *wrong)
         assert done.returncode == 2
-        assert f"{wrong[0][2:]}: '{wrong[1]}' is none; allowed: " in done.stderr
+        assert f"{wrong[0][2:]}: unknown '{wrong[1]}'; allowed: " in done.stderr
     with styled("4x4"):
         assert tuple(figure(1, 1).get_size_inches()) == (4, 4)
     assert tuple(figure(1, 1).get_size_inches()) == (1, 1)
@@ -240,7 +240,7 @@ def test_a_table_fits_the_terminal_and_says_what_it_leaves_out(monkeypatch, caps
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     assert "illinois" in text
-    assert ("Not shown for want of width" in text) == (width == 80)
+    assert ("Columns omitted (terminal too narrow" in text) == (width == 80)
     assert not capsys.readouterr().out
 
 

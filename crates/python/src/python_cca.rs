@@ -185,7 +185,7 @@ fn check_name(name: &str) -> PyResult<()> {
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(plain) {
         return Err(refuse(format!(
-            "name: {name:?} is none; allowed: lower-case letters, digits, -, _ and ."
+            "name: invalid {name:?}; allowed: lower-case letters, digits, -, _ and ."
         )));
     }
     if [ALL, OWN, Auto::NAME].contains(&name) {

@@ -32,7 +32,7 @@ pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> PyResult<Option<f6
     let kind = KINDS.into_iter().find_map(|read| Some((read, read(&one)?)));
     let (read, size) = kind.ok_or_else(|| {
         refuse(format!(
-            "unit: {unit:?} is none; allowed: those of rates, times and speeds, and packets"
+            "unit: unknown {unit:?}; allowed: those of rates, times and speeds, and packets"
         ))
     })?;
     let text = text.extract::<String>().ok();

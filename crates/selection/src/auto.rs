@@ -167,7 +167,7 @@ impl Auto {
         }
         if !self.prefer.is_empty() && !policy.has_ties() {
             let reason = format!(
-                "{:?} with policy {called:?}, which has no equals; allowed: with rules and tables that have some",
+                "{:?} with policy {called:?}, which never returns equivalent CCAs; allowed: with rules and tables that do",
                 self.prefer.join("/")
             );
             return Err(bad("prefer", reason));

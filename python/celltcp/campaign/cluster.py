@@ -87,9 +87,7 @@ def _connected(address: str) -> Iterator[Client]:
     try:
         from distributed import Client
     except ImportError:
-        raise CelltcpError(
-            "cluster: Dask is not installed; `pip install 'celltcp[cluster]'` does"
-        ) from None
+        raise CelltcpError("cluster: Dask is missing; run: pip install 'celltcp[cluster]'") from None
     try:
         client = Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -188,10 +186,10 @@ class _Session:
         from distributed.comm.core import CommClosedError
 
         if isinstance(error, KilledWorker):
-            text = "a chunk of runs has lost its worker again and again, as for want of memory"
+            text = "workers died repeatedly on one chunk of runs (out of memory?)"
             return CelltcpError(f"cluster: {self.address}: {text}")
         if isinstance(error, RuntimeError) and "task graph" in str(error):
-            text = "the scheduler has no celltcp or another version; it needs that of the workers"
+            text = "scheduler: celltcp is missing or differs from the workers' version"
             return CelltcpError(f"cluster: {self.address}: {text}")
         # CancelledError of concurrent.futures and that of asyncio have one name and no common parent.
         gone = isinstance(error, (CancelledError, CommClosedError, TimeoutError))

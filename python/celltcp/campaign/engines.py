@@ -117,7 +117,7 @@ def engine(name: str = "native", kernel: str | None = None) -> Engine:
         CelltcpError: if there is no such engine, or no such kernel is built.
     """
     if name not in ENGINES:
-        raise CelltcpError(f"engine: {name!r} is none; allowed: {', '.join(ENGINES)}")
+        raise CelltcpError(f"engine: unknown {name!r}; allowed: {', '.join(ENGINES)}")
     if name == "native":
         if kernel is not None:
             raise CelltcpError(f"kernel: {kernel!r} is given, but the engine is native; take kernel")

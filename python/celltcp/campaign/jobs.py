@@ -11,7 +11,7 @@ from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Described, Engine
 from celltcp.results.folder import part_of_file_name
 from celltcp.results.keys import KeyRange, Keys
-from celltcp.scenarios.own_cca import expand_scenarios
+from celltcp.scenarios.own_cca import source_digests
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Job:
         # Words of `auto` name files, whose paths have slashes.
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
-        after = f"{self.scenario.hash}-{engine}{expand_scenarios(self.scenario.ccas)}"
+        after = f"{self.scenario.hash}-{engine}{source_digests(self.scenario.ccas)}"
         return Keys([KeyRange(cca, self.seed, 1, after)])
 
     @property

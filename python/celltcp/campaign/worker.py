@@ -15,7 +15,7 @@ import pyarrow as pa
 from celltcp._core import CelltcpError, Scenario, run_batch
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
-from celltcp.scenarios.own_cca import expand_scenarios
+from celltcp.scenarios.own_cca import source_digests
 
 if TYPE_CHECKING:
     from distributed import Worker
@@ -101,10 +101,10 @@ def chunks_task(chunks: Sequence[Sequence[Job]]) -> Task:
     """
     places: dict[Scenario, int] = {}
     for job in itertools.chain(*chunks):
-        if expand_scenarios(job.scenario.ccas):
+        if source_digests(job.scenario.ccas):
             raise CelltcpError(
-                f"cca: {job.cca!r} is no CCA of celltcp and known to this process alone; allowed with "
-                "--cluster: those of celltcp itself"
+                f"cca: {job.cca!r} is defined in this process only; "
+                "allowed with --cluster: built-in CCAs"
             )
         places.setdefault(job.scenario, len(places))
     needed = WorkerRequirement.of(chunks[0][0].engine)

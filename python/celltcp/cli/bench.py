@@ -20,8 +20,8 @@ from celltcp.cli.output import check_json, print_result
 def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> None:
     """Measure speed and memory of the native engine.
 
-    tcp: simulated seconds and data packets per CPU second, and the cost of a run of a campaign beside
-    the engine. radio: the cost of cells and UEs in time and memory, and what the radio's approximations
+    tcp: simulated seconds and data packets per CPU second, and the overhead per run outside the
+    engine. radio: the cost of cells and UEs in time and memory, and what the radio's approximations
     change. cluster: the time of a campaign on a cluster, and on as many threads of this machine.
     """
     check_json(json_file)

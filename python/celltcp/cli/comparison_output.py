@@ -107,4 +107,4 @@ def print_fitting(console: Console, table: Table) -> None:
     console.print(shown)
     if left_out:
         names = ", ".join(called[name] for name in left_out)
-        console.print(f"Not shown for want of width, but in --json: {names}", style="dim")
+        console.print(f"Columns omitted (terminal too narrow; --json has them): {names}", style="dim")

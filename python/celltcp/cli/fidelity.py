@@ -39,8 +39,8 @@ _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
     "count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Draw N scenarios at random by --seed, in place of the set. Prints the distribution of the "
-    "differences, and what the cases outside of their bands have in common.",
+    help="N random scenarios by --seed instead of the set. Prints the distribution of the differences, "
+    "and what out-of-band cases have in common.",
 )
 @options("runs", "seed")
 @option("duration", help="Simulated length of a run.  [default: that of each case]")
@@ -49,8 +49,7 @@ _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
     "--decide",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Run undecided comparisons again, N times: those outside of their band whose interval reaches "
-    "back into it.",
+    help="Repeat, with N runs, comparisons that are out of band but whose interval overlaps the band.",
 )
 @click.option(
     "--page", metavar="FILE", help="Write the outcome to this file as a Markdown page with pictures."

@@ -66,7 +66,7 @@ def parts_of(folder: Path) -> list[Part]:
     if kind == "engines":
         return [engines_part(_engines(folder))]
     if kind == UNFINISHED:
-        raise CelltcpError(f"{folder}: holds {KINDS[kind]}; let it end first")
+        raise CelltcpError(f"{folder}: holds {KINDS[kind]}; finish it first")
     if kept := load_fidelity(folder):
         return [fidelity_part(kept)]
     if kind == CAPTURES or (folder / "connections.parquet").is_file():

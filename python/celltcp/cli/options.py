@@ -43,11 +43,11 @@ def _warn_of_cluster(context: click.Context, _: click.Parameter, address: str | 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "uplink": {
         "metavar": "FILE",
-        "help": "Link trace of the uplink. Beside FILE.down, FILE.up is taken unless told otherwise.",
+        "help": "Link trace of the uplink. Default: FILE.up next to FILE.down.",
     },
     "column": {
         "metavar": "[TIME,]RATE",
-        "help": "Columns to read from a link trace in a table: names, or numbers from 1.",
+        "help": "Columns of a tabular (CSV) link trace: names, or numbers counted from 1.",
     },
     "unit": {
         "metavar": "UNIT",
@@ -72,7 +72,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "show_default": True,
         "type": SEEDS,
         "metavar": "N",
-        "help": "Seed of the first run; the others have the following ones.",
+        "help": "Seed of the first run; run i uses seed + i.",
     },
     "engine": {
         "default": "native",
@@ -89,7 +89,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "show_default": True,
         "metavar": "LIST",
         "help": "Congestion controls: names (bbr), with parameters (cubic:hystart=off), or for several "
-        "flows at a time (cubic+bbr). all: every one of the engine; own: those of the scenario.",
+        "flows at a time (cubic+bbr). all: every CCA of the engine; own: the CCAs of the scenario.",
     },
     "middlebox": {
         "metavar": "LIST",
@@ -113,22 +113,21 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "cluster": {
         "metavar": "ADDRESS",
         "callback": _warn_of_cluster,
-        "help": "Dask scheduler whose workers do the runs, such as tcp://host:8786.  [default: this "
-        "machine does them]",
+        "help": "Address of a Dask scheduler, such as tcp://host:8786; its workers execute the runs.  "
+        "[default: this machine does]",
     },
     "dry_run": {
         "is_flag": True,
-        "help": "Run nothing: print the number of runs, their CPU time and the size of their tables, "
-        "estimated from a short part of a few.",
+        "help": "Dry run: print the number of runs, CPU time and output size, estimated from short "
+        "pilot runs.",
     },
     "out": {
         "metavar": "DIR",
-        "help": "Keep the results in this folder: tables and pictures. Runs that are there already are "
-        "not done again.",
+        "help": "Keep the results in this folder: tables and pictures. Existing runs are reused.",
     },
     "overwrite": {
         "is_flag": True,
-        "help": "Replace what the folder of --out holds, even if it is of another experiment.",
+        "help": "Overwrite the --out folder, even if it holds another experiment.",
     },
     "size": {"metavar": "WxH", "help": "Width and height of the picture in inches, such as 8x5."},
     "style": {
@@ -140,7 +139,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "json_file": {
         "name": "--json",
         "metavar": "FILE",
-        "help": "Write the outcome as JSON to this file; with -, print it in place of the table.",
+        "help": "Write the results as JSON to FILE; - prints them instead of the table.",
     },
     "as_json": {"name": "--json", "is_flag": True, "help": "Print JSON in place of the table."},
     "radio_log": {
@@ -266,8 +265,7 @@ own_option = click.option(
     expose_value=False,
     callback=_register_files,
     metavar="FILE",
-    help="Python file, or library in Rust (.so), with a congestion control of your own, which --cca "
-    "then knows by its name; may be repeated.",
+    help="Python file or Rust library (.so) that defines a CCA for --cca. Repeatable.",
 )
 
 #: Options of the looks of pictures.

@@ -31,13 +31,11 @@ if TYPE_CHECKING:
     metavar="LIST",
     help="Run only these scenarios of the experiments; * stands for any text, as in 'split/*/5MB/*'.",
 )
-@click.option(
-    "--era", is_flag=True, help="Use the congestion controls as the kernel of the experiments had them."
-)
+@click.option("--era", is_flag=True, help="Use the CCA versions of the kernel used in the experiments.")
 @click.option(
     "--sweep",
     is_flag=True,
-    help="Vary the conditions that the publication does not give; print the agreement for each value.",
+    help="Vary parameters that the publication does not state; print the agreement per value.",
 )
 @option(
     "runs",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NOTES = click.option(
     "--notes",
     metavar="FILE",
-    help="Tag connections by this table (CSV) of start, end, address and tags.",
+    help="CSV (start, end, address, tags) that assigns tags to connections.",
 )
 _CONNECTION = click.option(
     "--connection",
@@ -65,8 +65,8 @@ def analyze(
 
     FILE is pcap or pcapng, also packed with gzip or zstd; - is the standard input.
 
-    The connections that waited longest come first. A capture that is broken gives what was readable,
-    a message that says where it broke, and exit code 1.
+    Connections are sorted by waiting time. A damaged capture is read up to the damage; the exit code is
+    1, and a message names the position of the damage.
     """
     from celltcp.pcap import analyse
     from celltcp.pcap.database import require_duckdb, write_database
@@ -158,7 +158,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
 )
 @option("overwrite", help="Replace SCENARIO and its trace if they exist.")
 def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -> None:
-    """Write the path of a transfer in a capture as a scenario.
+    """Estimate capacity, RTT, buffer and loss of a captured transfer; write them as a scenario.
 
     The capacity over time is a link trace beside it, of the same name with the ending .csv. Without
     --connection it is the transfer with most payload. `celltcp compare` runs the scenario: which
@@ -179,7 +179,7 @@ def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -
     click.echo(f"base RTT     {path.rtt_ms:.1f} ms")
     measured = f"measured in {100 * path.measured:.0f} % of the time"
     click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s on average, {measured}")
-    told = "" if path.is_buffer_full else " at least: nothing shows that it was ever full"
+    told = "" if path.is_buffer_full else " (lower bound: no overflow observed)"
     click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{told}")
     click.echo(f"random loss  {100 * path.random_loss:.3f} %")
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")
@@ -217,7 +217,7 @@ def judge_command(
     count: int | None,
     seed: int,
 ) -> None:
-    """Judge the analysis by runs whose truth is known.
+    """Validate the analysis on simulated captures with known ground truth.
 
     It compares kinds of loss, RTT, buffer and capacity.
 
@@ -286,7 +286,7 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     default="0ms",
     show_default=True,
     metavar="TIME",
-    help="Count only what comes this much after a RST, since the base station hears of it later.",
+    help="Delay of a RST to the base station; earlier payload is not counted.",
 )
 @click.option(
     "--hold",
@@ -299,9 +299,8 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
 def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None) -> None:
     """Count what a reset tracker would have saved.
 
-    It is placed at the base station and keeps off the air what phones throw away: payload from servers
-    that passed after the client had reset the connection. Where the capture is at the client, part of
-    it was on the air already: see --delay.
+    A reset tracker at the base station drops payload that arrives after the client's RST. If the
+    capture point is the client, part of this payload was on the air already: see --delay.
     """
     from dataclasses import asdict
 

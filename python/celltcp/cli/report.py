@@ -21,7 +21,7 @@ def report(folders: tuple[str, ...], out: str) -> None:
 
     DIR is a folder that --out of compare, run, sweep, video, select evaluate, select engines, fidelity,
     papers or pcap analyze wrote. The file has the answer, tables, interactive pictures, the scenario,
-    versions, seeds, and the command that makes the results again. It needs no network.
+    versions, seeds, and the command that reproduces the results. It needs no network.
     """
     from celltcp.cli.write_report import write_report
 

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 @option("out", help="Keep the results in this folder: tables and a picture.")
 @option(
     "overwrite",
-    help="Replace what the folder of --out holds, even if it is of another experiment, and the file of "
-    "--pcap.",
+    help="Overwrite the --out folder, even if it holds another experiment, and the file of --pcap.",
 )
 @click.option(
     "--pcap",

@@ -50,7 +50,10 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
     help="Count wasted transmission opportunities by modulation; needs results with --radio-log.",
 )
 @click.option(
-    "--by-phase", "view", flag_value="phase", help="Compare the phases of the way through the cell."
+    "--by-phase",
+    "view",
+    flag_value="phase",
+    help="Compare the phases of the UE's movement through the cell.",
 )
 @click.option(
     "--verify",
@@ -71,9 +74,7 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
     metavar="PLACE",
     help="Folder for the export, or file for the picture (.png, .svg, .pdf, or .pgf for LaTeX).",
 )
-@option(
-    "json_file", help="Write the outcome as JSON to this file, as compare and run do; with -, print it."
-)
+@option("json_file", help="Write the results as JSON to FILE, as compare and run do; - prints them.")
 @draws
 def show(
     folders: tuple[str, ...],

@@ -41,7 +41,7 @@ def add_verbosity(command: click.Command) -> None:
             is_flag=True,
             expose_value=False,
             callback=_set,
-            help="Also say the progress where standard error is no terminal, and the time taken.",
+            help="Print progress also if stderr is not a terminal, and the elapsed time.",
         ),
     ]
     if isinstance(command, click.Group):

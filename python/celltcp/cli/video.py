@@ -44,10 +44,10 @@ _PICTURES = ("video", "video-ecdf")
 def video(
     scenarios: tuple[str, ...], abr: str, ladder: str, settings: RunSettings, json_file: str | None
 ) -> None:
-    """Compare congestion controls by what the viewer of a video gets.
+    """Compare CCAs by video quality of experience (ITU-T P.1203).
 
-    A video is played on each SCENARIO, in the place of the workload of its first flow, with each
-    adaptation of the bitrate. The table has mean opinion scores (ITU-T P.1203, from 1 to 5).
+    The first flow of each SCENARIO becomes a video session, per ABR algorithm. The table has mean
+    opinion scores from 1 to 5.
     SCENARIO is as for celltcp compare; without any: a radio cell, a highway, the motorway, and NR.
 
     celltcp video check compares the scores with those of the reference software, where that is

@@ -358,7 +358,7 @@ class Comparison(Recorded):
     def _warnings(self) -> list[str]:
         found = all_warnings(self.results)
         if not self.decides and len(self.ccas) > 1:
-            found.append("one run of a random scenario decides nothing: take 10 runs or more (--runs)")
+            found.append("one run of a random scenario is not conclusive; use --runs 10 or more")
         return found
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:

@@ -32,7 +32,7 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
     for cca in named:
         if any(flow.name not in in_linux for flow in parse_mix(cca).flows):
             raise CelltcpError(
-                f"cca: Linux does not have {cca!r}, so that there is nothing to hold it against; "
+                f"cca: {cca!r} is not in Linux: no reference to compare with; "
                 f"allowed: {', '.join(in_linux)}"
             )
     return named

@@ -172,5 +172,5 @@ def _disk_trouble(folder: Path) -> Iterator[None]:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         why = "no space is left on this disk" if full else error.strerror or str(error)
         raise CelltcpError(
-            f"{error.filename or folder}: {why}; the same command goes on once it is put right"
+            f"{error.filename or folder}: {why}; fix this and rerun the command to continue"
         ) from None

@@ -56,6 +56,6 @@ def apply_edits(tree: Path) -> None:
         before = file.read_text("utf-8") if file.is_file() else ""
         after, count = re.subn(edit.pattern, edit.text, before)
         if count == 0 and edit.required:
-            raise CelltcpError(f"{file}: {edit.what} is not where it was in Linux 6.1 to 7.3")
+            raise CelltcpError(f"{file}: cannot patch {edit.what}; tested with Linux 6.1 to 7.3")
         if after != before:
             file.write_text(after, "utf-8")

@@ -83,7 +83,9 @@ def estimate_path(
     name = f"{row['file']}: connection {row['connection']}"
     payload = row["bytes_up"] if up else row["bytes_down"]
     if payload < _LEAST_BYTES:
-        raise CelltcpError(f"{name}: {payload} bytes tell little of a path; allowed: 100 kB or more")
+        raise CelltcpError(
+            f"{name}: {payload} bytes are too few for an estimate; allowed: 100 kB or more"
+        )
     if np.isnan(row["rtt_min_ms"]) and np.isnan(row["far_rtt_min_ms"]):
         raise CelltcpError(f"{name}: has no RTT sample; allowed: captures with both directions")
 

@@ -42,7 +42,7 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
         sections=(
             Section("Connections", _connections(analyses), text=_told(len(rows))),
             *_pictures(analyses),
-            Section("Command that makes the results again", code=f"{command}\n"),
+            Section("Command that reproduces the results", code=f"{command}\n"),
         ),
     )
 

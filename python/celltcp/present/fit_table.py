@@ -40,7 +40,7 @@ def print_table(
     console.print(table, markup=markup)
     if left_out:
         names = ", ".join(left_out)
-        console.print(f"Not shown for want of width: {names}", style="dim", markup=False)
+        console.print(f"Columns omitted (terminal too narrow): {names}", style="dim", markup=False)
 
 
 def heading_of(column: Column) -> str:

@@ -163,7 +163,7 @@ def styled(
         except ValueError:
             width = height = 0.0
         if not (1 <= width <= 100 and 1 <= height <= 100):
-            raise CelltcpError(f"size: {size!r} is none; allowed: inches from 1 to 100, such as 8x5")
+            raise CelltcpError(f"size: invalid {size!r}; allowed: inches from 1 to 100, such as 8x5")
         wanted = (width, height)
     is_paper = style == PAPER
     if style is not None and not is_paper:
@@ -172,7 +172,7 @@ def styled(
         if style not in styles.available and not Path(style).is_file():
             allowed = ", ".join(each for each in styles.available if not each.startswith("_"))
             raise CelltcpError(
-                f"style: {style!r} is none; allowed: a file, or one of {PAPER}, {allowed}"
+                f"style: unknown {style!r}; allowed: a file, or one of {PAPER}, {allowed}"
             )
     before = dict(_ASKED)
     _ASKED.update(size=wanted, title=title, paper=is_paper)

@@ -1,4 +1,4 @@
-"""Redraw: agreement that the published figures would have with themselves, if they were measured again.
+"""Replication baseline: agreement of two measurements of the published figures.
 
 It is a yardstick for the agreement of ours. A second measurement scatters about the published means as
 those scatter about their true values, and as our means do about theirs. The draws of the CCAs are

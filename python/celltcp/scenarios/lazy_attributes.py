@@ -1,4 +1,4 @@
-"""Attachments: attributes of results, such as `plot`, that a higher layer provides.
+"""Lazy attributes (`plot`) that a higher layer registers.
 
 Results know no plots. They declare `plot = Attachment()`, and `celltcp/__init__.py`, which knows all
 layers, says by `register_provider` what makes it.

@@ -157,7 +157,7 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
     return found
 
 
-def expand_scenarios(ccas: Iterable[str]) -> str:
+def source_digests(ccas: Iterable[str]) -> str:
     """Returns a digest of the sources of those that were registered, after a dash; "" without any."""
     texts = [_SOURCES[name] for name in sorted(set(ccas)) if name in _SOURCES]
     return f"-{hashlib.sha256(''.join(texts).encode()).hexdigest()[:16]}" if texts else ""

@@ -1,4 +1,4 @@
-"""Verdicts: what became of the changes of a selector."""
+"""Measured effect of each CCA switch."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ pub const ENDLESS: u64 = u64::MAX;
 /// They do nothing once the connection there has been completed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Command {
-    /// Turns to the connection in another slot, for the rest of the commands of this call.
+    /// Selects the connection for the next commands.
     SelectSlot(usize),
     /// Opens a connection in the slot. Bytes that are written before its handshake is complete wait for it.
     Open,

@@ -1,4 +1,4 @@
-//! Exchange: account of the bytes that a connection has carried and still has to carry.
+//! Bytes written, delivered and pending of a connection.
 
 use std::collections::VecDeque;
 

@@ -3,7 +3,7 @@
 use results::Flows;
 use scenario::AckSemantics;
 
-/// Broken promise: a connection whose sender got an ACK for data that had not arrived.
+/// Violated ACK semantics: data acknowledged before delivery.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AckViolation {
     /// Bytes were acknowledged early.

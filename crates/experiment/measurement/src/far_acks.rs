@@ -5,7 +5,7 @@ use tcp::{FarAck, Flags, Segment};
 /// Agreement of a server and a host in the middle on far acknowledgements.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FarAcks {
-    /// Kind that the server understands, and the kind that it will be told by.
+    /// Option kind of the server, and the negotiated kind.
     understood: Option<u8>,
     told: Option<u8>,
 }

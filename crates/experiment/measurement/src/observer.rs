@@ -9,7 +9,7 @@ use units::Instant;
 use crate::{Recorder, radio};
 
 impl Recorder {
-    /// Counts data that a middlebox keeps from a receiver that has given its connection up.
+    /// Counts payload dropped by a reset tracker.
     fn count_suppressed(&mut self, packet: &Packet) {
         if packet.kind != Kind::Tcp {
             return;

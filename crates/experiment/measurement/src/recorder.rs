@@ -36,7 +36,7 @@ pub(crate) struct TrackedConnection {
     pub(crate) far_acks: FarAcks,
 }
 
-/// A new connection as the recorder needs to know it.
+/// Description of a new connection.
 #[derive(Debug)]
 pub struct NewConnection {
     /// Name of the flow in the scenario.

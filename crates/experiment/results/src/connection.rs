@@ -81,7 +81,7 @@ impl Mean {
     }
 }
 
-/// Time-outs of a connection beside those of the sender of its data.
+/// RTOs of the receiver's side and of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OtherTimeouts {
     /// Of the receiving end's own data.
@@ -90,7 +90,7 @@ pub struct OtherTimeouts {
     pub handshake: u64,
 }
 
-/// Account of what a receiver throws away after it has given a connection up.
+/// Payload that arrives after the receiver's reset.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AfterReset {
     /// Whether the receiver has given the connection up.

@@ -1,6 +1,6 @@
 //! Early acknowledgements: payload that was acknowledged to its sender before it had reached the receiver.
 
-/// Account of the payload of one connection that was acknowledged early. Sequence numbers are 64-bit.
+/// Bytes acknowledged to the sender before delivery. Sequence numbers are 64-bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlyAcks {
     first: Option<u64>,

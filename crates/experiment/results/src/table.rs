@@ -53,7 +53,7 @@ pub struct ColumnInfo {
     pub meaning: &'static str,
 }
 
-/// Results that hold a table.
+/// Whether a table is always written, or only with rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// In all results.

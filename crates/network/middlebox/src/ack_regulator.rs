@@ -47,7 +47,7 @@ struct RegulatedConnection {
     /// Time of the request or of its answer that the sender was sent, and the RTT to the sender.
     asked_at: Option<Instant>,
     rtt: Option<Duration>,
-    /// Number whose release ends the window in which a packet was dropped.
+    /// ACK number that ends the window with the intentional drop.
     no_drop_until: u64,
 }
 

@@ -4,7 +4,7 @@ use units::Instant;
 
 use crate::{HostId, LinkCapacity, LinkChange, LinkSubscription};
 
-/// Changes to come of one link that a middlebox watches.
+/// Future up/down events of a watched link.
 pub(crate) struct OutageWatch {
     /// Neighbour to which the link leads.
     pub(crate) to: HostId,

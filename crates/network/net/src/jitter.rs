@@ -69,7 +69,7 @@ impl Jitter {
     }
 }
 
-/// Draws the delay of one packet after the other, with the same number of draws for each.
+/// Jitter process with a fixed number of draws per packet.
 pub(crate) struct JitterModel {
     jitter: Option<Jitter>,
     draws: RngStream,

@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for Loss {
     }
 }
 
-/// Decides for one packet after the other, with the same number of draws for each.
+/// Loss process with a fixed number of draws per packet.
 pub(crate) struct ErrorModel {
     loss: Loss,
     draws: RngStream,

@@ -51,7 +51,7 @@ pub trait Node: Send {
     }
 }
 
-/// Interest of a middlebox in interruptions of the links that leave its node.
+/// Subscription to interruptions of the node's outgoing links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkSubscription {
     /// Time before an interruption at which it wants to be warned, if the interruption can be foreseen; zero for no

@@ -55,8 +55,7 @@ impl Transmitter {
     }
 }
 
-/// Uses delivery opportunities as mahimahi does: each carries up to 1500 bytes of what had arrived
-/// before it, of several packets or of a part of one; what is not used is lost.
+/// mahimahi transmitter: an opportunity sends up to 1500 queued bytes; the rest is lost.
 pub(crate) struct OpportunityTransmitter {
     trace: Arc<Trace>,
     offset: Duration,

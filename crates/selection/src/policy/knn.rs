@@ -41,13 +41,14 @@ pub struct KnnParams {
     pub requirement: String,
     /// Margin: least expected gain of a change, relative to the best of each moment.
     pub margin: f64,
-    /// Standard errors by which the gain at the moments most alike must be above 0; default 0.
+    /// Least gain of the neighbours, in standard errors.
     #[serde(default)]
     pub sure: f64,
     /// Age of the connection from which on changes are made, s; default 0.
     #[serde(default)]
     pub after: f64,
-    /// Distance up to which moments are alike. The confidence falls from 1 there to 0 at twice that distance.
+    /// Distance with confidence 1; it falls to 0 at twice this. The confidence falls from 1 there to 0 at twice that
+    /// distance.
     pub reach: f64,
     /// Weight of each feature, and of the CCA in use (`before`), in the distance. The distance is the weighted mean of
     /// the differences in rank among the moments, from 0 to 1.

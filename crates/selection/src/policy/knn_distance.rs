@@ -15,7 +15,7 @@ pub(super) struct Column {
     /// Values from which on each rank above 0 is reached, in ascending order.
     steps: Vec<f64>,
     ranks: Vec<u8>,
-    /// What a moment whose feature is unknown adds beside those that know it; 0 where it is known.
+    /// Distance added where one side lacks the feature.
     missing: Vec<u8>,
     /// Whether all moments know the feature.
     complete: bool,

@@ -1,4 +1,4 @@
-//! Table of measured moments, and the search for those most alike.
+//! kNN: training examples and nearest-neighbour search.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -86,7 +86,7 @@ pub(crate) enum Call<'a> {
     UndoCwnd,
 }
 
-/// Method that changes nothing, with its arguments.
+/// Read-only method call.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) enum Query<'a> {

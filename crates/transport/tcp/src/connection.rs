@@ -460,7 +460,7 @@ impl Connection {
         (echo != 0).then(|| echo.wrapping_sub(self.timestamp_offset))
     }
 
-    /// Lets the segments go that may leave the host.
+    /// Sends queued segments whose departure time has come.
     fn flush_departures(&mut self, now: Instant) {
         while let Some((_, segment)) = self.held.pop_front_if(|(at, _)| *at <= now) {
             self.out.push_back(segment);

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     "--step", default="500ms", show_default=True, metavar="TIME", help="Time between actions."
 )
 @option("duration", help="Length of an episode.  [default: 30s on random networks]")
-@click.option("--hints", is_flag=True, help="Let the radio tell the agent SINR and speed.")
+@click.option("--hints", is_flag=True, help="Add SINR and speed of the radio to the observation.")
 @click.option(
     "--agent",
     "agents",
     default="random,default",
     show_default=True,
     metavar="LIST",
-    help="Agents beside always-CUBIC: random, default (the policy of auto), fixed:CCA.",
+    help="Agents in addition to always-CUBIC: random, default (the policy of auto), fixed:CCA.",
 )
 @click.option(
     "--episodes",

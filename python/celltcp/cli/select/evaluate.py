@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hints",
     is_flag=True,
-    help="Let policies ask the radio for hints; policies that are tables always do.",
+    help="Give policies SINR and speed of the radio (table policies always use them).",
 )
 @click.option(
     "--history",
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Number of earlier connections that policies with a memory know.",
+    help="Number of earlier connections in the cache of policies that use one.",
 )
 @click.option(
     "--switches",
     is_flag=True,
-    help="Measure the cost of each change of the congestion control, by one more run without it.",
+    help="Measure the cost of each CCA switch by an extra run without it.",
 )
 @option("engine")
 @option("dry_run")
@@ -75,8 +75,8 @@ def evaluate(
     the whole connection. All of them meet the same realisations of the channel. A case is a scenario
     with a requirement.
 
-    Policies whose trees expect a measure of each choice are checked for calibration: the measure that
-    came of it, by expected measure. With --out it is drawn as reliability.png.
+    For policies that predict, the calibration compares predicted with measured values. With --out it is
+    drawn as reliability.png.
     """
     from celltcp.results.folder import prepare_folder
     from celltcp.selection.evaluation import PolicySettings, evaluate_with

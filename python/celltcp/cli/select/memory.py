@@ -16,7 +16,7 @@ from celltcp.cli.options import option
     help="Selector whose connections count, such as auto:policy=bpftune; needed if there are several.",
 )
 @click.option(
-    "--known", metavar="FILE", help="Memory to add to, such as the one that these runs were given."
+    "--known", metavar="FILE", help="Memory file to extend, such as the one used in these runs."
 )
 def memory(folder: str, cca: str | None, known: str | None) -> None:
     r"""Print what selectors learnt, as a memory for later runs.

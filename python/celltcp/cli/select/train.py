@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     show_default=True,
     type=click.IntRange(2),
     metavar="N",
-    help="Number of further networks from each family for whole runs, which set the starts and "
-    "margins of the policy, and of others that test it.",
+    help="Networks per family for full runs: N to tune the initial CCA and the margins, N to test.",
 )
 @click.option(
     "--leaves",
@@ -94,8 +93,8 @@ def train(
 ) -> None:
     """Train a policy on networks drawn at random.
 
-    At some moments of a run, each congestion control takes over in a run of its own. From the outcomes,
-    a shallow decision tree per requirement learns which one does best, given what estimators then know.
+    Runs are branched at sampled times, once per CCA. A shallow decision tree per requirement is fitted
+    to the outcomes; its features are the estimates at these times.
     """
     from pathlib import Path
 

@@ -59,7 +59,7 @@ def _finding(
     if len(values) == 1:
         return Finding(question, names[leader], here, "nothing to compare it with", "open")
     if not result.decides:
-        why = "one run of a random scenario decides nothing"
+        why = "one run of a random scenario is not conclusive"
         return Finding(question, "undecided", f"{names[leader]} leads with {here}", why, "open")
     if verdict.contradicted_by:
         extent = f"{names[leader]} leads with {here}"

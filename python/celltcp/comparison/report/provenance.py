@@ -32,7 +32,7 @@ def origin_sections(about: Mapping[str, Any], command: str) -> tuple[Section, ..
     table = Table((Column("what"), Column("value")), tuple(rows))
     return (
         Section("Versions and seeds", table),
-        Section("Command that makes the results again", code=f"{command}\n"),
+        Section("Command that reproduces the results", code=f"{command}\n"),
     )
 
 

@@ -82,7 +82,7 @@ def _findings(result: SingleRun) -> tuple[Finding, ...]:
     flow = result.connection
     cca = str(flow["cca"])
     name = labels([cca])[cca]
-    one = "one run decides nothing: compare tells which CCA is best"
+    one = "one run is not conclusive: celltcp compare ranks the CCAs"
     subject = f", {result.subject}" if result.subject else ""
     return (
         Finding(

@@ -41,7 +41,7 @@ class Agent:
         if self.name in ("random", "default"):
             return
         if self.name.removeprefix(_FIXED) not in native_ccas() or not self.name.startswith(_FIXED):
-            raise CelltcpError(f"agent: {self.name!r} is none; allowed: {_ALLOWED}")
+            raise CelltcpError(f"agent: unknown {self.name!r}; allowed: {_ALLOWED}")
 
     @property
     def policy(self) -> str:

@@ -128,7 +128,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         options = options or {}
         for name in options:
             if name not in _OPTIONS:
-                raise CelltcpError(f"options: {name!r} is none; allowed: {', '.join(_OPTIONS)}")
+                raise CelltcpError(f"options: unknown {name!r}; allowed: {', '.join(_OPTIONS)}")
         start = _known("options: cca", str(options.get("cca", self.start)))
         draws = self._draws
         if "scenario" in options:
@@ -155,7 +155,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
             raise ResetNeeded("the episode is over, or has not begun: call reset()")
         if not self.action_space.contains(np.int64(action)):
             allowed = f"0 to {len(self.ccas)}"
-            raise CelltcpError(f"action: {action!r} is none; allowed: whole numbers from {allowed}")
+            raise CelltcpError(f"action: unknown {action!r}; allowed: whole numbers from {allowed}")
         if action:
             self._run.request(self._connection, self.ccas[int(action) - 1])
         steps = -(-(self._now_ns + self._slot_ns) // self._step_ns)
@@ -275,5 +275,5 @@ def _known(argument: str, name: str) -> str:
 
 def _rendered(mode: str | None) -> str | None:
     if mode not in (None, _TEXT):
-        raise CelltcpError(f"render_mode: {mode!r} is none; allowed: {_TEXT}")
+        raise CelltcpError(f"render_mode: unknown {mode!r}; allowed: {_TEXT}")
     return mode

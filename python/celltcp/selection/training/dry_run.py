@@ -1,4 +1,4 @@
-"""Runs of a training before it begins, by which its cost is estimated."""
+"""Dry run: cost estimate of a training."""
 
 from __future__ import annotations
 

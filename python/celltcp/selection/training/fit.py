@@ -183,7 +183,7 @@ def fit_tree(
 
 
 def relative_to_best(measured: Matrix, none: float = 1.0) -> Matrix:
-    """Returns each measure over the best of its row; a row without any is `none` throughout."""
+    """Divides each row by its maximum; rows of zeros become `none`."""
     best = measured.max(axis=1, keepdims=True)
     return np.asarray(np.where(best > 0, measured / np.maximum(best, 1e-12), none))
 

@@ -1,4 +1,4 @@
-"""Likeness of moments of running connections: the weight of each feature, by requirement."""
+"""kNN feature weights per requirement."""
 
 from __future__ import annotations
 

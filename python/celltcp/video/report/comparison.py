@@ -252,7 +252,7 @@ def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
 
 
 def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> str:
-    """Returns the command that makes the results again."""
+    """Returns the command that reproduces the results."""
     about = _about(result)
     engine, _, kernel = str(about["engine"]).partition("-")
     ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]

@@ -400,7 +400,7 @@ impl Direction {
         self.recent_losses.push_back(loss.lost_ns);
     }
 
-    /// Returns how many losses told before were lost within an RTT of this one.
+    /// Number of earlier losses within one RTT.
     pub(super) fn count_losses_nearby(&self, loss: &Loss, rtt_ns: u64) -> u32 {
         let within = |at: &&u64| at.abs_diff(loss.lost_ns) <= rtt_ns.max(1_000_000);
         self.recent_losses.iter().filter(within).count() as u32

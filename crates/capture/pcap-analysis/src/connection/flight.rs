@@ -27,7 +27,7 @@ pub(super) struct Sent {
     pub(super) is_late: bool,
 }
 
-/// News of an ACK about the flight.
+/// Result of an ACK.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct AckResult {
     /// Bytes by which the cumulative acknowledgement advanced.

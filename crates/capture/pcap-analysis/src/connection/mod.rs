@@ -243,7 +243,7 @@ impl Connection {
         self.handshake.take(side, segment, at_ns, up, down);
     }
 
-    /// Takes what a segment tells of the other direction: acknowledgement, echo, window.
+    /// Processes the ACK fields of a segment.
     fn on_ack(&mut self, side: usize, segment: &Segment, at_ns: u64, since_ns: u64) {
         let [from, to] = self.both(side);
         let same_window = from.offer(segment, at_ns);
@@ -333,7 +333,7 @@ impl Connection {
         });
     }
 
-    /// Tells the kind of losses of which no more news can come.
+    /// Classifies losses that later packets cannot affect.
     fn classify_losses(&mut self, at_ns: u64, tables: &mut Tables) {
         for side in 0..2 {
             loop {

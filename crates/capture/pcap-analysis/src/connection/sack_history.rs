@@ -1,4 +1,4 @@
-//! Reports: the highest byte that the receiver had reported, at each time of the last while.
+//! Highest byte ACKed or SACKed over the recent past.
 //!
 //! A capture in between sees a report before the sender does. Whether the sender knew of it follows from the time.
 

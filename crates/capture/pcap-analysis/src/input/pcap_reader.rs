@@ -190,7 +190,7 @@ impl Records {
                 Err(PcapError::BufferTooSmall) => true,
                 Err(PcapError::UnexpectedEof) => return Err(broken("it ends within a record")),
                 Err(PcapError::ReadError) => return Err(broken(&error_text(&self.failure))),
-                Err(_) => return Err(broken("this is no record of such a file")),
+                Err(_) => return Err(broken("malformed record")),
             };
             if !too_small {
                 let before = self.reader.data().len();

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 /// Number of runs of this program, by processor.
 static TAKEN: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 
-/// A processor that counts one run as long as this value lives.
+/// CPU reserved for a run until dropped.
 #[derive(Debug)]
 pub(crate) struct Processor(usize);
 

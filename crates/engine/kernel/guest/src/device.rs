@@ -1,4 +1,4 @@
-//! Device: the guest's connection to the path.
+//! `/dev/celltcp`: message channel to the engine.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! Play: the loop of the guest over sessions, sockets, samples and switches, until the end of the run.
+//! Event loop of the guest.
 
 mod connect;
 mod event_token;

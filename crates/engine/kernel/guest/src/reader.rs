@@ -34,7 +34,8 @@ pub(crate) struct Progress {
     pub(crate) ended: bool,
 }
 
-/// The handle of a reader. Without it the reader waits for the end of the stream and lets go of the socket.
+/// Handle of a reader thread; if dropped, it reads to EOF and closes. Without it the reader waits for the end of the
+/// stream and lets go of the socket.
 #[derive(Debug)]
 pub(crate) struct Reader(Outbox<Option<u64>>);
 

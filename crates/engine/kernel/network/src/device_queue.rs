@@ -1,4 +1,4 @@
-//! Card: the network card of the server's host, between its kernel and the path.
+//! Device queue between the server's kernel and the network.
 
 use std::collections::VecDeque;
 

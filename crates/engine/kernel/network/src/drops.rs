@@ -1,4 +1,4 @@
-//! Fates: packets of the kernel that leave the path without arriving.
+//! Dropped and absorbed packets of the kernel.
 
 use net::{DropReason, HostId, Kind, LinkId, Observer, Packet};
 use units::Instant;

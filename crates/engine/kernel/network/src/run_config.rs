@@ -31,7 +31,7 @@ impl RunConfig {
         // The engine's end must be ours, whatever it dies of; it may have died already.
         set_pdeathsig(Signal::SIGKILL)?;
         if getppid().as_raw() as u32 != job.engine {
-            return Err(io::Error::other("whoever wanted this run is gone"));
+            return Err(io::Error::other("the engine process has exited"));
         }
         if let Some(cpu) = job.cpu {
             pin_to_cpu(cpu as usize)?;

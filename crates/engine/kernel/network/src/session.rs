@@ -413,7 +413,7 @@ impl Session {
     fn hello(&mut self, protocol: u32, release: String) -> io::Result<()> {
         if protocol != PROTOCOL {
             return Err(io::Error::other(format!(
-                "the guest speaks protocol {protocol}, the path {PROTOCOL}"
+                "protocol mismatch: guest {protocol}, engine {PROTOCOL}; rebuild"
             )));
         }
         let pcap = self.job.pcap.as_ref().map(|file| {
@@ -512,5 +512,5 @@ impl Session {
 }
 
 fn no_run() -> io::Error {
-    io::Error::other("the guest speaks of what is not there")
+    io::Error::other("guest message with an unknown connection, host or flow")
 }

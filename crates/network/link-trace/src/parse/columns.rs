@@ -199,7 +199,7 @@ fn named(
                 format!(", or of {}", names.join(", "))
             });
             LineError::without_line(format_args!(
-                "column: {word:?} is none; allowed: numbers from 1 to {width}{list}"
+                "column: unknown {word:?}; allowed: numbers from 1 to {width}{list}"
             ))
         })
     };
@@ -224,7 +224,7 @@ fn units_of(reading: &ReadOptions) -> Result<(Option<TimeUnit>, Option<RateUnit>
         None => (None, Some(text.trim())),
     };
     let wrong = |word: &str, allowed: &str| {
-        LineError::without_line(format_args!("unit: {word:?} is none; allowed: {allowed}"))
+        LineError::without_line(format_args!("unit: unknown {word:?}; allowed: {allowed}"))
     };
     let time = time
         .map(|word| TimeUnit::spelled(word).ok_or_else(|| wrong(word, TIME_UNITS)))

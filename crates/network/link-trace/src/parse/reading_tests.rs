@@ -153,15 +153,15 @@ fn columns_and_units_can_be_said() {
     );
     assert_eq!(
         with(named, Some("c"), None).unwrap_err(),
-        "f.csv: column: \"c\" is none; allowed: numbers from 1 to 3, or of t, a, b"
+        "f.csv: column: unknown \"c\"; allowed: numbers from 1 to 3, or of t, a, b"
     );
     assert_eq!(
         with(named, Some("9"), None).unwrap_err(),
-        "f.csv: column: \"9\" is none; allowed: numbers from 1 to 3, or of t, a, b"
+        "f.csv: column: unknown \"9\"; allowed: numbers from 1 to 3, or of t, a, b"
     );
     let message = with(named, Some("b"), Some("furlongs")).unwrap_err();
     assert!(
-        message.contains("unit: \"furlongs\" is none; allowed: bit/s, kbit/s"),
+        message.contains("unit: unknown \"furlongs\"; allowed: bit/s, kbit/s"),
         "{message}"
     );
 }

@@ -6,7 +6,7 @@ use units::Instant;
 
 use super::Violation;
 
-/// The account of all users: nobody may get more than was decoded for them, nor more than their capacity.
+/// Checks that no user gets more bytes than were decoded for it.
 ///
 /// The capacity of a user is what the resource blocks of its cell could carry that nobody else was given. So where every
 /// user keeps to its own, all of them keep to that of the cell.

@@ -32,7 +32,7 @@ pub enum Violation {
         unit: &'static str,
     },
     /// A queue reported another backlog than the packets that went in and out leave.
-    #[error("the queue of link {link:?} tells {told} bytes at {at:?}, it holds {held}")]
+    #[error("queue of link {link:?}: reported {told} bytes at {at:?}, actual {held}")]
     Backlog {
         /// The link.
         link: String,
@@ -97,7 +97,7 @@ pub enum Violation {
         /// Time of the event.
         at: Instant,
     },
-    /// A packet was seen at another node than its way leads to.
+    /// Packet at a node that is not on its route.
     #[error("packet {packet} is seen at {node:?} at {at:?}, its way has led to {found:?}")]
     WrongNode {
         /// The packet.
@@ -119,7 +119,7 @@ pub enum Violation {
         /// Time of the event.
         at: Instant,
     },
-    /// The network has more or fewer packets inside than have begun and not ended their way.
+    /// Packets inside differ from sent minus delivered and dropped.
     #[error("{seen} packets should be under way, {inside} are")]
     CountMismatch {
         /// Sent or created, and neither delivered, absorbed nor dropped.

@@ -262,7 +262,8 @@ impl<T: Default, S: Default> Harq<T, S> {
     }
 }
 
-/// Random draws of one receiver. They are addressed by TTI, so they never depend on what was sent before.
+/// Random decoding and feedback errors, keyed by TTI. They are addressed by TTI, so they never depend on what was sent
+/// before.
 #[derive(Clone, Debug)]
 pub struct ErrorDraws {
     decoding: RngStream,

@@ -115,7 +115,7 @@ enum Forwarded {
     Fresh { name: u64, bytes: u32 },
 }
 
-/// One direction above RLC: COUNT values, and the caller's names of the packets under way.
+/// PDCP state of a direction: COUNT, pending packets.
 #[derive(Clone, Debug)]
 struct PdcpState {
     sn: pdcp::SnLength,
@@ -360,7 +360,7 @@ impl Bearer {
         self.pass_up(direction, false, fates);
     }
 
-    /// Has the names of uplink packets told whose headers arrive.
+    /// Enables reporting of packets whose header arrived.
     pub(super) fn report_headers(&mut self) {
         self.headers = Some(Vec::new());
     }

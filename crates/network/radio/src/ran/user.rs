@@ -338,7 +338,7 @@ impl UserState {
         self.power.reset();
     }
 
-    /// Forgets what was seen, as another cell serves.
+    /// Resets channel measurements after a cell change.
     pub(super) fn reset_measurements(&mut self) {
         self.sinr_of = None;
         self.reporter.restart();

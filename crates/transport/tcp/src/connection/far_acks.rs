@@ -19,7 +19,7 @@ pub(super) struct FarAcks {
     kind: u8,
     /// Whether this end passes the data on to a far end.
     relays: bool,
-    /// Whether this end tells far acknowledgements, and whether the other end does, as agreed on in the handshake.
+    /// Whether this end / the peer sends far ACKs (negotiated).
     sends: bool,
     receives: bool,
     /// Payload that the far end behind this end has, and what the other end was told of it, bytes.
@@ -27,7 +27,7 @@ pub(super) struct FarAcks {
     sent_to: u64,
     /// Payload of this end that the far end behind the other end has, bytes.
     received_to: u64,
-    /// Questions since the latest news, those without any answer, and the time of the next one.
+    /// Probes since the last far ACK; unanswered ones; time of the next.
     probes: u32,
     probes_unacked: u32,
     probe_at: Instant,

@@ -1,4 +1,4 @@
-//! Relay: a connection of a host in the middle, which passes its data on and decides what is acknowledged.
+//! Endpoint of a split-TCP proxy, which decides what it acknowledges.
 
 use units::{Duration, Instant};
 

@@ -6,7 +6,7 @@
 use super::Sender;
 
 impl Sender {
-    /// Begins a recovery that reduces nothing.
+    /// Enters recovery without reducing cwnd (loss on the radio).
     pub(super) fn start_eln_recovery(&mut self) {
         self.high_seq = self.snd_nxt;
         self.probe.clear();

@@ -1,4 +1,4 @@
-//! Hold of short segments: Nagle's algorithm, corking, and how a write ends.
+//! Nagle, TCP_CORK, MSG_MORE, MSG_EOR.
 
 use units::Instant;
 

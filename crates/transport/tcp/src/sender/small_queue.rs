@@ -1,5 +1,4 @@
-//! Device: the data of a connection that waits in its own host below TCP, and the small queue that bounds it, as in
-//! Linux (`tcp_small_queue_check`, `tcp_wfree`, the fq qdisc).
+//! TCP small queues: bytes of a connection below TCP.
 //!
 //! Without fq the card sends what it gets as fast as it can, and TCP itself waits where it paces. With fq TCP stamps
 //! bursts with the times at which they may leave, hands over a few, and fq holds them back. A burst counts until the card

@@ -136,7 +136,7 @@ impl Sender {
         self.start_timer(TimerKind::Retransmission, now, wait);
     }
 
-    /// Has the retransmission time-out come after `wait`.
+    /// Arms the RTO timer to expire after `wait`.
     pub(super) fn set_rto_timer(&mut self, now: Instant, wait: Duration) {
         self.arm_rto(now, wait);
     }

@@ -1,4 +1,4 @@
-//! Giving up: time-outs after which the other end counts as gone (RFC 9293 §3.8.3).
+//! User timeout and retry limits (`tcp_write_timeout`).
 
 use units::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Balance of reports and requests against the grants given.
+/// Reported buffer minus granted bytes.
 #[derive(Clone, Debug, Default)]
 pub struct GrantAccount {
     wanted: u64,
