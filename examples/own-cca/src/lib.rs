@@ -5,7 +5,7 @@
 //! read, not to be used.
 
 use cca::slow_start::Method;
-use cca::{Cca, CongestionControl, Family, Parameter, Window};
+use cca::{CcaInfo, CongestionControl, Family, Parameter, Window};
 
 /// Parameters that scenarios can set.
 const PARAMETERS: &[Parameter] = &[Parameter {
@@ -22,7 +22,7 @@ const PARAMETERS: &[Parameter] = &[Parameter {
 }];
 
 /// Catalogue entry.
-pub const ABOUT: Cca = Cca {
+pub const INFO: CcaInfo = CcaInfo {
     name: "gentle",
     aliases: &[],
     title: "NewReno that gives up less",
@@ -40,7 +40,7 @@ pub const ABOUT: Cca = Cca {
     },
 };
 
-cca_plugin::export!(ABOUT);
+cca_plugin::export!(INFO);
 
 /// State of one connection.
 #[derive(Clone, Copy, Debug)]

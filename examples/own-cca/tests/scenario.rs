@@ -11,7 +11,7 @@ use units::Instant;
 /// Adds the CCA to the catalogue as celltcp does after it has opened the library.
 fn register() {
     let failed = |message: String| panic!("{message}");
-    let ccas = cca_plugin::adopt(&own_cca::CELLTCP_LIBRARY, failed).expect("the same border");
+    let ccas = cca_plugin::load_entries(&own_cca::CELLTCP_LIBRARY, failed).expect("the same ABI");
     for cca in ccas {
         cca::registry::add(cca).expect("the name is free");
     }

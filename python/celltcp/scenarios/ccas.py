@@ -9,7 +9,7 @@ from celltcp._core import (
     CelltcpError,
     describe_cca,
     lineups,
-    lineups_through,
+    mixes_with_middleboxes,
     middlebox_kinds,
     native_ccas,
 )
@@ -86,7 +86,7 @@ def through(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
         CelltcpError: if a middlebox is not known, or a congestion control has one already.
     """
     text = middleboxes if isinstance(middleboxes, str) else ",".join(middleboxes)
-    return lineups_through(list(ccas), text)
+    return mixes_with_middleboxes(list(ccas), text)
 
 
 def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:

@@ -71,7 +71,7 @@ impl SegmentDownload {
     }
 
     /// Returns the rate of all connections in bit/s from the request on; nothing if that took no time.
-    pub fn throughput_with_latency(&self) -> Option<f64> {
+    pub(crate) fn throughput_with_latency(&self) -> Option<f64> {
         let seconds = self.duration().as_secs_f64();
         (seconds > 0.0).then(|| self.received() as f64 * 8.0 / seconds)
     }

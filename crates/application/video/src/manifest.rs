@@ -102,7 +102,7 @@ impl Manifest {
     ///
     /// # Errors
     /// If there are fewer than 1 or more than 240.
-    pub fn with_frame_rate(self, frame_rate: f64) -> Result<Self, FieldError> {
+    pub(crate) fn with_frame_rate(self, frame_rate: f64) -> Result<Self, FieldError> {
         number("frame_rate", frame_rate, 1.0, 240.0)?;
         Ok(Self { frame_rate, ..self })
     }

@@ -142,7 +142,7 @@ impl Node {
     }
 
     /// Returns the place of `field`, or else of the nearest value around it.
-    pub fn origin_of(&self, field: &str) -> Location {
+    pub(crate) fn origin_of(&self, field: &str) -> Location {
         let mut node = self;
         for key in field.split('.') {
             match node.child(key) {

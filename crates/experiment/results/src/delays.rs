@@ -35,7 +35,7 @@ impl Delays {
     }
 
     /// Returns the lowest delay, ms; NaN without any.
-    pub fn lowest_ms(&self) -> f64 {
+    pub(crate) fn lowest_ms(&self) -> f64 {
         self.lowest
             .map_or(f64::NAN, |lowest| lowest.as_secs_f64() * 1e3)
     }
@@ -49,7 +49,7 @@ impl Delays {
     }
 
     /// Returns the delay that `percent` of all do not exceed (nearest rank), ms; NaN without any.
-    pub fn percentile_ms(&mut self, percent: usize) -> f64 {
+    pub(crate) fn percentile_ms(&mut self, percent: usize) -> f64 {
         if self.micros.is_empty() {
             return f64::NAN;
         }

@@ -186,7 +186,7 @@ impl Meter {
     }
 
     /// Returns the payload sent before slow start was left, retransmissions included, bytes.
-    pub fn sent_before_exit(&self) -> Option<u64> {
+    pub(crate) fn sent_before_exit(&self) -> Option<u64> {
         self.before_exit
     }
 
@@ -207,7 +207,7 @@ impl Meter {
     }
 
     /// Returns the time since the oldest unacknowledged segment was sent.
-    pub fn oldest_age(&self, now: Instant) -> Option<Duration> {
+    pub(crate) fn oldest_age(&self, now: Instant) -> Option<Duration> {
         self.passed
             .iter()
             .find(|passed| !passed.sampled)

@@ -30,7 +30,7 @@ impl Increments {
     }
 
     /// Returns the largest, ms; NaN without any increment.
-    pub fn largest_ms(&self) -> f64 {
+    pub(crate) fn largest_ms(&self) -> f64 {
         if self.count == 0 {
             return f64::NAN;
         }

@@ -245,7 +245,7 @@ impl PathEstimators {
     }
 
     /// Sets the measure that the application wants to maximise, whose bounds some features look at.
-    pub fn set_requirement(&mut self, requirement: Requirement) {
+    pub(crate) fn set_requirement(&mut self, requirement: Requirement) {
         self.view.requirement = requirement;
     }
 

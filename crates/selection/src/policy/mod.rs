@@ -255,7 +255,7 @@ impl Policy {
 
     /// Returns the policy with another CCA if its method is `fixed`, and unchanged otherwise.
     #[must_use]
-    pub fn fixed_to(mut self, cca: &'static str) -> Self {
+    pub(crate) fn fixed_to(mut self, cca: &'static str) -> Self {
         if let Method::Fixed(fixed) = &mut self.method {
             fixed.cca = cca.to_owned();
         }

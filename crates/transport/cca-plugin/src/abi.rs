@@ -16,10 +16,10 @@ use units::Duration;
 use crate::library::Instance;
 
 /// Version of the border. It rises with each change of a type that crosses it.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// Sizes of the types that cross the border, as one number: it shows changes that [`VERSION`] has missed.
-pub const LAYOUT: u32 = {
+pub(crate) const LAYOUT: u32 = {
     let sizes = [
         size_of::<Window>(),
         size_of::<Call<'_>>(),

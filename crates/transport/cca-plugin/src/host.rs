@@ -16,7 +16,7 @@ use crate::abi::{Call, LAYOUT, Library, Query, SlowStartHandle, StringWriter, VE
 use crate::library::Instance;
 
 /// Function that is told the message of a CCA that panics during a run.
-pub type PanicHandler = fn(String);
+pub(crate) type PanicHandler = fn(String);
 
 /// Description of a CCA, as its library writes it.
 #[derive(Serialize, Deserialize)]

@@ -19,6 +19,6 @@ macro_rules! export {
         // The name is the one that celltcp looks for; a library exports it once.
         #[allow(unsafe_code)]
         #[unsafe(no_mangle)]
-        pub static CELLTCP_LIBRARY: $crate::border::Library = $crate::library(&[$($cca),+]);
+        pub static CELLTCP_LIBRARY: $crate::abi::Library = $crate::library(&[$($cca),+]);
     };
 }

@@ -12,7 +12,7 @@ use crate::host::{About, ParameterAbout};
 
 /// CCA of one connection, as a library keeps it.
 #[derive(Debug)]
-pub struct Instance {
+pub(crate) struct Instance {
     cca: Box<dyn CongestionControl>,
     /// Message of a panic.
     failure: String,

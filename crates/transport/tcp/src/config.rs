@@ -59,7 +59,7 @@ pub struct TcpConfig {
 
 impl TcpConfig {
     /// Memory of the receive buffer when a connection begins, unless its upper bound is less, bytes.
-    pub const RECEIVE_BUFFER: u64 = 128 << 10;
+    pub(crate) const RECEIVE_BUFFER: u64 = 128 << 10;
     /// Memory of the send buffer when a connection begins, unless its upper bound is less, bytes.
     pub const SEND_BUFFER: u64 = 16 << 10;
 

@@ -53,7 +53,7 @@ impl AbrState<'_> {
     }
 
     /// Returns the duration of a segment in seconds.
-    pub fn segment_s(&self) -> f64 {
+    pub(crate) fn segment_s(&self) -> f64 {
         self.manifest.segment().as_secs_f64()
     }
 

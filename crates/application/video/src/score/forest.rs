@@ -76,7 +76,8 @@ impl Forest {
     ///
     /// # Errors
     /// The first line that is no node.
-    pub fn from_tree(text: &str, file: &str) -> Result<Self, ConfigError> {
+    #[cfg(test)]
+    pub(crate) fn from_tree(text: &str, file: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             trees: vec![parse(text, file)?],
         })

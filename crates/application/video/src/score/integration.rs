@@ -3,7 +3,7 @@
 use super::forest::{Features, Forest};
 
 /// Score of the audio where there is none to be judged.
-pub const NO_AUDIO: f64 = 5.0;
+pub(crate) const NO_AUDIO: f64 = 5.0;
 
 /// Audiovisual score of a second (clause 8.2).
 const AV: [f64; 4] = [-0.000_690_84, 0.153_742_83, 0.971_538_61, 0.024_617_76];

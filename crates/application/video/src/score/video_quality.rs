@@ -81,7 +81,7 @@ pub struct Piece {
 }
 
 /// Returns the score of a rate in kbit/s, for pictures of `coded` pixels on a screen of `shown` pixels.
-pub fn mode0(coded: f64, shown: f64, kbps: f64, frame_rate: f64) -> f64 {
+pub(crate) fn mode0(coded: f64, shown: f64, kbps: f64, frame_rate: f64) -> f64 {
     let per_pixel = kbps * kbps / (coded * frame_rate) + A[3];
     let quantization = A[0] + A[1] * libm::log(A[2] + libm::log(kbps) + libm::log(per_pixel));
     let coding = (Q[0] + Q[1] * libm::exp(Q[2] * quantization)).clamp(1.0, 5.0);

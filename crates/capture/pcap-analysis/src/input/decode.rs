@@ -32,7 +32,7 @@ pub struct Packet {
 
 /// Reason why a record is no TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Skipped {
+pub(crate) enum Skipped {
     /// Another network or transport protocol.
     NotTcp,
     /// A fragment of an IP packet.
@@ -47,7 +47,7 @@ pub enum Skipped {
 ///
 /// # Errors
 /// If there is none.
-pub fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
+pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let network = match link::network(record.link_type, record.bytes) {
         link::Link::Ip(packet) => packet,
         link::Link::Other => return Err(Skipped::NotTcp),

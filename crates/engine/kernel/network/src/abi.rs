@@ -27,7 +27,7 @@ const CREATED: u16 = 3;
 
 /// `struct celltcp_verdict`.
 #[repr(C)]
-pub struct CVerdict {
+pub(crate) struct CVerdict {
     packet: c_uint,
     action: u16,
     port: u16,
@@ -84,7 +84,7 @@ fn with<T>(work: impl FnOnce(&mut Session) -> io::Result<T>) -> Option<T> {
 
 /// Begins a run with the job in the environment.
 #[unsafe(no_mangle)]
-pub extern "C" fn celltcp_path_open(abi: c_uint) -> c_int {
+pub(crate) extern "C" fn celltcp_path_open(abi: c_uint) -> c_int {
     open(abi, RunConfig::from_environment)
 }
 
@@ -121,7 +121,7 @@ fn open(abi: c_uint, start: impl FnOnce() -> io::Result<RunConfig>) -> c_int {
 /// `bytes` points to `length` readable bytes, which do not change before the verdict that ends the packet; if the path
 /// does not take the packet, before this function returns.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn celltcp_path_transmit(
+pub(crate) unsafe extern "C" fn celltcp_path_transmit(
     port: c_uint,
     packet: c_uint,
     now: c_ulonglong,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn celltcp_path_transmit(
 
 /// Returns when the path is to be advanced.
 #[unsafe(no_mangle)]
-pub extern "C" fn celltcp_path_next() -> c_ulonglong {
+pub(crate) extern "C" fn celltcp_path_next() -> c_ulonglong {
     with(|session| Ok(session.next()))
         .flatten()
         .unwrap_or(NEVER)
@@ -150,7 +150,7 @@ pub extern "C" fn celltcp_path_next() -> c_ulonglong {
 /// # Safety
 /// `verdicts` has room for `max` verdicts.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn celltcp_path_advance(
+pub(crate) unsafe extern "C" fn celltcp_path_advance(
     now: c_ulonglong,
     verdicts: *mut CVerdict,
     max: c_uint,
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn celltcp_path_advance(
 /// # Safety
 /// `message` points to `length` readable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn celltcp_path_write(
+pub(crate) unsafe extern "C" fn celltcp_path_write(
     now: c_ulonglong,
     message: *const u8,
     length: c_ulonglong,
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn celltcp_path_write(
 /// # Safety
 /// `answer` points to `max` writable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn celltcp_path_read(
+pub(crate) unsafe extern "C" fn celltcp_path_read(
     _now: c_ulonglong,
     answer: *mut u8,
     max: c_ulonglong,
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn celltcp_path_read(
 
 /// Ends the run because the guest shuts down.
 #[unsafe(no_mangle)]
-pub extern "C" fn celltcp_path_close() {
+pub(crate) extern "C" fn celltcp_path_close() {
     with(|session| {
         session.fail(&Report::Ended);
         Ok(())

@@ -18,7 +18,7 @@ table! {
 
 impl Limits {
     /// Returns whether they are the usual ones, which files do not write.
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }

@@ -70,7 +70,7 @@ impl Path {
     }
 
     /// Returns the names of the nodes between server and phone, in this order: one behind each hop.
-    pub fn inner_nodes(&self) -> Vec<String> {
+    pub(crate) fn inner_nodes(&self) -> Vec<String> {
         let hops = self.wired.len();
         let name = |hop| {
             if hop == hops {

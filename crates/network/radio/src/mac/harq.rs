@@ -296,7 +296,7 @@ impl ErrorDraws {
 
     /// Returns whether the receiver misses a message of the control channel at `tti`, which is lost with the chance
     /// `error_rate`.
-    pub fn misses_control(&self, tti: u64, error_rate: f64) -> bool {
+    pub(crate) fn misses_control(&self, tti: u64, error_rate: f64) -> bool {
         unit_interval(self.control.at(tti)) < error_rate
     }
 

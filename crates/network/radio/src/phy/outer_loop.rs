@@ -29,7 +29,7 @@ impl OuterLoop {
     }
 
     /// Returns the offset to add to the SINR that was reported, in dB.
-    pub const fn offset_db(&self) -> f64 {
+    pub(crate) const fn offset_db(&self) -> f64 {
         self.offset_db
     }
 

@@ -24,7 +24,7 @@ pub struct Segment {
 
 impl Segment {
     /// Returns whether the segment lies within its SDU and is not empty.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let end = self.offset.checked_add(self.len);
         self.len > 0 && end.is_some_and(|end| end <= self.sdu.len)
     }

@@ -55,7 +55,7 @@ word_or_table!(PathLoss {
 
 impl PathLoss {
     /// Whether it tells places in sight of the base station from others.
-    pub fn knows_sight(&self) -> bool {
+    pub(crate) fn knows_sight(&self) -> bool {
         matches!(
             self,
             Self::Tr36814Sighted | Self::Tr38901Uma | Self::Tr38901Rma(_)

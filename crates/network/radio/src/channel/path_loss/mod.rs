@@ -147,7 +147,7 @@ impl LossCurve {
 
     /// Returns the probability that the base station is in sight at a distance over ground in metres; `None` for
     /// models without line of sight.
-    pub fn los_probability(&self, ground_m: f64) -> Option<f64> {
+    pub(crate) fn los_probability(&self, ground_m: f64) -> Option<f64> {
         match &self.curve {
             Curve::Spatial(..) | Curve::Ground(..) => None,
             Curve::LosNlos(..) => Some(lte_macro::sight_probability(ground_m)),

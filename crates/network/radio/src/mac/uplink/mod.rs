@@ -37,7 +37,7 @@ pub struct Timers {
 }
 
 /// Values of periodicBSR-Timer, apart from infinity, in subframes.
-pub const PERIODIC: [u64; 14] = [
+pub(crate) const PERIODIC: [u64; 14] = [
     5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
 ];
 
