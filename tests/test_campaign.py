@@ -34,7 +34,7 @@ def _in_another_process(jobs: list[Job], folder: Path) -> dict:
     """The tables of jobs that were pickled, run in a process that knows nothing else of them."""
     (folder / "jobs").write_bytes(pickle.dumps(jobs))
     program = (
-        "import pickle; from celltcp.campaign import run_jobs; "
+        "import pickle; from celltcp.campaign.run import run_jobs; "
         "tables = run_jobs(pickle.load(open('jobs', 'rb'))); "
         "pickle.dump(tables, open('tables', 'wb'))"
     )

@@ -493,7 +493,7 @@ CASES = {
     "scenario": (("--scenario", "outage,stedy"), "scenario 'stedy'", "did you mean 'steady'"),
     "file": (("--scenario", "none.toml"), "none.toml", "no such file"),
     "cca": (("--cca", "cubix"), '"cubix"', "did you mean"),
-    "lacking": (("--cca", "reno,bbr3"), "'bbr3'", "Linux does not have", "reno"),
+    "lacking": (("--cca", "reno,bbr3"), "'bbr3'", "not in Linux", "reno"),
     "duration": (("--duration", "soon"), "duration", "soon"),
     "runs": (("--runs", "0"), "--runs", "0"),
 }

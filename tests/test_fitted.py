@@ -37,11 +37,11 @@ def test_texts_and_headings_are_wrapped_and_numbers_are_not() -> None:
 def test_columns_are_left_out_by_importance_and_named() -> None:
     text = printed(50, ("retransmissions", "why"))
     assert max(map(len, text.splitlines())) <= 50
-    assert "Columns omitted (terminal too narrow): retransmissions" in text
+    assert "Columns omitted (terminal too narrow): retransmissions" in " ".join(text.split())
     assert "sentence" in text
     fewest = printed(42, ("retransmissions", "why"))
-    assert "retransmissions, why" in fewest.partition("Columns omitted (terminal too narrow):")[2]
-    assert "Not shown" not in printed(120, ("retransmissions", "why"))
+    assert "retransmissions, why" in " ".join(fewest.split()).partition("(terminal too narrow):")[2]
+    assert "Columns omitted" not in printed(120, ("retransmissions", "why"))
 
 
 def test_numbers_are_wrapped_before_their_intervals_rather_than_words_cut() -> None:

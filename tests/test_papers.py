@@ -136,7 +136,7 @@ def test_the_scatter_of_a_second_measurement_is_theirs_and_ours(tmp_path) -> Non
         (folder / "made-up.csv").write_text(f"{HEADER}# interval: {interval}\n{COLUMNS}{row}")
         (table,) = published_tables(folder)
         comparison = ct.compare("drive", cca="cubic", runs=runs, duration="5s")
-        return outcome(table, {"drive": Measured(comparison, {"cubic": "cubic"})}).rows[0].redrawn
+        return outcome(table, {"drive": Measured(comparison, {"cubic": "cubic"})}).rows[0].replication
 
     assert figure("runs", "10,2", runs=1) is None
     ours_twice, sure, unsure = figure("runs", "10,"), figure("runs", "10,0"), figure("runs", "10,1.96")
@@ -180,10 +180,10 @@ def test_a_table_that_is_added_is_picked_up_and_run(tmp_path) -> None:
     assert (table.experiment, table.interval) == ("table-9", "runs")
     measured = PaperRun(runs=1).measure("mobility/backward-300-4g")
     (row,) = outcome(table, {"mobility/backward-300-4g": measured}).rows
-    assert (row.theirs.cca, row.theirs.ci95) == ("reno", None)
+    assert (row.published.cca, row.published.ci95) == ("reno", None)
     flows = measured.comparison.runs.set_index("cca")["retransmissions"]
     # 12 s have 120 slots, of which the first may be without the flow.
-    assert row.here.mean == pytest.approx(flows["reno"] / 120, rel=0.02)
+    assert row.ours.mean == pytest.approx(flows["reno"] / 120, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_the_era_has_ccas_of_its_kernel() -> None:
 
 def test_published_means_are_beside_the_built_in_scenario_only() -> None:
     as_built = compare_published(ct.compare("mobility/forward-300-4g", cca="reno", runs=1))
-    assert [row.theirs.cca for each in as_built.outcomes for row in each.rows] == ["reno"]
+    assert [row.published.cca for each in as_built.outcomes for row in each.rows] == ["reno"]
     assert not as_built.why_not
     changed = compare_published(
         ct.compare("mobility/forward-300-4g", cca="reno", runs=1, duration="2s")

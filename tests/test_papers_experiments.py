@@ -130,12 +130,12 @@ def test_windows_and_zones_cut_out_a_part(tmp_path) -> None:
         f"{TRAIN},reno,cqi_mean,,,,",
         columns=",window,zone",
     )
-    first, last, wasted, stays, cqi = (row.here.mean for row in found.rows)
+    first, last, wasted, stays, cqi = (row.ours.mean for row in found.rows)
     assert first < last
     assert 0 <= wasted <= 1000
     assert 0 < stays < 1
     assert 1 <= cqi <= 15
-    assert [row.theirs.part for row in found.rows[:3]] == ["0 to 2 s", "from 10 s", "14 to 18"]
+    assert [row.published.part for row in found.rows[:3]] == ["0 to 2 s", "from 10 s", "14 to 18"]
     assert found.rows[0].to_json()["quantity"] == "goodput, 0 to 2 s"
 
 
@@ -185,10 +185,10 @@ def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_p
         ),
         "two,bbr,rtt_long,ms,",
     )
-    by = {(row.theirs.quantity, row.ran): row.here.mean for row in found.rows}
+    by = {(row.published.quantity, row.ran): row.ours.mean for row in found.rows}
     assert by["completion_long", "bbr+bbr"] < by["completion_total", "bbr+bbr"]
     assert by["completion_short", "cubic+cubic"] > 0
-    assert len(distribution_values(found.rows[-1].source, found.rows[-1].theirs)) > 3
+    assert len(distribution_values(found.rows[-1].source, found.rows[-1].published)) > 3
 
 
 def test_claims_are_judged_and_told(tmp_path) -> None:
@@ -260,16 +260,18 @@ def test_a_tally_counts_the_cases_of_a_selection(tmp_path) -> None:
     )
     tables = published_tables(tmp_path)
     (found,) = run_tables(tables, scenarios_of(tables), PaperRun(runs=1), lambda _: nullcontext())
-    by = {row.theirs.quantity: row.here.mean for row in found.rows if row.theirs.cca == "selection"}
+    by = {
+        row.published.quantity: row.ours.mean for row in found.rows if row.published.cca == "selection"
+    }
     assert sum(value for name, value in by.items() if name.startswith("cases_")) == 3
     assert by["gain_goodput"] == pytest.approx(
         100
         * (
             by["goodput"]
             / max(
-                row.here.mean
+                row.ours.mean
                 for row in found.rows
-                if row.theirs.quantity == "goodput" and row.theirs.cca != "selection"
+                if row.published.quantity == "goodput" and row.published.cca != "selection"
             )
             - 1
         ),
@@ -304,8 +306,8 @@ def test_figures_of_viewers_are_quantities(tmp_path: Path) -> None:
     found = table_of(tmp_path, place, *(f"a phone,cubic,{name},," for name in names))
     runs = found.rows[0].source.comparison.runs
     columns = ("qoe", "startup_s", "stalled_s", "bitrate_mbps")
-    assert [row.here.mean for row in found.rows] == [runs[column].iloc[0] for column in columns]
-    assert [row.theirs.unit for row in found.rows][1:] == ["s", "s", "Mbit/s"]
+    assert [row.ours.mean for row in found.rows] == [runs[column].iloc[0] for column in columns]
+    assert [row.published.unit for row in found.rows][1:] == ["s", "s", "Mbit/s"]
 
 
 def test_each_table_of_a_picture_is_laid_out_by_itself_and_no_panels_overlap(tmp_path) -> None:

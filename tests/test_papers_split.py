@@ -120,7 +120,7 @@ def test_legs_of_a_download_are_measured_and_drawn(tmp_path: Path) -> None:
         ),
         "here,reno,completion_total,s,7",
     )
-    by = {row.theirs.quantity: row.here.mean for row in found.rows}
+    by = {row.published.quantity: row.ours.mean for row in found.rows}
     assert by["split_gain"] > 0
     assert 0 < by["server_inflight"] <= 530
     assert 0 < by["phone_leg_inflight"] <= 530

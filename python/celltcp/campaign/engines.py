@@ -81,7 +81,7 @@ class Engine:
         """Files of the kernel, of the guest's program and of the path; None for the native engine."""
         if self.kernel is None:
             return None
-        return str(self.kernel.binary), _part("celltcp-kernel-guest"), _part("libkernel_network.so")
+        return str(self.kernel.binary), _part("celltcp-guest"), _part("libkernel_network.so")
 
     def start(
         self,

@@ -158,11 +158,11 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
 )
 @option("overwrite", help="Replace SCENARIO and its trace if they exist.")
 def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -> None:
-    """Estimate capacity, RTT, buffer and loss of a captured transfer; write them as a scenario.
+    """Estimate the path of a captured transfer, as a scenario.
 
-    The capacity over time is a link trace beside it, of the same name with the ending .csv. Without
-    --connection it is the transfer with most payload. `celltcp compare` runs the scenario: which
-    congestion control would have been best there?
+    The scenario has the capacity, RTT, buffer and loss of the path. The capacity over time is a link
+    trace next to it, of the same name with the ending .csv. Without --connection the transfer with most
+    payload is used. `celltcp compare` runs the scenario: which CCA would have been best there?
     """
     from celltcp.files.replacing import check_output
     from celltcp.pcap import analyse
@@ -217,12 +217,11 @@ def judge_command(
     count: int | None,
     seed: int,
 ) -> None:
-    """Validate the analysis on simulated captures with known ground truth.
+    """Validate the analysis on simulated captures.
 
-    It compares kinds of loss, RTT, buffer and capacity.
-
-    The native engine runs scenarios and writes captures; what became of each segment is the truth. The
-    counts of tshark and tcptrace stand beside ours where they are installed.
+    The native engine runs scenarios and writes captures. The outcome of each segment is the ground
+    truth. The comparison has kinds of loss, RTT, buffer and capacity. The counts of tshark and
+    tcptrace stand beside ours where they are installed.
     """
     from celltcp.pcap.tables import print_judgement
     from celltcp.pcap.validation import document, outlined, validate

@@ -164,7 +164,7 @@ class Explanation:
             "flow_cca": self.connection.cca,
             "flows_selected": [each.number for each in self.connections],
             "decisions": json_rows(self.decisions),
-            "agreements": [vars(each) for each in self.agreements],
+            "agreements": [each.to_json() for each in self.agreements],
             "time_under_s": {str(cca): float(value) for cca, value in self.time_under.items()},
         }
 

@@ -11,7 +11,7 @@ mod library;
 pub use host::{load, load_entries};
 pub use library::library;
 
-/// Exports catalogue entries ([`cca::CcaInfo`]) from a shared library: `cca_plugin::export!(ABOUT);`.
+/// Exports catalogue entries ([`cca::CcaInfo`]) from a shared library: `cca_plugin::export!(INFO);`.
 #[macro_export]
 macro_rules! export {
     ($($cca:expr),+ $(,)?) => {

@@ -31,8 +31,8 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     angles = [2 * math.pi * place / len(groups) for place in range(len(groups))]
     largest = [max(row.ours.mean for row in group.rows) or 1.0 for group in groups]
     for rows in zip(*(group.rows for group in groups), strict=True):
-        shares = [row.here.mean / most for row, most in zip(rows, largest, strict=True)]
-        cca = rows[0].theirs.cca
+        shares = [row.ours.mean / most for row, most in zip(rows, largest, strict=True)]
+        cca = rows[0].published.cca
         axes.plot([*angles, angles[0]], [*shares, shares[0]], color=shades[cca], label=cca_name(cca))
     ends = zip(groups, largest, strict=True)
     labels = [
