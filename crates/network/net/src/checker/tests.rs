@@ -116,7 +116,7 @@ fn a_queue_that_lies_is_found() {
     checker.enqueued(ms(0), LINK, &packet(1), backlog(0));
     assert_found(
         &checker,
-        "the queue of link \"there\" tells 0 bytes at 0.000000000s, it holds 1500",
+        "queue of link \"there\": reported 0 bytes at 0.000000000s, actual 1500",
     );
 }
 
