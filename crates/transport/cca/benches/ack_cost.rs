@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
-use cca::registry::CCAS;
+use cca::CCAS;
 use cca::{
     Ack, AckKind, AckSample, CaState, CcaInfo, CongestionState, Event, RateSample, Settings, Window,
 };

@@ -7,40 +7,21 @@
 //! entry in the [`registry`].
 
 mod bandwidth;
-pub mod bbr;
-pub mod bbr3;
-pub mod bic;
-pub mod cdg;
+pub mod catalogue;
 mod congestion_state;
-pub mod copa;
-pub mod cubic;
-pub mod dctcp;
 mod delay_round;
-pub mod highspeed;
-pub mod htcp;
-pub mod hybla;
-pub mod illinois;
 mod info;
 mod jiffies;
-pub mod ledbat;
-pub mod lp;
-pub mod nv;
 pub mod parameters;
 pub mod registry;
-pub mod reno;
 pub mod report_driven;
-pub mod scalable;
 mod sender_view;
 pub mod slow_start;
-pub mod sprout;
 mod switch;
-pub mod vegas;
-pub mod veno;
-pub mod westwood;
 mod window;
 mod windowed_filter;
-pub mod yeah;
 
+pub use catalogue::*;
 pub use congestion_state::CongestionState;
 pub use info::{Build, BuiltCca, CcaInfo, Family};
 pub use parameters::{Parameter, SettingError, Settings};

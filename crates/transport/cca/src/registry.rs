@@ -4,37 +4,10 @@ use std::sync::{PoisonError, RwLock};
 
 use config::suggestion;
 
+use super::CcaInfo;
+use super::catalogue::CCAS;
 use super::info::BuiltCca;
-use super::{
-    CcaInfo, bbr, bbr3, bic, cdg, copa, cubic, dctcp, highspeed, htcp, hybla, illinois, ledbat, lp,
-    nv, reno, scalable, sprout, vegas, veno, westwood, yeah,
-};
 use super::{SettingError, Settings};
-
-/// Congestion controls of celltcp itself.
-pub const CCAS: [&CcaInfo; 21] = [
-    &bic::INFO,
-    &cubic::INFO,
-    &highspeed::INFO,
-    &htcp::INFO,
-    &hybla::INFO,
-    &reno::INFO,
-    &scalable::INFO,
-    &westwood::INFO,
-    &cdg::INFO,
-    &copa::INFO,
-    &ledbat::INFO,
-    &lp::INFO,
-    &nv::INFO,
-    &vegas::INFO,
-    &illinois::INFO,
-    &veno::INFO,
-    &yeah::INFO,
-    &bbr::INFO,
-    &bbr3::INFO,
-    &dctcp::INFO,
-    &sprout::INFO,
-];
 
 /// Congestion controls that users have added.
 static ADDED: RwLock<Vec<&'static CcaInfo>> = RwLock::new(Vec::new());

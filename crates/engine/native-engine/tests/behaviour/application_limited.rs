@@ -1,6 +1,6 @@
 //! Applications that send less than the window allows, and connections that live for months.
 
-use cca::registry::CCAS;
+use cca::CCAS;
 use results::Tables;
 
 use crate::library::{run, scenario};

@@ -41,9 +41,7 @@ fn standing_queue(tables: &Tables, base_ms: f64) -> f64 {
 /// No CCA stalls on a steady link, and delay-based CCAs keep less than half of the queue of loss-based ones.
 #[test]
 fn those_that_go_by_delay_keep_the_queue_short() {
-    let rows: HashMap<&str, FlowRow> = cca::registry::CCAS
-        .map(|cca| (cca.name, alone(cca.name, &[])))
-        .into();
+    let rows: HashMap<&str, FlowRow> = cca::CCAS.map(|cca| (cca.name, alone(cca.name, &[]))).into();
     for (cca, row) in &rows {
         assert!(row.goodput_mbps > 1.0, "{cca}: {}", row.goodput_mbps);
     }

@@ -88,7 +88,7 @@ fn bytes_before_the_exit_from_slow_start_follow_from_the_window_there() {
 /// A congestion control tells the name that it has in the catalogue.
 #[test]
 fn every_congestion_control_has_the_name_of_its_entry() {
-    for about in cca::registry::CCAS {
+    for about in cca::CCAS {
         let built = cca::cca_by_name(about.name).expect("it is there");
         assert_eq!(built.name, about.name);
     }

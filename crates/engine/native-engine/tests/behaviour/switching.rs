@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use cca::registry::CCAS;
+use cca::CCAS;
 use results::Tables;
 
 use crate::library::{run, scenario};

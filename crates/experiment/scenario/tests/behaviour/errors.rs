@@ -194,7 +194,7 @@ fn an_unknown_kind_comes_with_the_nearest() {
 
 #[test]
 fn an_unknown_congestion_control_comes_with_the_nearest() {
-    let mut all = cca::registry::CCAS.map(|cca| cca.name);
+    let mut all = cca::CCAS.map(|cca| cca.name);
     all.sort_unstable();
     let all = all.join(", ");
     assert_eq!(

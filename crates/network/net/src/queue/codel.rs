@@ -1,10 +1,64 @@
 //! Controlled delay (RFC 8289).
 
+use config::{FieldError, positive, table};
 use units::{Duration, Instant};
 
-use super::QueueContext;
+use super::{Attachment, Qdisc, QueueContext};
 use crate::packet_pool::{List, PacketHandle};
-use crate::{Codel, DropReason, Observer};
+use crate::{Backlog, DropReason, Observer};
+
+table! {
+    /// The parameters of CoDel.
+    pub struct Codel {
+        /// Acceptable standing delay; default 5ms (RFC 8289 section 4.3).
+        pub target: Duration = Duration::from_millis(5),
+        /// A worst-case RTT; default 100ms (RFC 8289 section 4.3).
+        pub interval: Duration = Duration::from_millis(100),
+        /// Mark ECN-capable packets rather than drop them; default false.
+        pub ecn: bool,
+    }
+}
+
+impl Codel {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
+        positive("target", self.target)?;
+        positive("interval", self.interval)
+    }
+}
+
+/// A queue under CoDel.
+pub(super) struct CodelQdisc {
+    control: CodelControl,
+    queue: CodelQueue,
+}
+
+impl CodelQdisc {
+    pub(super) fn new(parameters: &Codel, attachment: Attachment) -> Self {
+        Self {
+            control: CodelControl::new(parameters.clone(), attachment.mtu),
+            queue: CodelQueue::default(),
+        }
+    }
+}
+
+impl Qdisc for CodelQdisc {
+    fn backlog(&self) -> Backlog {
+        self.queue.list.backlog()
+    }
+
+    fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) -> bool {
+        self.queue.list.push(handle, scene.now, scene.store);
+        true
+    }
+
+    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.control.take(&mut self.queue, 0, scene)
+    }
+}
 
 /// One queue and what CoDel remembers of it (RFC 8289 §5.2).
 pub(super) struct CodelQueue {

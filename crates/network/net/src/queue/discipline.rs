@@ -1,131 +1,114 @@
-//! Queue disciplines: the choice of one and its parameters.
+//! Queue disciplines of a link, by their names in a scenario.
 
-use config::{FieldError, number, or_word, positive, table, within, word_or_table};
+use config::{FieldError, or_word, word_or_table};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration};
+use serde::Serialize;
 
-/// Shortest time between updates of PIE, a thousandth of the one in Linux.
-const SHORTEST_UPDATE: Duration = Duration::from_micros(15);
+use super::codel::{Codel, CodelQdisc};
+use super::droptail::DropTail;
+use super::fq_codel::{FqCodel, FqCodelQdisc};
+use super::pie::{Pie, PieQdisc};
+use super::threshold::{Threshold, ThresholdQdisc};
+use super::{Attachment, Qdisc, QueueContext};
+use crate::packet_pool::PacketHandle;
+use crate::{Backlog, Limit, Observer};
 
-/// Queue discipline: the order of packets, and the rule by which some are dropped.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[schemars(deny_unknown_fields, transform = or_word)]
-pub enum Queue {
-    /// First in, first out; drops what does not fit.
-    Droptail,
-    /// First in, first out; marks what is ECN-capable and finds much waiting (RFC 8257 section 3.1).
-    Threshold(Threshold),
-    /// Controlled delay (RFC 8289).
-    Codel(Codel),
-    /// Flow queues served in turn, each with CoDel (RFC 8290).
-    FqCodel(FqCodel),
-    /// Proportional integral controller enhanced (RFC 8033).
-    Pie(Pie),
-}
+/// Lists the disciplines: the one without parameters first, then each with its name, its parameters (a table of the
+/// same name as the variant) and its state, which is a [`Qdisc`].
+macro_rules! disciplines {
+    (
+        $(#[$plain_doc:meta])* $plain_word:literal $plain:ident => $plain_state:ident;
+        $($(#[$doc:meta])* $word:literal $variant:ident => $state:ident;)+
+    ) => {
+        /// Queue discipline: the order of packets, and the rule by which some are dropped.
+        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+        #[serde(tag = "kind", rename_all = "kebab-case")]
+        #[schemars(deny_unknown_fields, transform = or_word)]
+        pub enum Queue {
+            $(#[$plain_doc])*
+            $plain,
+            $($(#[$doc])* $variant($variant),)+
+        }
 
-word_or_table!(Queue { "droptail" => Droptail, } {
-    "threshold" => Threshold(Threshold),
-    "codel" => Codel(Codel),
-    "fq-codel" => FqCodel(FqCodel),
-    "pie" => Pie(Pie),
-});
+        word_or_table!(Queue { $plain_word => $plain, } { $($word => $variant($variant),)+ });
 
-impl Queue {
-    /// Checks that parameters are in their ranges.
-    ///
-    /// # Errors
-    /// The first one that is not.
-    pub fn check(&self) -> Result<(), FieldError> {
-        match self {
-            Self::Droptail | Self::Threshold(_) => Ok(()),
-            Self::Codel(codel) => {
-                positive("target", codel.target)?;
-                positive("interval", codel.interval)
-            }
-            Self::FqCodel(fq) => {
-                positive("target", fq.target)?;
-                positive("interval", fq.interval)?;
-                positive("quantum", fq.quantum)?;
-                // Sub-queues are kept ready.
-                number("flows", f64::from(fq.flows), 1.0, 65_536.0)
-            }
-            Self::Pie(pie) => {
-                positive("target", pie.target)?;
-                // Each update costs time, whether packets come or not.
-                within("update", pie.update, SHORTEST_UPDATE, Duration::MAX)?;
-                number("alpha", pie.alpha, 0.0, 1000.0)?;
-                number("beta", pie.beta, 0.0, 1000.0)
+        impl Queue {
+            /// Checks that parameters are in their ranges.
+            ///
+            /// # Errors
+            /// The first one that is not.
+            pub fn check(&self) -> Result<(), FieldError> {
+                match self {
+                    Self::$plain => Ok(()),
+                    $(Self::$variant(parameters) => parameters.check(),)+
+                }
             }
         }
-    }
+
+        /// State of the discipline of a link.
+        pub(super) enum Discipline {
+            $plain($plain_state),
+            $($variant($state),)+
+        }
+
+        impl Discipline {
+            pub(super) fn new(queue: &Queue, attachment: Attachment) -> Self {
+                match queue {
+                    Queue::$plain => Self::$plain($plain_state::default()),
+                    $(Queue::$variant(parameters) => Self::$variant($state::new(parameters, attachment)),)+
+                }
+            }
+        }
+
+        impl Qdisc for Discipline {
+            #[inline]
+            fn backlog(&self) -> Backlog {
+                match self {
+                    Self::$plain(queue) => queue.backlog(),
+                    $(Self::$variant(queue) => queue.backlog(),)+
+                }
+            }
+
+            fn make_room<O: Observer>(&mut self, limit: Limit, size: u64, scene: &mut QueueContext<'_, O>) {
+                match self {
+                    Self::$plain(queue) => queue.make_room(limit, size, scene),
+                    $(Self::$variant(queue) => queue.make_room(limit, size, scene),)+
+                }
+            }
+
+            fn on_overflow(&mut self) {
+                match self {
+                    Self::$plain(queue) => queue.on_overflow(),
+                    $(Self::$variant(queue) => queue.on_overflow(),)+
+                }
+            }
+
+            fn offer<O: Observer>(&mut self, handle: PacketHandle, scene: &mut QueueContext<'_, O>) -> bool {
+                match self {
+                    Self::$plain(queue) => queue.offer(handle, scene),
+                    $(Self::$variant(queue) => queue.offer(handle, scene),)+
+                }
+            }
+
+            fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+                match self {
+                    Self::$plain(queue) => queue.take(scene),
+                    $(Self::$variant(queue) => queue.take(scene),)+
+                }
+            }
+        }
+    };
 }
 
-table! {
-    /// The parameter of a queue that marks above a threshold.
-    pub struct Threshold {
-        /// Waiting bytes above which arrivals are marked, K; default 30kB (20 packets, Alizadeh et al.,
-        /// SIGCOMM 2010, section 3.4).
-        pub mark_above: Bytes = Bytes::new(30_000),
-    }
-}
-
-table! {
-    /// The parameters of CoDel.
-    pub struct Codel {
-        /// Acceptable standing delay; default 5ms (RFC 8289 section 4.3).
-        pub target: Duration = Duration::from_millis(5),
-        /// A worst-case RTT; default 100ms (RFC 8289 section 4.3).
-        pub interval: Duration = Duration::from_millis(100),
-        /// Mark ECN-capable packets rather than drop them; default false.
-        pub ecn: bool,
-    }
-}
-
-table! {
-    /// The parameters of FQ-CoDel.
-    pub struct FqCodel {
-        /// Acceptable standing delay; default 5ms (RFC 8290 section 5.2.2).
-        pub target: Duration = Duration::from_millis(5),
-        /// A worst-case RTT; default 100ms (RFC 8290 section 5.2.1).
-        pub interval: Duration = Duration::from_millis(100),
-        /// Bytes that a flow sends in its turn; default 1514B (RFC 8290 section 5.2.4).
-        pub quantum: Bytes = Bytes::new(1514),
-        /// Number of queues that flows are hashed into; default 1024 (RFC 8290 section 5.2.5).
-        pub flows: u32 = 1024,
-        /// Mark ECN-capable packets rather than drop them; default true, as Linux does.
-        pub ecn: bool = true,
-    }
-}
-
-table! {
-    /// The parameters of PIE.
-    pub struct Pie {
-        /// Reference delay, `QDELAY_REF`; default 15ms (RFC 8033 section 4.2).
-        pub target: Duration = Duration::from_millis(15),
-        /// Time between updates of the drop probability, `T_UPDATE`; default 15ms (RFC 8033 section 4.2).
-        pub update: Duration = Duration::from_millis(15),
-        /// Burst that passes unharmed, `MAX_BURST`; default 150ms (RFC 8033 section 4.4).
-        pub max_burst: Duration = Duration::from_millis(150),
-        /// Weight of the deviation from the reference, per second; default 0.125 (RFC 8033 section 4.2).
-        pub alpha: f64 = 0.125,
-        /// Weight of the trend of the delay, per second; default 1.25 (RFC 8033 section 4.2).
-        pub beta: f64 = 1.25,
-        /// Mark ECN-capable packets rather than drop them; default false.
-        pub ecn: bool,
-        /// How the delay is known: "timestamps" or "departure-rate"; default "timestamps", as in Linux.
-        pub estimator: Estimator,
-    }
-}
-
-/// Estimator by which PIE knows the delay of its queue (RFC 8033 sections 4.3 and 5.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// What the last packet that left has waited.
-    #[default]
-    Timestamps,
-    /// What waits, over the rate at which packets have left; Linux does so with its option `dq_rate_estimator`.
-    DepartureRate,
+disciplines! {
+    /// First in, first out; drops what does not fit.
+    "droptail" Droptail => DropTail;
+    /// First in, first out; marks what is ECN-capable and finds much waiting (RFC 8257 section 3.1).
+    "threshold" Threshold => ThresholdQdisc;
+    /// Controlled delay (RFC 8289).
+    "codel" Codel => CodelQdisc;
+    /// Flow queues served in turn, each with CoDel (RFC 8290).
+    "fq-codel" FqCodel => FqCodelQdisc;
+    /// Proportional integral controller enhanced (RFC 8033).
+    "pie" Pie => PieQdisc;
 }

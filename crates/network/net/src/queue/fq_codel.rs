@@ -2,12 +2,40 @@
 
 use std::collections::VecDeque;
 
-use units::Instant;
+use config::{FieldError, number, positive, table};
+use units::random::{Purpose, RngStream};
+use units::{Bytes, Duration};
 
-use super::QueueContext;
-use super::codel::{CodelControl, CodelQueue};
-use crate::packet_pool::{PacketHandle, PacketPool};
-use crate::{Backlog, Codel, DropReason, FqCodel, Observer, Packet};
+use super::codel::{Codel, CodelControl, CodelQueue};
+use super::{Attachment, Qdisc, QueueContext};
+use crate::packet_pool::PacketHandle;
+use crate::{Backlog, DropReason, Limit, Observer, Packet};
+
+table! {
+    /// The parameters of FQ-CoDel.
+    pub struct FqCodel {
+        /// Acceptable standing delay; default 5ms (RFC 8290 section 5.2.2).
+        pub target: Duration = Duration::from_millis(5),
+        /// A worst-case RTT; default 100ms (RFC 8290 section 5.2.1).
+        pub interval: Duration = Duration::from_millis(100),
+        /// Bytes that a flow sends in its turn; default 1514B (RFC 8290 section 5.2.4).
+        pub quantum: Bytes = Bytes::new(1514),
+        /// Number of queues that flows are hashed into; default 1024 (RFC 8290 section 5.2.5).
+        pub flows: u32 = 1024,
+        /// Mark ECN-capable packets rather than drop them; default true, as Linux does.
+        pub ecn: bool = true,
+    }
+}
+
+impl FqCodel {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
+        positive("target", self.target)?;
+        positive("interval", self.interval)?;
+        positive("quantum", self.quantum)?;
+        // Sub-queues are kept ready.
+        number("flows", f64::from(self.flows), 1.0, 65_536.0)
+    }
+}
 
 /// Packets that one overflow drops at most (RFC 8290 §4.1).
 const BATCH: u32 = 64;
@@ -19,8 +47,8 @@ struct SubQueue {
     scheduled: bool,
 }
 
-/// FQ-CoDel at work: the sub-queues and their turns.
-pub(super) struct FlowQueues {
+/// The sub-queues of FQ-CoDel and their turns.
+pub(super) struct FqCodelQdisc {
     codel: CodelControl,
     quantum: i64,
     /// Perturbs the hash.
@@ -31,8 +59,9 @@ pub(super) struct FlowQueues {
     backlog: Backlog,
 }
 
-impl FlowQueues {
-    pub(super) fn new(config: &FqCodel, mtu: u32, key: u64) -> Self {
+impl FqCodelQdisc {
+    pub(super) fn new(config: &FqCodel, attachment: Attachment) -> Self {
+        let Attachment { mtu, seed, link } = attachment;
         let queue = || SubQueue {
             lane: CodelQueue::default(),
             deficit: 0,
@@ -49,7 +78,7 @@ impl FlowQueues {
             )
             .with_first_drops_of_linux(),
             quantum: config.quantum.get() as i64,
-            key,
+            key: RngStream::new(seed, Purpose::QueueHash, link.0).at(0),
             queues: (0..config.flows).map(|_| queue()).collect(),
             new: VecDeque::with_capacity(config.flows as usize),
             old: VecDeque::with_capacity(config.flows as usize),
@@ -57,30 +86,62 @@ impl FlowQueues {
         }
     }
 
-    pub(super) fn backlog(&self) -> Backlog {
+    /// Drops half of the queue with most bytes, from its head (RFC 8290 §4.1).
+    fn drop_fattest<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
+        let bytes = |queue: &SubQueue| queue.lane.list.backlog().bytes;
+        let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {
+            return;
+        };
+        let half = bytes(longest) / 2;
+        let (mut count, mut dropped) = (0, 0);
+        while count == 0 || (count < BATCH && dropped < half) {
+            let Some(handle) = longest.lane.list.pop(scene.store) else {
+                break;
+            };
+            let size = u64::from(scene.store.packet(handle).size);
+            (count, dropped) = (count + 1, dropped + size);
+            self.backlog.bytes -= size;
+            self.backlog.packets -= 1;
+            scene.discard(handle, DropReason::Overflow);
+        }
+        longest.lane.add_drops(count);
+    }
+}
+
+impl Qdisc for FqCodelQdisc {
+    fn backlog(&self) -> Backlog {
         self.backlog
     }
 
+    /// Drops packets of the fattest flows.
+    fn make_room<O: Observer>(&mut self, limit: Limit, size: u64, scene: &mut QueueContext<'_, O>) {
+        while !limit.allows(self.backlog, size) && self.backlog.packets > 0 {
+            self.drop_fattest(scene);
+        }
+    }
+
     /// Puts a packet into the queue of its flow, and schedules that queue if it was not (RFC 8290 §4.1.1, §4.1.2).
-    pub(super) fn push(&mut self, handle: PacketHandle, now: Instant, store: &mut PacketPool) {
-        let packet = store.packet(handle);
+    fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) -> bool {
+        let packet = scene.store.packet(handle);
         let index = hash(packet, self.key) % self.queues.len() as u64;
         self.backlog.bytes += u64::from(packet.size);
         self.backlog.packets += 1;
         let queue = &mut self.queues[index as usize];
-        queue.lane.list.push(handle, now, store);
+        queue.lane.list.push(handle, scene.now, scene.store);
         if !queue.scheduled {
             queue.scheduled = true;
             queue.deficit = self.quantum;
             self.new.push_back(index as u32);
         }
+        true
     }
 
     /// Takes the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
-    pub(super) fn take<O: Observer>(
-        &mut self,
-        scene: &mut QueueContext<'_, O>,
-    ) -> Option<PacketHandle> {
+    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -110,27 +171,6 @@ impl FlowQueues {
                 queue.scheduled = false;
             }
         }
-    }
-
-    /// Drops half of the queue with most bytes, from its head (RFC 8290 §4.1).
-    pub(super) fn drop_fattest<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
-        let bytes = |queue: &SubQueue| queue.lane.list.backlog().bytes;
-        let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {
-            return;
-        };
-        let half = bytes(longest) / 2;
-        let (mut count, mut dropped) = (0, 0);
-        while count == 0 || (count < BATCH && dropped < half) {
-            let Some(handle) = longest.lane.list.pop(scene.store) else {
-                break;
-            };
-            let size = u64::from(scene.store.packet(handle).size);
-            (count, dropped) = (count + 1, dropped + size);
-            self.backlog.bytes -= size;
-            self.backlog.packets -= 1;
-            scene.discard(handle, DropReason::Overflow);
-        }
-        longest.lane.add_drops(count);
     }
 }
 

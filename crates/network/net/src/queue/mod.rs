@@ -2,19 +2,22 @@
 
 mod codel;
 mod discipline;
+mod droptail;
 mod fq_codel;
 mod pie;
+mod threshold;
 
 use tcp::Ecn;
 use units::Instant;
-use units::random::{Purpose, RngStream};
 
-use crate::packet_pool::{List, PacketHandle, PacketPool};
+use crate::packet_pool::{PacketHandle, PacketPool};
 use crate::{Backlog, DropReason, Limit, LinkId, Observer, QueueConfig};
-use codel::{CodelControl, CodelQueue};
-pub use discipline::{Codel, Estimator, FqCodel, Pie, Queue, Threshold};
-use fq_codel::FlowQueues;
-use pie::PieControl;
+pub use codel::Codel;
+use discipline::Discipline;
+pub use discipline::Queue;
+pub use fq_codel::FqCodel;
+pub use pie::{Estimator, Pie};
+pub use threshold::Threshold;
 
 /// Context of an event at a queue: the time, the link, the packets and the observer.
 pub(crate) struct QueueContext<'a, O> {
@@ -43,80 +46,73 @@ impl<O: Observer> QueueContext<'_, O> {
     }
 }
 
-/// The queue of a link at work.
+/// Link that a queue is attached to.
+#[derive(Clone, Copy)]
+struct Attachment {
+    /// Bytes of the largest packet.
+    mtu: u32,
+    /// Seed of the run.
+    seed: u64,
+    link: LinkId,
+}
+
+/// A queue discipline, as in Linux: which packets wait, and in which order they leave. A new one is a file with its
+/// parameters and state, and an entry in `discipline.rs`. [`LinkQueue`] enforces the limit and reports to the observer.
+trait Qdisc {
+    /// Returns the packets that wait.
+    fn backlog(&self) -> Backlog;
+
+    /// Drops packets that wait, so that `size` bytes more fit the limit; most disciplines drop none.
+    fn make_room<O: Observer>(&mut self, _: Limit, _size: u64, _: &mut QueueContext<'_, O>) {}
+
+    /// Notes that an arrival did not fit the limit.
+    fn on_overflow(&mut self) {}
+
+    /// Enqueues a packet, or discards it; returns whether it waits.
+    fn offer<O: Observer>(&mut self, handle: PacketHandle, scene: &mut QueueContext<'_, O>)
+    -> bool;
+
+    /// Dequeues the packet that is sent next.
+    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle>;
+}
+
+/// The queue of a link: a discipline and the limit of its backlog.
 pub(crate) struct LinkQueue {
     limit: Limit,
     discipline: Discipline,
 }
 
-enum Discipline {
-    DropTail(List),
-    Threshold(List, u64),
-    Codel(CodelControl, CodelQueue),
-    FqCodel(FlowQueues),
-    Pie(PieControl, List),
-}
-
 impl LinkQueue {
     pub(crate) fn new(config: &QueueConfig, mtu: u32, seed: u64, link: LinkId) -> Self {
-        let discipline = match &config.discipline {
-            Queue::Droptail => Discipline::DropTail(List::EMPTY),
-            Queue::Threshold(config) => Discipline::Threshold(List::EMPTY, config.mark_above.get()),
-            Queue::Codel(config) => Discipline::Codel(
-                CodelControl::new(config.clone(), mtu),
-                CodelQueue::default(),
-            ),
-            Queue::FqCodel(config) => {
-                let key = RngStream::new(seed, Purpose::QueueHash, link.0).at(0);
-                Discipline::FqCodel(FlowQueues::new(config, mtu, key))
-            }
-            Queue::Pie(config) => {
-                let draws = RngStream::new(seed, Purpose::QueueDrop, link.0);
-                Discipline::Pie(PieControl::new(config.clone(), mtu, draws), List::EMPTY)
-            }
-        };
         Self {
             limit: config.limit,
-            discipline,
+            discipline: Discipline::new(&config.discipline, Attachment { mtu, seed, link }),
         }
     }
 
     pub(crate) fn backlog(&self) -> Backlog {
-        match &self.discipline {
-            Discipline::DropTail(list)
-            | Discipline::Threshold(list, _)
-            | Discipline::Pie(_, list) => list.backlog(),
-            Discipline::Codel(_, lane) => lane.list.backlog(),
-            Discipline::FqCodel(queues) => queues.backlog(),
-        }
+        self.discipline.backlog()
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         match &self.discipline {
-            Discipline::DropTail(list) => list.head().is_none(),
+            Discipline::Droptail(queue) => queue.list.head().is_none(),
             _ => self.backlog().packets == 0,
         }
     }
 
-    /// Takes a packet in, or drops it (with fair queueing, others of a longer sub-queue). Most queues are plain.
+    /// Enqueues a packet, or drops it (with fair queueing, others of a longer sub-queue). Most queues are plain.
     #[inline]
     pub(crate) fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
         scene: &mut QueueContext<'_, O>,
     ) {
-        let Discipline::DropTail(list) = &mut self.discipline else {
-            return self.offer_to_discipline(handle, scene);
-        };
-        let packet = scene.store.packet(handle);
-        if !self.limit.allows(list.backlog(), u64::from(packet.size)) {
-            return scene.discard(handle, DropReason::Overflow);
+        match &mut self.discipline {
+            Discipline::Droptail(queue) => offer_within(queue, self.limit, handle, scene),
+            _ => self.offer_to_discipline(handle, scene),
         }
-        list.push(handle, scene.now, scene.store);
-        let packet = scene.store.packet(handle);
-        let (now, link) = (scene.now, scene.link);
-        scene.observer.enqueued(now, link, packet, list.backlog());
     }
 
     fn offer_to_discipline<O: Observer>(
@@ -124,75 +120,46 @@ impl LinkQueue {
         handle: PacketHandle,
         scene: &mut QueueContext<'_, O>,
     ) {
-        let size = u64::from(scene.store.packet(handle).size);
-        if let Discipline::FqCodel(queues) = &mut self.discipline {
-            while !self.limit.allows(queues.backlog(), size) && queues.backlog().packets > 0 {
-                queues.drop_fattest(scene);
-            }
-        }
-        if !self.limit.allows(self.backlog(), size) {
-            if let Discipline::Pie(pie, _) = &mut self.discipline {
-                pie.overflow();
-            }
-            return scene.discard(handle, DropReason::Overflow);
-        }
-        let now = scene.now;
-        match &mut self.discipline {
-            Discipline::DropTail(list) => list.push(handle, now, scene.store),
-            Discipline::Threshold(list, mark_above) => {
-                if list.backlog().bytes > *mark_above {
-                    scene.mark(handle);
-                }
-                list.push(handle, now, scene.store);
-            }
-            Discipline::Codel(_, lane) => lane.list.push(handle, now, scene.store),
-            Discipline::FqCodel(queues) => queues.push(handle, now, scene.store),
-            Discipline::Pie(pie, list) => {
-                if !pie.admits(handle, list, scene) {
-                    return scene.discard(handle, DropReason::Aqm);
-                }
-                list.push(handle, now, scene.store);
-            }
-        }
-        let backlog = self.backlog();
-        scene
-            .observer
-            .enqueued(now, scene.link, scene.store.packet(handle), backlog);
+        offer_within(&mut self.discipline, self.limit, handle, scene);
     }
 
-    /// Takes the packet that is sent next out of the queue.
+    /// Dequeues the packet that is sent next.
     #[inline]
     pub(crate) fn take<O: Observer>(
         &mut self,
         scene: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
         match &mut self.discipline {
-            Discipline::DropTail(list) => list.pop(scene.store),
-            _ => self.take_by_discipline(scene),
-        }
-    }
-
-    fn take_by_discipline<O: Observer>(
-        &mut self,
-        scene: &mut QueueContext<'_, O>,
-    ) -> Option<PacketHandle> {
-        match &mut self.discipline {
-            Discipline::DropTail(list) | Discipline::Threshold(list, _) => list.pop(scene.store),
-            Discipline::Codel(codel, lane) => codel.take(lane, 0, scene),
-            Discipline::FqCodel(queues) => queues.take(scene),
-            Discipline::Pie(pie, list) => {
-                pie.update(list, scene.now);
-                let handle = list.pop(scene.store)?;
-                let size = u64::from(scene.store.packet(handle).size);
-                let wait = scene.now.saturating_since(scene.store.since(handle));
-                pie.depart(scene.now, (size, wait), list);
-                Some(handle)
-            }
+            Discipline::Droptail(queue) => queue.take(scene),
+            discipline => discipline.take(scene),
         }
     }
 }
 
+/// Enqueues a packet if it fits the limit, and reports it to the observer.
+#[inline]
+fn offer_within<O: Observer>(
+    queue: &mut impl Qdisc,
+    limit: Limit,
+    handle: PacketHandle,
+    scene: &mut QueueContext<'_, O>,
+) {
+    let size = u64::from(scene.store.packet(handle).size);
+    queue.make_room(limit, size, scene);
+    if !limit.allows(queue.backlog(), size) {
+        queue.on_overflow();
+        return scene.discard(handle, DropReason::Overflow);
+    }
+    if queue.offer(handle, scene) {
+        let packet = scene.store.packet(handle);
+        scene
+            .observer
+            .enqueued(scene.now, scene.link, packet, queue.backlog());
+    }
+}
+
 impl Limit {
+    #[inline]
     fn allows(self, backlog: Backlog, size: u64) -> bool {
         match self {
             Self::Bytes(limit) => backlog.bytes + size <= limit.get(),

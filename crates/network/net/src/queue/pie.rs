@@ -2,13 +2,60 @@
 
 mod departures;
 
-use units::random::RngStream;
+use config::{FieldError, number, positive, table, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
-use super::QueueContext;
+use super::{Attachment, Qdisc, QueueContext};
 use crate::packet_pool::{List, PacketHandle};
-use crate::{Estimator, Observer, Pie};
+use crate::{Backlog, DropReason, Observer};
 use departures::Departures;
+
+/// Shortest time between updates, a thousandth of the one in Linux.
+const MIN_UPDATE: Duration = Duration::from_micros(15);
+
+table! {
+    /// The parameters of PIE.
+    pub struct Pie {
+        /// Reference delay, `QDELAY_REF`; default 15ms (RFC 8033 section 4.2).
+        pub target: Duration = Duration::from_millis(15),
+        /// Time between updates of the drop probability, `T_UPDATE`; default 15ms (RFC 8033 section 4.2).
+        pub update: Duration = Duration::from_millis(15),
+        /// Burst that passes unharmed, `MAX_BURST`; default 150ms (RFC 8033 section 4.4).
+        pub max_burst: Duration = Duration::from_millis(150),
+        /// Weight of the deviation from the reference, per second; default 0.125 (RFC 8033 section 4.2).
+        pub alpha: f64 = 0.125,
+        /// Weight of the trend of the delay, per second; default 1.25 (RFC 8033 section 4.2).
+        pub beta: f64 = 1.25,
+        /// Mark ECN-capable packets rather than drop them; default false.
+        pub ecn: bool,
+        /// How the delay is known: "timestamps" or "departure-rate"; default "timestamps", as in Linux.
+        pub estimator: Estimator,
+    }
+}
+
+/// Estimator by which PIE knows the delay of its queue (RFC 8033 sections 4.3 and 5.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// What the last packet that left has waited.
+    #[default]
+    Timestamps,
+    /// What waits, over the rate at which packets have left; Linux does so with its option `dq_rate_estimator`.
+    DepartureRate,
+}
+
+impl Pie {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
+        positive("target", self.target)?;
+        // Each update costs time, whether packets come or not.
+        within("update", self.update, MIN_UPDATE, Duration::MAX)?;
+        number("alpha", self.alpha, 0.0, 1000.0)?;
+        number("beta", self.beta, 0.0, 1000.0)
+    }
+}
 
 /// Drop probability up to which ECN-capable packets are marked (RFC 8033 §5.1).
 const MARK_UP_TO: f64 = 0.1;
@@ -34,9 +81,10 @@ const DECAY: f64 = 1.0 - 1.0 / 64.0;
 /// down again.
 const WRAPS: f64 = 256.0;
 
-/// PIE at work.
-pub(super) struct PieControl {
+/// A queue under PIE.
+pub(super) struct PieQdisc {
     config: Pie,
+    list: List,
     /// Bytes of the largest packet, of which two may always wait (`pie_drop_early`).
     mtu: u64,
     draws: RngStream,
@@ -59,12 +107,13 @@ struct State {
     departures: Departures,
 }
 
-impl PieControl {
-    /// Creates the control of a link with this MTU.
-    pub(super) fn new(config: Pie, mtu: u32, draws: RngStream) -> Self {
+impl PieQdisc {
+    pub(super) fn new(config: &Pie, attachment: Attachment) -> Self {
+        let Attachment { mtu, seed, link } = attachment;
         Self {
+            list: List::EMPTY,
             mtu: u64::from(mtu),
-            draws,
+            draws: RngStream::new(seed, Purpose::QueueDrop, link.0),
             arrivals: 0,
             next_update: Instant::ZERO + config.update,
             state: State {
@@ -76,32 +125,26 @@ impl PieControl {
                 last_departure: None,
                 departures: Departures::default(),
             },
-            config,
+            config: config.clone(),
         }
     }
 
     /// Returns whether the packet may wait (RFC 8033 §4.1, §5.1 and §5.4). The draw belongs to the number of the
     /// arrival, so that it does not depend on how often there was reason to draw.
-    pub(super) fn admits<O: Observer>(
+    fn admits<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        list: &List,
         scene: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.update(list, scene.now);
+        self.update(scene.now);
         let arrival = self.arrivals;
         self.arrivals += 1;
-        let backlog = list.backlog().bytes;
+        let backlog = self.list.backlog().bytes;
         if self.is_safe(backlog) || !self.hits(arrival) {
             return true;
         }
         self.state.sum = 0.0;
         self.config.ecn && self.state.probability <= MARK_UP_TO && scene.mark(handle)
-    }
-
-    /// Notes a drop for want of room.
-    pub(super) fn overflow(&mut self) {
-        self.state.sum = 0.0;
     }
 
     fn is_safe(&self, backlog: u64) -> bool {
@@ -123,9 +166,9 @@ impl PieControl {
     }
 
     /// Notes a packet of this size that leaves after so long a wait.
-    pub(super) fn depart(&mut self, now: Instant, (size, wait): (u64, Duration), list: &List) {
+    fn depart(&mut self, now: Instant, size: u64, wait: Duration) {
         let state = &mut self.state;
-        let backlog = list.backlog().bytes;
+        let backlog = self.list.backlog().bytes;
         let passed = match self.config.estimator {
             Estimator::Timestamps => {
                 state.delay = if backlog == 0 { Duration::ZERO } else { wait };
@@ -141,8 +184,8 @@ impl PieControl {
     }
 
     /// Does the updates that have become due. Between two calls the queue has not changed.
-    pub(super) fn update(&mut self, list: &List, now: Instant) {
-        let backlog = list.backlog().bytes;
+    fn update(&mut self, now: Instant) {
+        let backlog = self.list.backlog().bytes;
         while self.next_update <= now {
             let before = self.state.clone();
             self.calculate(backlog);
@@ -197,5 +240,38 @@ impl PieControl {
             state.last_departure = None;
             state.departures = Departures::default();
         }
+    }
+}
+
+impl Qdisc for PieQdisc {
+    fn backlog(&self) -> Backlog {
+        self.list.backlog()
+    }
+
+    fn on_overflow(&mut self) {
+        self.state.sum = 0.0;
+    }
+
+    fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) -> bool {
+        let is_admitted = self.admits(handle, scene);
+        if is_admitted {
+            self.list.push(handle, scene.now, scene.store);
+        } else {
+            scene.discard(handle, DropReason::Aqm);
+        }
+        is_admitted
+    }
+
+    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.update(scene.now);
+        let handle = self.list.pop(scene.store)?;
+        let size = u64::from(scene.store.packet(handle).size);
+        let wait = scene.now.saturating_since(scene.store.since(handle));
+        self.depart(scene.now, size, wait);
+        Some(handle)
     }
 }

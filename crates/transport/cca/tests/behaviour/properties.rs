@@ -1,6 +1,6 @@
 //! Properties that hold for every congestion control of the catalogue, for any events and settings.
 
-use cca::registry::CCAS;
+use cca::CCAS;
 use cca::{
     Ack, AckKind, AckSample, BuiltCca, CaState, CcaInfo, CongestionState, Event, Lost, RateSample,
     Settings, SwitchMode, Window,

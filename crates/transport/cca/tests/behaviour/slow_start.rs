@@ -4,7 +4,7 @@
 use cca::slow_start::{
     HyStart, HyStartMs, HyStartPlus, Kernel, SlowStartConfig, Standard, Startup,
 };
-use cca::{AckSample, INFINITE_SSTHRESH, RateSample, SlowStart, Window, registry};
+use cca::{AckSample, INFINITE_SSTHRESH, RateSample, SlowStart, Window};
 use units::Duration;
 
 use crate::lab::window;
@@ -349,7 +349,7 @@ fn every_method_can_be_chosen() {
         ("linux-3.19", "HyStartMs {", "}, kernel: Linux3_19"),
         ("linux-4.8", "HyStartMs {", "}, kernel: Linux4_8"),
     ];
-    for cca in registry::CCAS.iter().filter(|cca| cca.slow_start.is_some()) {
+    for cca in cca::CCAS.iter().filter(|cca| cca.slow_start.is_some()) {
         for (method, kind, of_kind) in methods {
             let settings = [("slow_start".to_owned(), method.to_owned())].into();
             let built = cca.build(&settings).expect("an allowed setting");

@@ -1,7 +1,7 @@
 //! Properties that hold for any segments in any order: no panic, no byte lost or invented, no window overrun.
 
+use cca::CCAS;
 use cca::cca_by_name;
-use cca::registry::CCAS;
 use proptest::prelude::*;
 use tcp::{Connection, Flags, SackBlocks, Segment, TcpConfig};
 use units::random::{Purpose, RngStream};

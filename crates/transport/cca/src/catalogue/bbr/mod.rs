@@ -12,9 +12,9 @@ mod startup;
 
 use units::{Duration, Instant, Rate};
 
-use super::bandwidth::{Bandwidth, Gain};
-use super::windowed_filter::WindowedMax;
-use super::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
+use crate::bandwidth::{Bandwidth, Gain};
+use crate::windowed_filter::WindowedMax;
+use crate::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use aggregation::Aggregation;
 pub use config::BbrConfig;
 use lt_bw::{LongTermBw, Seen};
@@ -209,7 +209,7 @@ impl CongestionControl for Bbr {
         self.policer.restart(window);
         self.aggregation.restart(window);
         window.paced = true;
-        window.ssthresh = super::INFINITE_SSTHRESH;
+        window.ssthresh = crate::INFINITE_SSTHRESH;
         self.init_pacing_rate(window);
     }
 

@@ -21,8 +21,8 @@ mod undo;
 
 use units::{Duration, Instant, Rate};
 
-use super::bandwidth::Bandwidth;
-use super::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, Lost, TransferState, Window};
+use crate::bandwidth::Bandwidth;
+use crate::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, Lost, TransferState, Window};
 use aggregation::Aggregation;
 use bounds::{Bounds, MaxBandwidth};
 pub use config::Bbr3Config;
@@ -171,7 +171,7 @@ impl CongestionControl for Bbr3 {
         self.rounds.end = window.delivered;
         self.loss_round.end = window.delivered;
         window.paced = true;
-        window.ssthresh = super::INFINITE_SSTHRESH;
+        window.ssthresh = crate::INFINITE_SSTHRESH;
         self.init_pacing_rate(window);
     }
 

@@ -1,10 +1,10 @@
 //! YeAH-TCP (Baiocchi, Castellani and Vacirca 2007): Scalable TCP while the queue at the bottleneck is short,
 //! Reno otherwise, and a reduction of a long queue before it overflows.
 
-use super::delay_round::{DelayRound, RoundRtt};
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{
+use crate::delay_round::{DelayRound, RoundRtt};
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{
     AckSample, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 
@@ -163,8 +163,8 @@ impl CongestionControl for Yeah {
         window.grow_additively(per_segments, acked);
     }
 
-    fn set_state(&mut self, window: &mut Window, state: super::CaState) {
-        if state == super::CaState::Open {
+    fn set_state(&mut self, window: &mut Window, state: crate::CaState) {
+        if state == crate::CaState::Open {
             self.round.begin(window);
         }
     }

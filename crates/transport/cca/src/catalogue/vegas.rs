@@ -1,10 +1,10 @@
 //! Vegas (Brakmo and Peterson 1995) with the choices of Linux: slow start grows in every round trip, the rate
 //! is that of the ACKs, and loss recovery is the standard one.
 
-use super::delay_round::{DelayRound, RoundRtt};
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{
+use crate::delay_round::{DelayRound, RoundRtt};
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{
     AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 

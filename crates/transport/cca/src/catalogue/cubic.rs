@@ -4,9 +4,9 @@ mod stretch;
 
 use units::{Duration, Instant};
 
-use super::parameters::{choices, parameters};
-use super::slow_start::Method;
-use super::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
+use crate::parameters::{choices, parameters};
+use crate::slow_start::Method;
+use crate::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use stretch::AckRatio;
 
 /// Least time between two updates of the growth while the window does not change, ms.

@@ -5,8 +5,8 @@ mod delay;
 
 use units::Duration;
 
-use super::parameters::parameters;
-use super::{AckSample, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
+use crate::parameters::parameters;
+use crate::{AckSample, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
 use delay::{Delays, MAX_MINUTES, MAX_SAMPLES};
 
 parameters! {

@@ -3,9 +3,9 @@
 
 use units::Duration;
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{
     AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 

@@ -3,8 +3,8 @@
 
 use units::Duration;
 
-use super::parameters::parameters;
-use super::{CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
+use crate::parameters::parameters;
+use crate::{CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
 
 /// One segment in the fractions that growth is kept in.
 const ONE: u64 = 128;

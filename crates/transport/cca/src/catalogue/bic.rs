@@ -1,8 +1,8 @@
 //! BIC (Xu, Harfoush, Rhee 2004): a binary search for the window at which losses begin.
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{AckSample, CaState, CcaInfo, CongestionControl, Family, Window, jiffies};
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{AckSample, CaState, CcaInfo, CongestionControl, Family, Window, jiffies};
 
 /// Divisor of the distance to the goal that the search steps by (Linux `BICTCP_B`; 2 in the paper).
 const SEARCH_PART: u32 = 4;

@@ -1,9 +1,9 @@
 //! HighSpeed TCP (RFC 3649): in windows beyond 38 segments, growth and reduction follow a response function
 //! that allows high rates at realistic loss rates.
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{CcaInfo, CongestionControl, Family, SlowStart, Window};
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{CcaInfo, CongestionControl, Family, SlowStart, Window};
 
 /// Fastest growth, segments per round trip (the last row of RFC 3649 appendix B that Linux keeps).
 const STEEPEST: u32 = 72;

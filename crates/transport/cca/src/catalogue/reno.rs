@@ -1,7 +1,7 @@
 //! NewReno (RFC 5681, RFC 6582): additive increase, halving on loss. The kernel calls it `reno`.
 
-use super::slow_start::Method;
-use super::{CcaInfo, CongestionControl, Family, Window};
+use crate::slow_start::Method;
+use crate::{CcaInfo, CongestionControl, Family, Window};
 
 /// Catalogue entry of NewReno.
 pub const INFO: CcaInfo = CcaInfo {

@@ -6,8 +6,8 @@ mod start;
 
 use units::Duration;
 
-use super::parameters::{choices, parameters};
-use super::{
+use crate::parameters::{choices, parameters};
+use crate::{
     AckSample, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 use gradient::{Gradient, MinMax};

@@ -1,8 +1,8 @@
 //! Data Center TCP (RFC 8257) as in Linux: the window shrinks in proportion to the share of marked segments.
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{AckKind, CaState, CcaInfo, CongestionControl, Event, Family, Window};
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{AckKind, CaState, CcaInfo, CongestionControl, Event, Family, Window};
 
 /// Fractions that alpha is kept in.
 const ONE: u32 = 1024;

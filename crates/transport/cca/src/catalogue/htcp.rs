@@ -1,9 +1,9 @@
 //! H-TCP (Leith, Shorten 2004): growth becomes faster with the time since the last loss, and a loss takes as
 //! much as empties the queue.
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{
     AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
     jiffies,
 };

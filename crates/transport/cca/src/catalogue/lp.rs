@@ -1,9 +1,9 @@
 //! TCP Low Priority (Kuzmanovic and Knightly 2003 and 2006): Reno that yields when the one-way delay rises,
 //! before a loss occurs.
 
-use super::parameters::{choices, parameters};
-use super::slow_start::Method;
-use super::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, Window};
+use crate::parameters::{choices, parameters};
+use crate::slow_start::Method;
+use crate::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, SlowStart, Window};
 use units::Duration;
 
 /// Ticks of the timestamp clock per second.

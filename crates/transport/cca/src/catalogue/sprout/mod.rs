@@ -27,7 +27,7 @@ mod ticks;
 
 use units::{Bytes, Duration, Instant, Rate};
 
-use super::{Ack, CcaInfo, CongestionControl, Family, TransferState, Window};
+use crate::{Ack, CcaInfo, CongestionControl, Family, TransferState, Window};
 use bayes_filter::Belief;
 pub use config::SproutConfig;
 use ticks::{Tick, Ticks};

@@ -1,9 +1,9 @@
 //! TCP-Illinois (Liu, Başar, Srikant 2008): a loss decides when to reduce the window; the delay decides how
 //! fast to grow and how much to reduce.
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{
     AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
 };
 

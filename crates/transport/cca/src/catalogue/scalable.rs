@@ -1,9 +1,9 @@
 //! Scalable TCP (Kelly 2003): growth and reduction are proportional to the window, so the time between losses
 //! does not depend on the rate.
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{CcaInfo, CongestionControl, Family, Window};
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{CcaInfo, CongestionControl, Family, Window};
 
 parameters! {
     /// Parameters of Kelly 2003.

@@ -3,9 +3,9 @@
 
 use units::{Duration, Instant};
 
-use super::parameters::parameters;
-use super::slow_start::Method;
-use super::{
+use crate::parameters::parameters;
+use crate::slow_start::Method;
+use crate::{
     AckKind, AckSample, CcaInfo, CongestionControl, Event, Family, TransferState, Window, jiffies,
 };
 

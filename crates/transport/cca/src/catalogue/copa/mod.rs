@@ -7,8 +7,8 @@ mod velocity;
 
 use units::{Bytes, Duration, Rate};
 
-use super::parameters::parameters;
-use super::{
+use crate::parameters::parameters;
+use crate::{
     Ack, CaState, CcaInfo, CongestionControl, Event, Family, INFINITE_SSTHRESH, TransferState,
     Window,
 };

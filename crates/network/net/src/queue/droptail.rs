@@ -1,0 +1,38 @@
+//! Drop-tail: first in, first out.
+
+use super::{Qdisc, QueueContext};
+use crate::packet_pool::{List, PacketHandle};
+use crate::{Backlog, Observer};
+
+/// A drop-tail queue.
+pub(super) struct DropTail {
+    pub(super) list: List,
+}
+
+impl Default for DropTail {
+    fn default() -> Self {
+        Self { list: List::EMPTY }
+    }
+}
+
+impl Qdisc for DropTail {
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.list.backlog()
+    }
+
+    #[inline]
+    fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) -> bool {
+        self.list.push(handle, scene.now, scene.store);
+        true
+    }
+
+    #[inline]
+    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.list.pop(scene.store)
+    }
+}

@@ -1,0 +1,60 @@
+//! Marking above a threshold (RFC 8257 §3.1).
+
+use config::{FieldError, table};
+use units::Bytes;
+
+use super::droptail::DropTail;
+use super::{Attachment, Qdisc, QueueContext};
+use crate::packet_pool::PacketHandle;
+use crate::{Backlog, Observer};
+
+table! {
+    /// The parameter of a queue that marks above a threshold.
+    pub struct Threshold {
+        /// Waiting bytes above which arrivals are marked, K; default 30kB (20 packets, Alizadeh et al.,
+        /// SIGCOMM 2010, section 3.4).
+        pub mark_above: Bytes = Bytes::new(30_000),
+    }
+}
+
+impl Threshold {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// A first-in, first-out queue that marks.
+pub(super) struct ThresholdQdisc {
+    queue: DropTail,
+    mark_above: u64,
+}
+
+impl ThresholdQdisc {
+    pub(super) fn new(parameters: &Threshold, _: Attachment) -> Self {
+        Self {
+            queue: DropTail::default(),
+            mark_above: parameters.mark_above.get(),
+        }
+    }
+}
+
+impl Qdisc for ThresholdQdisc {
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        scene: &mut QueueContext<'_, O>,
+    ) -> bool {
+        if self.backlog().bytes > self.mark_above {
+            scene.mark(handle);
+        }
+        self.queue.offer(handle, scene)
+    }
+
+    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.queue.take(scene)
+    }
+}
