@@ -9,8 +9,8 @@ from celltcp._core import (
     CelltcpError,
     describe_cca,
     lineups,
-    mixes_with_middleboxes,
     middlebox_kinds,
+    mixes_with_middleboxes,
     native_ccas,
 )
 from celltcp.scenarios.cca_mix import parse_mix
