@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 from pathlib import Path
 from typing import Any
 
 import click
 
-#: Schemas by command; where there are several, the output has the form of one of them.
+#: Types of the outcomes by command, as module and name in it; where there are several, the output is of
+#: one of them. The modules are imported when a schema is asked for.
 SCHEMAS: dict[str, tuple[str, ...]] = {
-    "compare": ("comparison", "scenario-set"),
-    "sweep": ("sweep",),
-    "run": ("run",),
-    "show": ("comparison", "run"),
+    "compare": ("comparison.outcome:ComparisonOutcome", "comparison.outcome:ScenarioSetOutcome"),
+    "sweep": ("comparison.outcome:SweepOutcome",),
+    "run": ("comparison.run_outcome:RunOutcome",),
+    "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
     "cca": ("cca",),
     "video": ("video",),
     "select env": ("select-env",),
@@ -32,22 +34,21 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "bench": ("bench",),
 }
 
-#: The schema that others refer to.
-_REFERRED = "comparison"
-
 
 def schema_of(command: str) -> dict[str, Any]:
     """Returns the schema of a command, such as `select evaluate`."""
-    names = SCHEMAS[command]
-    definitions = {name: _read(name) for name in names}
-    if f"#/$defs/{_REFERRED}" in json.dumps(definitions):
-        definitions[_REFERRED] = _read(_REFERRED)
-    refers = [{"$ref": f"#/$defs/{name}"} for name in names]
+    from celltcp.present.json_types import SchemaWriter
+
+    writer = SchemaWriter()
+    outcomes = [
+        writer.schema(pkgutil.resolve_name(f"celltcp.{name}")) if ":" in name else _read(name)
+        for name in SCHEMAS[command]
+    ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"celltcp {command} --json",
-        **(refers[0] if len(refers) == 1 else {"anyOf": refers}),
-        "$defs": definitions,
+        **(outcomes[0] if len(outcomes) == 1 else {"anyOf": outcomes}),
+        "$defs": writer.definitions,
     }
 
 
@@ -79,4 +80,4 @@ def add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
 def _read(name: str) -> dict[str, Any]:
     file = Path(__file__).parent.parent / "schemas" / f"{name}.json"
     found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return {key: value for key, value in found.items() if key != "$schema"}
+    return {key: value for key, value in found.items() if key not in ("$schema", "title")}

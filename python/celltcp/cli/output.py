@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -60,7 +60,7 @@ def print_load_summary(loaded: LoadedSet) -> None:
 
 
 def print_result(
-    document: Callable[[], dict[str, Any] | list[dict[str, Any]]],
+    document: Callable[[], Mapping[str, object] | Sequence[Mapping[str, object]]],
     json_file: str | None,
     show: Callable[[], None],
 ) -> None:

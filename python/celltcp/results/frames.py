@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.results.columns import records
+from celltcp.results.json_fields import Interval
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
 
@@ -90,7 +91,7 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def json_interval(values: Sequence[float]) -> dict[str, float | None]:
+def json_interval(values: Sequence[float]) -> Interval:
     """Returns the mean of values and the half width of its 95 % interval as JSON has them."""
     found = estimate(values)
     return {"mean": json_value(found.mean), "ci95": found.ci95}
