@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,5 +102,5 @@ def test_output_of_other_commands_fits() -> None:
     for names in ((), ("bbr",), ("auto",)):
         _fits("cca", _call("cca", *names, "--json"))
     _fits("kernel status", _call("kernel", "status", "--json"))
-    _fits("fidelity packetdrill", [Outcome("a.pkt", PASSED).to_json()])
+    _fits("fidelity packetdrill", [asdict(Outcome("a.pkt", PASSED))])
     _fits("pcap judge", document(validate([replace(CASES[0], duration="2s")])))

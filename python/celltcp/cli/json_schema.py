@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pkgutil
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,22 +15,22 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "sweep": ("comparison.outcome:SweepOutcome",),
     "run": ("comparison.run_outcome:RunOutcome",),
     "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
-    "cca": ("cca",),
-    "video": ("video",),
-    "select env": ("select-env",),
-    "select estimators": ("select-estimators",),
-    "select engines": ("select-engines",),
-    "select evaluate": ("select-evaluate",),
-    "select explain": ("select-explain",),
-    "papers": ("papers",),
-    "pcap analyze": ("pcap-analyze",),
-    "pcap judge": ("pcap-judge",),
-    "pcap compare": ("pcap-compare",),
-    "pcap resets": ("pcap-resets",),
-    "fidelity": ("fidelity",),
-    "fidelity packetdrill": ("packetdrill",),
-    "kernel status": ("kernel-status",),
-    "bench": ("bench",),
+    "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),
+    "video": ("video.outcome:VideoOutcome",),
+    "select env": ("selection.outcomes.environment:TrialOutcome",),
+    "select estimators": ("selection.outcomes.estimators:AccuracyOutcome",),
+    "select engines": ("selection.outcomes.engines:OverlapOutcome",),
+    "select evaluate": ("selection.outcomes.evaluation:EvaluationOutcome",),
+    "select explain": ("selection.outcomes.explanation:ExplanationsOutcome",),
+    "papers": ("publications.outcome:PapersOutcome",),
+    "pcap analyze": ("pcap.outcome:AnalysisOutcome",),
+    "pcap judge": ("pcap.outcome:JudgementOutcome",),
+    "pcap compare": ("pcap.outcome:GroupsOutcome",),
+    "pcap resets": ("pcap.outcome:SavingsOutcome",),
+    "fidelity": ("fidelity.outcome:FidelityOutcome",),
+    "fidelity packetdrill": ("fidelity.packetdrill:Outcomes",),
+    "kernel status": ("kernel.status:Status",),
+    "bench": ("bench.outcome:BenchOutcome",),
 }
 
 
@@ -40,10 +39,7 @@ def schema_of(command: str) -> dict[str, Any]:
     from celltcp.present.json_types import SchemaWriter
 
     writer = SchemaWriter()
-    outcomes = [
-        writer.schema(pkgutil.resolve_name(f"celltcp.{name}")) if ":" in name else _read(name)
-        for name in SCHEMAS[command]
-    ]
+    outcomes = [writer.schema(pkgutil.resolve_name(f"celltcp.{name}")) for name in SCHEMAS[command]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"celltcp {command} --json",
@@ -75,9 +71,3 @@ def add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
     if isinstance(command, click.Group):
         for each, below in command.commands.items():
             add_schemas(below, (*path, each))
-
-
-def _read(name: str) -> dict[str, Any]:
-    file = Path(__file__).parent.parent / "schemas" / f"{name}.json"
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return {key: value for key, value in found.items() if key not in ("$schema", "title")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -60,7 +60,7 @@ def print_load_summary(loaded: LoadedSet) -> None:
 
 
 def print_result(
-    document: Callable[[], Mapping[str, object] | Sequence[Mapping[str, object]]],
+    document: Callable[[], Mapping[str, object] | Sequence[object]],
     json_file: str | None,
     show: Callable[[], None],
 ) -> None:
@@ -76,16 +76,24 @@ def print_result(
     if json_file is None:
         show()
         return
-    import json
-
     from celltcp.files.atomic_write import write_text
 
-    text = json.dumps(document(), indent=1, allow_nan=False) + "\n"
+    text = json_text(document())
     if json_file == "-":
         click.echo(text, nl=False)
     else:
         write_text(Path(json_file), text)
         show()
+
+
+def json_text(document: object) -> str:
+    """Returns JSON as commands write it; instances of data classes become objects."""
+    import json
+    from dataclasses import asdict
+
+    # `default` is called for what is no JSON by itself; all of that is an instance of a data class.
+    default: Callable[[Any], dict[str, Any]] = asdict
+    return json.dumps(document, indent=1, allow_nan=False, default=default) + "\n"
 
 
 def is_drawn(results: Results, folder: Path, name: str) -> bool:

@@ -362,8 +362,8 @@ class Comparison(Recorded):
 
     def _json_runs(self) -> list[RunRow]:
         rows = zip(*self._columns.values(), strict=True)
-        found = [json_row(dict(zip(self._columns, row, strict=True))) for row in rows]
-        return [{**row, "middlebox": self.middlebox(row["cca"])} for row in found]
+        found = [dict(zip(self._columns, row, strict=True)) for row in rows]
+        return [json_row({**row, "middlebox": self.middlebox(row["cca"])}, dict) for row in found]
 
     @property
     def warnings(self) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from celltcp.campaign.origin_fields import Origin
+from celltcp.comparison.app_metrics import APP_METRICS
 from celltcp.comparison.metrics import METRICS
 from celltcp.results.json_fields import (
     Cca,
@@ -97,6 +98,7 @@ def _run_columns() -> Mapping[str, object]:
         "fairness": Annotated[Number, "Jain index of the flows."],
         "duration_s": Duration,
         "middlebox": Middlebox,
+        **_of_applications(Number),
     }
 
 
@@ -105,11 +107,18 @@ def _set_columns() -> Mapping[str, object]:
     return {"cca": Cca, **means}
 
 
+def _of_applications(kind: object) -> Mapping[str, object]:
+    """Returns the columns of the metrics of applications, which only runs with such ones have."""
+    return {
+        metric: NotRequired[Annotated[kind, figure.meaning]] for metric, figure in APP_METRICS.items()
+    }
+
+
 def _summary_columns() -> Mapping[str, object]:
-    return {**_set_columns(), "middlebox": Middlebox}
+    return {**_set_columns(), "middlebox": Middlebox, **_of_applications(Interval)}
 
 
-#: Row of a run; requirements and applications add their metrics.
+#: Row of a run; requirements that selectors have been given add their metrics.
 RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
 #: Means of a congestion control over the runs, with the same additions.
 SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]

@@ -21,7 +21,12 @@ from celltcp.results.json_fields import (
 def _columns(name: str, *texts: str) -> Mapping[str, object]:
     """Returns the types of the columns of a table, with those that a run adds."""
     (table,) = (each for each in result_tables() if each.name == name)
-    return {**table_columns(table, texts), "run": RunNumber, "cca": Cca, "flow": FlowNumber}
+    return {
+        **table_columns(table, dict.fromkeys(texts, str)),
+        "run": RunNumber,
+        "cca": Cca,
+        "flow": FlowNumber,
+    }
 
 
 #: Row of a connection.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,9 @@ from celltcp.results.tables import Results
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Type of a row of JSON.
+Row = TypeVar("Row")
 
 
 class Recorded:
@@ -71,19 +74,24 @@ def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
     return [] if span is None else table.slice(span.start, span.stop - span.start).to_pylist()
 
 
-def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """Returns the rows of a table as JSON has them."""
-    return [json_row(row) for row in data.to_dict("records")]
+def json_rows(data: pd.DataFrame, row: Callable[..., Row]) -> list[Row]:
+    """Returns the rows of a table as JSON has them.
+
+    Args:
+        data: the table.
+        row: the type of a row, which its columns make up.
+    """
+    return [json_row(each, row) for each in data.to_dict("records")]
 
 
 def json_records(table: pa.Table) -> list[dict[str, Any]]:
     """Returns the rows of an Arrow table as JSON has them."""
-    return [json_row(row) for row in records(table)]
+    return [json_row(row, dict) for row in records(table)]
 
 
-def json_row(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns a row as JSON has it."""
-    return {str(key): json_value(value) for key, value in row.items()}
+def json_row(values: Mapping[Any, Any], row: Callable[..., Row]) -> Row:
+    """Returns a row of this type as JSON has it."""
+    return row(**{str(key): json_value(value) for key, value in values.items()})
 
 
 def json_value(value: Any) -> Any:

@@ -5,7 +5,7 @@ A text in `Annotated` is the description of a field, with its unit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, TypedDict
 
 from celltcp._core import ResultTable
@@ -62,17 +62,15 @@ class Interval(TypedDict):
     ci95: Ci95
 
 
-def table_columns(table: ResultTable, texts: Iterable[str]) -> dict[str, object]:
+def table_columns(table: ResultTable, types: Mapping[str, object]) -> dict[str, object]:
     """Returns the types of the columns of a table of the native module, described by their meanings.
 
     Args:
         table: the table.
-        texts: its columns of text; all others are numbers.
+        types: of those columns that are no numbers.
     """
-    words = set(texts)
     return {
-        name: Annotated[str if name in words else Number, sentence(meaning)]
-        for name, meaning in table.columns
+        name: Annotated[types.get(name, Number), sentence(meaning)] for name, meaning in table.columns
     }
 
 
