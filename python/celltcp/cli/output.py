@@ -76,24 +76,19 @@ def print_result(
     if json_file is None:
         show()
         return
+    import json
+    from dataclasses import asdict
+
     from celltcp.files.atomic_write import write_text
 
-    text = json_text(document())
+    # `default` is called for what is no JSON by itself: instances of data classes.
+    default: Callable[[Any], object] = asdict
+    text = json.dumps(document(), indent=1, allow_nan=False, default=default) + "\n"
     if json_file == "-":
         click.echo(text, nl=False)
     else:
         write_text(Path(json_file), text)
         show()
-
-
-def json_text(document: object) -> str:
-    """Returns JSON as commands write it; instances of data classes become objects."""
-    import json
-    from dataclasses import asdict
-
-    # `default` is called for what is no JSON by itself; all of that is an instance of a data class.
-    default: Callable[[Any], dict[str, Any]] = asdict
-    return json.dumps(document, indent=1, allow_nan=False, default=default) + "\n"
 
 
 def is_drawn(results: Results, folder: Path, name: str) -> bool:

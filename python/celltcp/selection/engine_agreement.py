@@ -30,7 +30,7 @@ class Overlap:
 
     def __init__(self, runs: pd.DataFrame, about: OverlapOrigin) -> None:
         #: Origin: scenarios with their hashes, congestion controls, seeds, kernel.
-        self.about = about
+        self.about: OverlapOrigin = {**about}
         #: One row per run, with its `engine`.
         self.runs = runs
 

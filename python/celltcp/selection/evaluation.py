@@ -39,7 +39,7 @@ class Evaluation:
 
     def __init__(self, frames: Frames, about: Settings) -> None:
         #: Origin: policies, scenarios with their hashes, seeds, histories, what was left out.
-        self.about = about
+        self.about: Settings = {**about}
         self._frames = frames
 
     @property
