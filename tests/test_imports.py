@@ -10,6 +10,7 @@ import pytest
 
 from celltcp.cli import celltcp as commands
 from celltcp.cli.commands import SENTENCES
+from celltcp.cli.json_schema import SCHEMAS
 
 
 def imported(*arguments: str, folder: Path) -> set[str]:
@@ -49,6 +50,14 @@ def test_no_pandas_and_no_matplotlib_before_a_picture_is_asked_for(
     found = imported(*arguments, folder=tmp_path)
     assert "pyarrow" in found
     assert not {"pandas", "matplotlib"} & found
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_a_schema_needs_no_table(command: str) -> None:
+    told = f"import sys; from celltcp.cli.json_schema import schema_of; schema_of({command!r}); "
+    told += "print({'numpy', 'pyarrow', 'pandas', 'matplotlib', 'rich'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_help_has_the_first_sentence_of_each_command() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,13 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.cli.json_schema import SCHEMAS, schema_of
 from celltcp.fidelity.packetdrill import PASSED, Outcome
 from celltcp.pcap.validation import document, validate
 from celltcp.pcap.validation_cases import CASES
+from test_fidelity import judgement, outcome
 
 _UNITS = {"_ms": "ms", "_s": "s", "_ns": "ns", "_mbps": "Mbit/s", "_bytes": "bytes", "_percent": "%"}
 
@@ -102,5 +104,18 @@ def test_output_of_other_commands_fits() -> None:
     for names in ((), ("bbr",), ("auto",)):
         _fits("cca", _call("cca", *names, "--json"))
     _fits("kernel status", _call("kernel", "status", "--json"))
-    _fits("fidelity packetdrill", [Outcome("a.pkt", PASSED).to_json()])
+    _fits("fidelity packetdrill", [asdict(Outcome("a.pkt", PASSED))])
     _fits("pcap judge", document(validate([replace(CASES[0], duration="2s")])))
+    judged = outcome(judgement("outage", "bbr", 9.0), judgement("outage", "cubic", 1.0, "outage"))
+    _fits("fidelity", judged.to_json([]))
+
+
+def test_output_about_broken_captures_fits(tmp_path: Path) -> None:
+    file = tmp_path / "c.pcap"
+    ct.run("steady-5-18", duration="1s", pcap=file)
+    file.write_bytes(file.read_bytes()[:-10])
+    result = CliRunner().invoke(commands, ["pcap", "analyze", str(file), "--json", "-"])
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["captures"][0]["broken"]["offset"] > 0
+    _fits("pcap analyze", found)

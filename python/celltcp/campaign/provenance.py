@@ -8,6 +8,7 @@ from typing import Any
 
 from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Engine
+from celltcp.campaign.origin_fields import MadeOf
 
 
 def origin_of(
@@ -42,17 +43,19 @@ def origin_of(
     }
 
 
-def made_of(about: Mapping[str, Any]) -> dict[str, Any]:
+def made_of(about: Mapping[str, Any]) -> MadeOf:
     """Returns what ran and the settings of path and TCP, as JSON has them."""
     scenario = tomllib.loads(about["scenario"])
     name, _, kernel = str(about["engine"]).partition("-")
     path = scenario.get("path", {})
-    return {
+    found: MadeOf = {
         "engine": {"name": name, "kernel": kernel or None, "build": about.get("build")},
         "path": {field: path[field] for field in ("rtt", "buffer", "queue") if field in path},
         "tcp": scenario.get("tcp", {}),
-        **({"kernel": scenario["kernel"]} if kernel and "kernel" in scenario else {}),
     }
+    if kernel and "kernel" in scenario:
+        found["kernel"] = scenario["kernel"]
+    return found
 
 
 def ran_by(about: Mapping[str, Any]) -> str:

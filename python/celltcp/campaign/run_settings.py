@@ -104,10 +104,9 @@ class RunSettings:
         return workers_of(self.jobs, self.cluster)
 
     @property
-    def stored_overrides(self) -> dict[str, list[str]]:
-        """The overrides as results tell them, under `set`; nothing if there are none."""
-        texts = override_texts(self.changes)
-        return {"set": texts} if texts else {}
+    def stored_overrides(self) -> list[str]:
+        """The overrides as results tell them, under `set` if there are some."""
+        return override_texts(self.changes)
 
     def find_engine(self) -> Engine:
         """Returns the engine.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext, redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from celltcp.cli.options import option
 from celltcp.cli.output import check_json, print_result
+
+if TYPE_CHECKING:
+    from celltcp.bench.outcome import BenchOutcome
 
 
 @click.command()
@@ -31,7 +34,7 @@ def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> N
     print_result(lambda: figures, json_file, lambda: None)
 
 
-def _tcp() -> dict[str, Any]:
+def _tcp() -> BenchOutcome:
     from celltcp.bench.native import (
         CASES,
         SPLIT_COST_AT_MOST,
@@ -41,7 +44,7 @@ def _tcp() -> dict[str, Any]:
         split_cost,
     )
 
-    figures: dict[str, Any] = {}
+    figures: dict[str, dict[str, float]] = {}
     for case in CASES:
         figures[case.name] = measure(case)
         click.echo(
@@ -64,7 +67,7 @@ def _tcp() -> dict[str, Any]:
     return figures
 
 
-def _cluster(address: str | None) -> dict[str, Any]:
+def _cluster(address: str | None) -> BenchOutcome:
     from celltcp.bench.native import measure_cluster
 
     if address is None:
@@ -81,7 +84,7 @@ def _cluster(address: str | None) -> dict[str, Any]:
     return figures
 
 
-def _radio(runs: int) -> dict[str, Any]:
+def _radio(runs: int) -> BenchOutcome:
     from dataclasses import asdict
 
     from rich.table import Table
@@ -91,7 +94,7 @@ def _radio(runs: int) -> dict[str, Any]:
     from celltcp.present.fit_table import print_table
 
     console = wide_console()
-    figures: dict[str, Any] = {}
+    figures: dict[str, object] = {}
     ns3 = radio.of_ns3()
     table = Table(
         title="Cost of a run; CPU seconds per simulated second of ns-3, measured elsewhere, beside it"

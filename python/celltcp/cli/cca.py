@@ -9,7 +9,7 @@ import click
 from celltcp.cli.options import option, own_option
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.ccas import CcaEntry
+    from celltcp.scenarios.ccas import AutoEntry, AutoParameter, CcaEntry
 
 
 @click.command()
@@ -74,11 +74,15 @@ def _print_auto(as_json: bool) -> None:
     from celltcp.present.fit_table import print_table
 
     if as_json:
-        parameters = [
+        parameters: list[AutoParameter] = [
             {"name": name, "meaning": meaning, "default": default}
             for name, meaning, default in auto_parameters()
         ]
-        told = {"name": "auto", "policies": builtin_policies(), "parameters": parameters}
+        told: AutoEntry = {
+            "name": "auto",
+            "policies": builtin_policies(),
+            "parameters": parameters,
+        }
         click.echo(json.dumps(told, indent=1))
         return
     console = wide_console()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, options
-from celltcp.cli.output import check_json, other_names
+from celltcp.cli.output import check_json, other_names, print_result
 from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.progress import progress_bar
 from celltcp.cli.verbosity import note
@@ -86,7 +86,6 @@ def fidelity(
     """
     if context.invoked_subcommand:
         return
-    import json
     from dataclasses import replace
 
     from celltcp.campaign.engines import engine
@@ -135,15 +134,13 @@ def fidelity(
     described = found.to_json(causes)
     if distribution:
         described["distribution"] = distribution.to_json()
-    document = json.dumps(described, indent=1, allow_nan=False) + "\n"
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), document)
-    if json_file == "-":
-        click.echo(document, nl=False)
-    else:
+
+    def show() -> None:
         print_fidelity(found)
         if distribution:
             print_distribution(distribution)
+
+    print_result(lambda: described, json_file, show)
     if folder:
         write_text(folder / ROWS, csv_text(found, causes))
         if count:

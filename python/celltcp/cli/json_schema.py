@@ -3,51 +3,48 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import pkgutil
 from typing import Any
 
 import click
 
-#: Schemas by command; where there are several, the output has the form of one of them.
+#: Types of the outcomes by command, as module and name in it; where there are several, the output is of
+#: one of them. The modules are imported when a schema is asked for.
 SCHEMAS: dict[str, tuple[str, ...]] = {
-    "compare": ("comparison", "scenario-set"),
-    "sweep": ("sweep",),
-    "run": ("run",),
-    "show": ("comparison", "run"),
-    "cca": ("cca",),
-    "video": ("video",),
-    "select env": ("select-env",),
-    "select estimators": ("select-estimators",),
-    "select engines": ("select-engines",),
-    "select evaluate": ("select-evaluate",),
-    "select explain": ("select-explain",),
-    "papers": ("papers",),
-    "pcap analyze": ("pcap-analyze",),
-    "pcap judge": ("pcap-judge",),
-    "pcap compare": ("pcap-compare",),
-    "pcap resets": ("pcap-resets",),
-    "fidelity": ("fidelity",),
-    "fidelity packetdrill": ("packetdrill",),
-    "kernel status": ("kernel-status",),
-    "bench": ("bench",),
+    "compare": ("comparison.outcome:ComparisonOutcome", "comparison.outcome:ScenarioSetOutcome"),
+    "sweep": ("comparison.outcome:SweepOutcome",),
+    "run": ("comparison.run_outcome:RunOutcome",),
+    "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
+    "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),
+    "video": ("video.outcome:VideoOutcome",),
+    "select env": ("selection.outcomes.environment:TrialOutcome",),
+    "select estimators": ("selection.outcomes.estimators:AccuracyOutcome",),
+    "select engines": ("selection.outcomes.engines:OverlapOutcome",),
+    "select evaluate": ("selection.outcomes.evaluation:EvaluationOutcome",),
+    "select explain": ("selection.outcomes.explanation:ExplanationsOutcome",),
+    "papers": ("publications.outcome:PapersOutcome",),
+    "pcap analyze": ("pcap.outcome:AnalysisOutcome",),
+    "pcap judge": ("pcap.outcome:JudgementOutcome",),
+    "pcap compare": ("pcap.outcome:GroupsOutcome",),
+    "pcap resets": ("pcap.outcome:SavingsOutcome",),
+    "fidelity": ("fidelity.outcome:FidelityOutcome",),
+    "fidelity packetdrill": ("fidelity.packetdrill:Outcomes",),
+    "kernel status": ("kernel.status:Status",),
+    "bench": ("bench.outcome:BenchOutcome",),
 }
-
-#: The schema that others refer to.
-_REFERRED = "comparison"
 
 
 def schema_of(command: str) -> dict[str, Any]:
     """Returns the schema of a command, such as `select evaluate`."""
-    names = SCHEMAS[command]
-    definitions = {name: _read(name) for name in names}
-    if f"#/$defs/{_REFERRED}" in json.dumps(definitions):
-        definitions[_REFERRED] = _read(_REFERRED)
-    refers = [{"$ref": f"#/$defs/{name}"} for name in names]
+    from celltcp.present.json_types import SchemaWriter
+
+    writer = SchemaWriter()
+    outcomes = [writer.schema(pkgutil.resolve_name(f"celltcp.{name}")) for name in SCHEMAS[command]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"celltcp {command} --json",
-        **(refers[0] if len(refers) == 1 else {"anyOf": refers}),
-        "$defs": definitions,
+        **(outcomes[0] if len(outcomes) == 1 else {"anyOf": outcomes}),
+        "$defs": writer.definitions,
     }
 
 
@@ -74,9 +71,3 @@ def add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
     if isinstance(command, click.Group):
         for each, below in command.commands.items():
             add_schemas(below, (*path, each))
-
-
-def _read(name: str) -> dict[str, Any]:
-    file = Path(__file__).parent.parent / "schemas" / f"{name}.json"
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return {key: value for key, value in found.items() if key != "$schema"}

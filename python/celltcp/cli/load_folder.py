@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
@@ -33,10 +33,14 @@ from celltcp.results.working import UNFINISHED
 from celltcp.selection.checkpoint import Frames, finished_frames
 from celltcp.selection.engine_agreement import Overlap
 from celltcp.selection.evaluation import Evaluation
+from celltcp.selection.outcomes.engines import OverlapOrigin
+from celltcp.selection.outcomes.evaluation import Settings
 from celltcp.selection.report.engine_agreement import engines_part
 from celltcp.selection.report.evaluation import evaluation_part
 from celltcp.video.comparison import VideoComparison, folder_name
 from celltcp.video.report.comparison import viewing_part
+
+_Origin = TypeVar("_Origin")
 
 #: Tables of an evaluation that its other tables come from.
 _EVALUATION = ("runs", "decisions", "histories", "costs")
@@ -133,22 +137,24 @@ def _order(value: str) -> tuple[float, str]:
 
 
 def _evaluation(folder: Path) -> Evaluation:
-    frames, about = _frames(folder, _EVALUATION)
+    frames, about = _frames(folder, _EVALUATION, Settings)
     return Evaluation(frames, about)
 
 
 def _engines(folder: Path) -> Overlap:
-    frames, about = _frames(folder, ("runs",))
+    frames, about = _frames(folder, ("runs",), OverlapOrigin)
     return Overlap(frames["runs"], about)
 
 
-def _frames(folder: Path, names: Sequence[str]) -> tuple[Frames, dict[str, Any]]:
+def _frames(
+    folder: Path, names: Sequence[str], origin: Callable[..., _Origin]
+) -> tuple[Frames, _Origin]:
     """Returns the frames of those names of an evaluation, and how they were made."""
     about = about_in(folder) or {}
     frames = finished_frames(folder, about, names)
     if frames is None:
         raise CelltcpError(f"{folder}: a table of the evaluation is damaged or cut short")
-    return frames, about
+    return frames, origin(**about)
 
 
 def _captures(folder: Path) -> CaptureAnalyses:

@@ -10,7 +10,7 @@ import click
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -60,7 +60,7 @@ def print_load_summary(loaded: LoadedSet) -> None:
 
 
 def print_result(
-    document: Callable[[], dict[str, Any] | list[dict[str, Any]]],
+    document: Callable[[], Mapping[str, object] | Sequence[object]],
     json_file: str | None,
     show: Callable[[], None],
 ) -> None:
@@ -77,10 +77,13 @@ def print_result(
         show()
         return
     import json
+    from dataclasses import asdict
 
     from celltcp.files.atomic_write import write_text
 
-    text = json.dumps(document(), indent=1, allow_nan=False) + "\n"
+    # `default` is called for what is no JSON by itself: instances of data classes.
+    default: Callable[[Any], object] = asdict
+    text = json.dumps(document(), indent=1, allow_nan=False, default=default) + "\n"
     if json_file == "-":
         click.echo(text, nl=False)
     else:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from celltcp.cli.options import option
-from celltcp.cli.output import check_json
+from celltcp.cli.output import check_json, print_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,21 +24,11 @@ def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
 
     PATH is a script or a folder, which is searched for *.pkt. The exit code is 1 if a script failed.
     """
-    import json
-
     from celltcp.fidelity.packetdrill import FAILED, play_scripts
-    from celltcp.files.atomic_write import write_text
 
     check_json(json_file)
     outcomes = play_scripts(paths)
-    rows = [outcome.to_json() for outcome in outcomes]
-    document = json.dumps(rows, indent=1, allow_nan=False) + "\n"
-    if json_file not in (None, "-"):
-        write_text(Path(str(json_file)), document)
-    if json_file == "-":
-        click.echo(document, nl=False)
-    else:
-        print_outcomes(outcomes)
+    print_result(lambda: outcomes, json_file, lambda: print_outcomes(outcomes))
     if any(outcome.status == FAILED for outcome in outcomes):
         sys.exit(1)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from celltcp.publications.agreement import Outcome
     from celltcp.publications.measurements import Measured
+    from celltcp.publications.outcome import PapersOutcome
     from celltcp.publications.paper_run import PaperRun
     from celltcp.publications.publications import Publication
     from celltcp.publications.published_table import Table
@@ -98,7 +99,7 @@ def papers(
         _print_outline(chosen, tables, scenario, replays, is_swept=sweep)
         return
     folder = prepare_folder(out) if out else None
-    rows = []
+    rows: PapersOutcome = []
     kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
         replay = replace(replays[each.name], out=folder, overwrite=overwrite)

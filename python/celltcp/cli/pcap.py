@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from celltcp.pcap import CaptureAnalyses
+    from celltcp.pcap.outcome import AnalysisOutcome
 
 _NOTES = click.option(
     "--notes",
@@ -93,21 +94,21 @@ def analyze(
     _end(analyses)
 
 
-def _document(analyses: CaptureAnalyses) -> dict[str, Any]:
+def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
     """Returns the outcome as JSON: the captures with their repairs, and the connections by harm."""
-    from celltcp.results.frames import json_rows
+    from celltcp.pcap.outcome import CaptureOutcome
+    from celltcp.results.frames import json_row, json_rows
 
     captures = []
     for summary in analyses.summaries:
         broken = summary["broken"]
-        captures.append(
-            {
-                **summary,
-                "broken": broken and {"offset": broken[0], "reason": broken[1]},
-                "repairs": analyses.repairs(summary),
-            }
-        )
-    return {"captures": captures, "connections": json_rows(analyses.by_waiting_time())}
+        parts = {
+            **summary,
+            "broken": broken and {"offset": broken[0], "reason": broken[1]},
+            "repairs": analyses.repairs(summary),
+        }
+        captures.append(json_row(parts, CaptureOutcome))
+    return {"captures": captures, "connections": json_rows(analyses.by_waiting_time(), dict)}
 
 
 def _end(analyses: CaptureAnalyses) -> None:
@@ -262,8 +263,6 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     A and B are captures, or folders of them. Intervals are at 95 %, by bootstrap. Sizes and places in
     the cell have the weights of Kim 2016, section 5.3.2.
     """
-    from dataclasses import asdict
-
     from celltcp.pcap.comparison import compare_captures
     from celltcp.pcap.tables import print_groups
     from celltcp.pcap.tags import read_tag_rules
@@ -273,9 +272,7 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     sets = [_tagged(name, remarks) for name in (first, second)]
     tags = [name.strip() for name in by.split(",") if name.strip()]
     groups = compare_captures(sets[0], sets[1], tags)
-    print_result(
-        lambda: [asdict(group) for group in groups], json_file, lambda: print_groups(groups, tags)
-    )
+    print_result(lambda: groups, json_file, lambda: print_groups(groups, tags))
 
 
 @pcap.command()
@@ -301,19 +298,13 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
     A reset tracker at the base station drops payload that arrives after the client's RST. If the
     capture point is the client, part of this payload was on the air already: see --delay.
     """
-    from dataclasses import asdict
-
     from celltcp.pcap.resets import reset_savings
     from celltcp.pcap.tables import print_resets
 
     check_json(json_file)
     times = (_seconds(delay, "--delay"), _seconds(hold, "--hold"))
     found = reset_savings(files, delay_s=times[0], hold_s=times[1])
-
-    def document() -> dict[str, Any]:
-        return {**asdict(found), "spared_bytes": found.spared_bytes, "share": found.share}
-
-    print_result(document, json_file, lambda: print_resets(found))
+    print_result(found.outcome, json_file, lambda: print_resets(found))
     for file, offset, reason in found.broken:
         click.echo(f"celltcp: {file}: broken at byte {offset}: {reason}", err=True)
     if found.broken:

@@ -1,19 +1,8 @@
-"""Figures of applications: what their events tell of each run, such as the score of a video."""
+"""Metrics of applications, such as the score of a video."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
 from typing import NamedTuple
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
-
-from celltcp.results.columns import rows_of, text_array_of
-from celltcp.results.sums import means_by
-from celltcp.results.tables import Results
 
 
 class AppMetric(NamedTuple):
@@ -22,28 +11,31 @@ class AppMetric(NamedTuple):
     #: Heading of its column; the terminal breaks it at line ends.
     heading: str
     digits: int
+    meaning: str
 
 
 #: Figures of a video.
 VIDEO = {
-    "qoe": AppMetric("QoE\nMOS", 3),
-    "startup_s": AppMetric("start-up\ns", 2),
-    "stalls": AppMetric("stalls", 2),
-    "stalled_s": AppMetric("stalled\ns", 2),
-    "bitrate_mbps": AppMetric("bitrate\nMbit/s", 2),
-    "switches": AppMetric("switches", 1),
+    "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5."),
+    "startup_s": AppMetric("start-up\ns", 2, "Time to the first picture, s."),
+    "stalls": AppMetric("stalls", 2, "Number of stalls."),
+    "stalled_s": AppMetric("stalled\ns", 2, "Time in which the picture stood, s."),
+    "bitrate_mbps": AppMetric(
+        "bitrate\nMbit/s", 2, "Mean rate of the representations that were played, Mbit/s."
+    ),
+    "switches": AppMetric("switches", 1, "Number of changes of the representation."),
 }
 
 #: The applications, and the figures that are given for them together, by the kinds of their events.
 APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     VIDEO,
-    {"response_s": AppMetric("response\ns", 3)},
-    {"page_load_s": AppMetric("page load\ns", 3)},
+    {"response_s": AppMetric("response\ns", 3, "Mean time from a request to its response, s.")},
+    {"page_load_s": AppMetric("page load\ns", 3, "Mean time to load a page, s.")},
     {
-        "frames": AppMetric("frames", 0),
-        "late_share": AppMetric("share of\nlate frames", 4),
-        "frame_delay_ms": AppMetric("delay of\nframes ms", 1),
-        "frame_delay_max_ms": AppMetric("highest\ndelay ms", 1),
+        "frames": AppMetric("frames", 0, "Number of frames."),
+        "late_share": AppMetric("share of\nlate frames", 4, "Share of frames that came too late."),
+        "frame_delay_ms": AppMetric("delay of\nframes ms", 1, "Mean delay of frames, ms."),
+        "frame_delay_max_ms": AppMetric("highest\ndelay ms", 1, "Highest delay of a frame, ms."),
     },
 )
 
@@ -51,33 +43,3 @@ APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
 APP_METRICS: dict[str, AppMetric] = {
     kind: figure for application in APPLICATIONS for kind, figure in application.items()
 }
-
-
-def application_figures(
-    results: Results, tested: Collection[tuple[int, int]], runs: Sequence[int]
-) -> dict[str, NDArray[np.float64]]:
-    """Returns the figures of the flow under test, as means of each run.
-
-    Only applications that have recorded something are there; NaN where a run has no such figure.
-
-    Args:
-        results: of the campaign.
-        tested: run and number of each connection of that flow.
-        runs: numbers of the runs.
-    """
-    if "events" not in results.tables:
-        # An evaluation keeps none.
-        return {}
-    events = results.tables["events"]
-    kinds = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(list(APP_METRICS)))
-    found = rows_of(events.filter(kinds), "run", "flow", "kind", "detail")
-    mine = [(kind, run, float(detail)) for run, flow, kind, detail in found if (run, flow) in tested]
-    keys = [(kind, run) for kind, run, _ in mine]
-    means = means_by(keys, [value for *_, value in mine], sorted(set(keys)))
-    known = {kind for kind, _ in means}
-    return {
-        kind: np.array([means.get((kind, run), math.nan) for run in runs])
-        for application in APPLICATIONS
-        if not known.isdisjoint(application)
-        for kind in application
-    }

@@ -5,10 +5,10 @@ from __future__ import annotations
 import collections
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
@@ -17,8 +17,15 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import made_of
 from celltcp.comparison.app_metrics import APP_METRICS
 from celltcp.comparison.application import COMPLETED, CRITERIA, completed_share, contradiction
+from celltcp.comparison.metrics import METRICS
+from celltcp.comparison.outcome import (
+    ComparisonOutcome,
+    DifferenceRow,
+    OccasionalOutcome,
+    RunRow,
+)
 from celltcp.comparison.runs import run_table
-from celltcp.comparison.shares import Share, shared_path
+from celltcp.comparison.shares import MeanShare, Share, shared_path
 from celltcp.results.columns import array_of, rows_of
 from celltcp.results.frames import Recorded, frame, json_interval, json_row, json_value
 from celltcp.results.selectors import used_in
@@ -41,18 +48,6 @@ from celltcp.scenarios.requirements import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Metrics that are compared, in the order of the table.
-METRICS = (
-    "goodput_mbps",
-    "rtt_mean_ms",
-    "rtt_p95_ms",
-    "rtt_min_ms",
-    "induced_delay_ms",
-    "retransmissions",
-    "pm_balanced",
-    "pm_delay",
-)
 
 
 class Comparison(Recorded):
@@ -230,29 +225,28 @@ class Comparison(Recorded):
         import pandas as pd
 
         columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
-        return pd.DataFrame(self.share_rows(), columns=columns)
+        rows = [
+            (*each[:-1], mean, math.nan if ci95 is None else ci95)
+            for each in self.mean_shares()
+            for mean, ci95 in [(each.goodput.mean, each.goodput.ci95)]
+        ]
+        return pd.DataFrame(rows, columns=columns)
 
-    def share_rows(self) -> list[dict[str, Any]]:
-        """Returns the rows of `shares`."""
+    def mean_shares(self) -> list[MeanShare]:
+        """Returns the shares of the path, a mean over the runs for each line-up and flow."""
         lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
         flows: dict[tuple[str, str, str], list[Share]] = {}
         for each in self._shared.flows:
             if each.run in lineups:
                 flows.setdefault((lineups[each.run], each.name, each.cca), []).append(each)
-        rows = []
-        for (lineup, name, cca), mine in flows.items():
-            found = estimate([each.goodput_mbps for each in mine])
-            rows.append(
-                {
-                    "cca": lineup,
-                    "flow": name,
-                    "flow_cca": cca,
-                    "connections": max(each.connections for each in mine),
-                    "goodput_mbps": found.mean,
-                    "goodput_mbps_ci95": math.nan if found.ci95 is None else found.ci95,
-                }
+        return [
+            MeanShare(
+                *(lineup, name, cca),
+                max(each.connections for each in mine),
+                estimate([each.goodput_mbps for each in mine]),
             )
-        return rows
+            for (lineup, name, cca), mine in flows.items()
+        ]
 
     def only(self, ccas: Sequence[str]) -> Comparison:
         """Returns the part of the comparison that is about these congestion controls.
@@ -293,10 +287,9 @@ class Comparison(Recorded):
         """Writes the tables as Parquet files into `folder`."""
         return self.results.save(folder)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ComparisonOutcome:
         """Runs, summary, paired differences and recommendation; the same for the same seeds."""
         series = dict(self._series())
-        selected = used_in(self.results)
         best = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
         return {
             "version": self.results.about["version"],
@@ -316,12 +309,7 @@ class Comparison(Recorded):
                 for cca, metrics in series.items()
             ],
             "differences": [
-                {
-                    "requirement": requirement,
-                    "best": best[requirement],
-                    "other": cca,
-                    **_difference(series[best[requirement]][metric], series[cca][metric]),
-                }
+                _difference(requirement, (best[requirement], cca), metric, series)
                 for requirement, metric in self.requirements.items()
                 if requirement in best
                 for cca in series
@@ -339,15 +327,43 @@ class Comparison(Recorded):
                 }
                 for requirement, found in self.verdicts.items()
             },
-            **({"shares": [json_row(row) for row in self.share_rows()]} if self.several_flows else {}),
-            **({"selection": [each.to_json() for each in selected]} if selected else {}),
+            **self._occasional(),
             "warnings": self.warnings,
         }
 
-    def _json_runs(self) -> list[dict[str, Any]]:
+    def _occasional(self) -> OccasionalOutcome:
+        """Returns the parts of the JSON that only some comparisons have."""
+        found: OccasionalOutcome = {}
+        if self.several_flows:
+            found["shares"] = [
+                {
+                    "cca": each.lineup,
+                    "flow": each.flow,
+                    "flow_cca": each.cca,
+                    "connections": each.connections,
+                    "goodput_mbps": json_value(each.goodput.mean),
+                    "goodput_mbps_ci95": each.goodput.ci95,
+                }
+                for each in self.mean_shares()
+            ]
+        if selected := used_in(self.results):
+            found["selection"] = [
+                {
+                    "cca": each.lineup,
+                    "flow": each.flow,
+                    "flow_cca": each.cca,
+                    "changes_per_run": each.changes,
+                    "returns_per_run": each.returns,
+                    "time_under": each.shares,
+                }
+                for each in selected
+            ]
+        return found
+
+    def _json_runs(self) -> list[RunRow]:
         rows = zip(*self._columns.values(), strict=True)
-        found = [json_row(dict(zip(self._columns, row, strict=True))) for row in rows]
-        return [{**row, "middlebox": self.middlebox(row["cca"])} for row in found]
+        found = [dict(zip(self._columns, row, strict=True)) for row in rows]
+        return [json_row({**row, "middlebox": self.middlebox(row["cca"])}, dict) for row in found]
 
     @property
     def warnings(self) -> list[str]:
@@ -378,6 +394,20 @@ class Comparison(Recorded):
         return str(self.summary.to_html(float_format="{:.3g}".format))
 
 
-def _difference(best: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
-    found = paired_difference(best, other)
-    return {"mean": json_value(found.mean), "ci95": found.ci95, "tied": found.includes_zero}
+def _difference(
+    requirement: str,
+    pair: tuple[str, str],
+    metric: str,
+    series: Mapping[str, Mapping[str, list[float]]],
+) -> DifferenceRow:
+    """Returns the paired difference of the best congestion control for a requirement to another."""
+    best, other = pair
+    found = paired_difference(series[best][metric], series[other][metric])
+    return {
+        "requirement": requirement,
+        "best": best,
+        "other": other,
+        "mean": json_value(found.mean),
+        "ci95": found.ci95,
+        "tied": found.includes_zero,
+    }

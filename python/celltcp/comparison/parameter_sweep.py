@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign.plan import run_campaigns
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.outcome import SweepOutcome
 from celltcp.scenarios.cca_labels import counted
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute
@@ -45,7 +46,7 @@ class Sweep:
     #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
     plot = LazyAttribute()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SweepOutcome:
         """The field, and the result of each of its values."""
         outcomes = {value: each.to_json() for value, each in self.comparisons.items()}
         return {"field": self.field, "values": outcomes}

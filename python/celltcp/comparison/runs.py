@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from celltcp._core import jain
-from celltcp.comparison.app_metrics import application_figures
+from celltcp.comparison.application_figures import application_figures
 from celltcp.results.columns import connections, numbers, rows_of, values_of
 from celltcp.results.frames import frame
 from celltcp.results.sums import group_means, means_by

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, Scenario, __version__
 from celltcp.campaign.plan import run_campaigns
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
-from celltcp.comparison.comparison import METRICS, Comparison
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import METRICS
+from celltcp.comparison.outcome import ScenarioSetOutcome
 from celltcp.results.folder import part_of_file_name, require_own
 from celltcp.results.frames import json_interval
 from celltcp.results.statistics import estimate
@@ -79,7 +81,7 @@ class ScenarioSet:
                         leading[cca].append(name)
         return found
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ScenarioSetOutcome:
         """Result of each scenario, and the mean over all of them; the same for the same seeds."""
         return {
             "version": __version__,

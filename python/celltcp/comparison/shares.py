@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celltcp.results.columns import connections, numbers, places_of, rows_of
+from celltcp.results.statistics import Estimate
 from celltcp.results.sums import group_sums, sums_by
 from celltcp.results.tables import Results
 
@@ -22,6 +23,19 @@ class Share(NamedTuple):
     cca: str
     connections: int
     goodput_mbps: float
+
+
+class MeanShare(NamedTuple):
+    """Share of a flow of a line-up in the path, over all runs."""
+
+    lineup: str
+    flow: str
+    #: Congestion control of the flow.
+    cca: str
+    #: Most connections of the flow in a run.
+    connections: int
+    #: Goodput of all connections of the flow together, Mbit/s.
+    goodput: Estimate
 
 
 class Shared(NamedTuple):

@@ -15,6 +15,7 @@ from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.run_outcome import RunOutcome
 from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
@@ -86,7 +87,7 @@ class SingleRun(Recorded):
     #: Plots, `celltcp.comparison.plots.accessors.RunPlots`: `time_series()`.
     plot = LazyAttribute()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RunOutcome:
         """Returns what ran, the connections and the warnings; the same for the same seed."""
         about = self.results.about
         return {

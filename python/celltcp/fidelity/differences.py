@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -14,13 +13,11 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.fidelity.bands import limits_for
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.causes import Cause, cause_of
+from celltcp.fidelity.outcome import METRICS, FidelityOutcome, JudgementRow, MetricDifferences
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
 from celltcp.results.frames import spans
 from celltcp.results.statistics import Estimate, estimate, paired_difference
 from celltcp.results.tables import Results
-
-#: Metrics that are compared, in the order of the table.
-METRICS = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "retransmitted_percent", "completion_s")
 
 
 @dataclass(frozen=True)
@@ -130,7 +127,7 @@ class Fidelity:
         """Number of judgements all of whose metrics are within their bands."""
         return len(self.judgements) - len(self.outside) - len(self.undecided)
 
-    def to_json(self, causes: Sequence[Cause]) -> dict[str, Any]:
+    def to_json(self, causes: Sequence[Cause]) -> FidelityOutcome:
         """Returns everything but the trajectories as JSON; the same seeds give the same text."""
         return {
             "version": self.version,
@@ -157,7 +154,7 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
         limits = limits_for(case.group, cca)
         if ours["completion_s"].isna().all() and theirs["completion_s"].isna().all():
             limits.pop("completion_s", None)
-        differences = {
+        differences: dict[str, Difference] = {
             metric: difference(ours[metric].tolist(), theirs[metric].tolist(), limits.get(metric))
             for metric in METRICS
         }
@@ -219,23 +216,24 @@ def _trajectories(results: Results) -> dict[int, Trajectory]:
     }
 
 
-def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, Any]:
+def _plain(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRow:
     distance = judgement.cwnd_distance
-    return {
-        "case": judgement.case,
-        "group": judgement.group,
-        "cca": judgement.cca,
-        "scenario_hash": judgement.scenario_hash,
-        **{
-            metric: {
+    metrics: MetricDifferences = {}
+    for metric in METRICS:
+        if found := judgement.differences.get(metric):
+            metrics[metric] = {
                 "native": _number(found.native),
                 "kernel": _number(found.kernel),
                 "difference_percent": _number(found.percent),
                 "ci95_percent": found.ci95,
                 "band_percent": found.band,
             }
-            for metric, found in judgement.differences.items()
-        },
+    return {
+        "case": judgement.case,
+        "group": judgement.group,
+        "cca": judgement.cca,
+        "scenario_hash": judgement.scenario_hash,
+        **metrics,
         "cwnd_distance": {"mean": _number(distance.mean), "ci95": distance.ci95},
         "runs": judgement.runs,
         "within": not judgement.outside and not judgement.undecided,

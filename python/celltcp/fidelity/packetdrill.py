@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Final, Literal
 
 from celltcp._core import CelltcpError, play_packetdrill
 from celltcp.fidelity.assertions import first_difference
 
 #: Outcomes of a script.
-PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not applicable"
+PASSED: Final = "passed"
+FAILED: Final = "failed"
+NOT_APPLICABLE: Final = "not applicable"
+Status = Literal["passed", "failed", "not applicable"]
 
 
 @dataclass(frozen=True)
@@ -20,15 +23,15 @@ class Outcome:
     """Outcome of a script, and the first line that differed or needs what is missing."""
 
     script: str
-    status: str
-    line: int | None = None
+    status: Status
+    line: Annotated[int | None, "First line that differed, or that needs what is missing."] = None
     expected: str | None = None
     seen: str | None = None
     reason: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The outcome as a row."""
-        return asdict(self)
+
+#: Outcome of celltcp fidelity packetdrill.
+Outcomes = list[Outcome]
 
 
 def find_scripts(paths: Sequence[str]) -> list[Path]:
@@ -59,15 +62,13 @@ def play_script(path: Path) -> Outcome:
     differs = first_difference(assertions)
     if differs is None:
         return Outcome(str(path), **played)
-    status = FAILED if differs.applicable else NOT_APPLICABLE
+    status: Status = FAILED if differs.applicable else NOT_APPLICABLE
     expected = differs.expected if differs.applicable else None
     seen = differs.seen if differs.applicable else None
     return Outcome(str(path), status, differs.line, expected, seen, differs.reason)
 
 
-def play_scripts(
-    paths: Sequence[str], progress: Callable[[int, int], None] | None = None
-) -> list[Outcome]:
+def play_scripts(paths: Sequence[str], progress: Callable[[int, int], None] | None = None) -> Outcomes:
     """Plays all scripts among files and folders."""
     scripts = find_scripts(paths)
     outcomes = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from celltcp.kernel import cache
 from celltcp.kernel.cache import Kernel
@@ -13,9 +13,9 @@ from celltcp.kernel.side import fingerprint, kernel_side
 class KernelState(TypedDict):
     """A kernel that is built; `command` builds it again."""
 
-    version: str
+    version: Annotated[str, "Version of the Linux kernel."]
     ccas: list[str]
-    size_bytes: int
+    size_bytes: Annotated[int, "Size, bytes."]
     built: str
     source: str
     up_to_date: bool
@@ -27,7 +27,7 @@ class WorkState(TypedDict):
     """The folder of an unfinished build, or of one that kept its source."""
 
     path: str
-    size_bytes: int
+    size_bytes: Annotated[int, "Size, bytes."]
 
 
 class Status(TypedDict):
@@ -35,7 +35,7 @@ class Status(TypedDict):
 
     folder: str
     kernels: list[KernelState]
-    work: list[WorkState]
+    work: Annotated[list[WorkState], "Folders of unfinished builds."]
 
 
 def status() -> Status:

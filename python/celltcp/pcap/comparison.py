@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
+from celltcp.pcap.outcome import Group, GroupsOutcome
 
 #: Weights of the classes (Kim 2016, §5.3.2); tags without weights count alike.
 WEIGHTS: Mapping[str, Mapping[str, float]] = {
@@ -24,22 +24,7 @@ _SAMPLES, _SEED = 2_000, 1
 _LEAST_BYTES = 100_000
 
 
-@dataclass(frozen=True)
-class Group:
-    """One group: throughput and share of retransmitted payload of both sets, and the gain."""
-
-    #: Value of each tag; empty for the weighted mean of all groups.
-    tags: dict[str, str]
-    counts: tuple[int, int]
-    throughput_mbps: tuple[float, float]
-    retransmitted: tuple[float, float]
-    #: Relative gain of the second set over the first, and its 95 % interval, if there is one.
-    gain: float
-    interval: tuple[float, float] | None
-    weight: float
-
-
-def compare_captures(first: pd.DataFrame, second: pd.DataFrame, by: Sequence[str]) -> list[Group]:
+def compare_captures(first: pd.DataFrame, second: pd.DataFrame, by: Sequence[str]) -> GroupsOutcome:
     """Compares the connections of two sets; the last group is the weighted mean of the others.
 
     Args:

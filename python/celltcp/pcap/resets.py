@@ -10,34 +10,13 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import CaptureAnalysis, CelltcpError
+from celltcp.pcap.outcome import ResetConnection, SavingsOutcome
 
 #: Flags of TCP.
 _RST = 0x04
 
 #: Records read at a time.
 _PIECE = 200_000
-
-
-@dataclass
-class ResetConnection:
-    """A connection that its client has reset, and what came after."""
-
-    file: str
-    connection: int
-    #: Time of the first RST of the client, s since the first packet of the connection.
-    reset_s: float
-    client: str = ""
-    server: str = ""
-    #: Payload from the server, each byte once.
-    bytes_down: int = 0
-    #: RST segments of the client.
-    resets: int = 0
-    #: Segments with payload from the server after the first RST, and their payload.
-    late_segments: int = 0
-    late_bytes: int = 0
-    #: Those of them that a tracker would have discarded.
-    spared_segments: int = 0
-    spared_bytes: int = 0
 
 
 @dataclass
@@ -73,6 +52,19 @@ class ResetSavings:
     def share(self) -> float:
         """Spared payload, as a share of all payload from servers."""
         return self.spared_bytes / self.bytes_down if self.bytes_down else 0.0
+
+    def outcome(self) -> SavingsOutcome:
+        """Returns what `celltcp pcap resets --json` writes."""
+        return {
+            "delay_s": self.delay_s,
+            "hold_s": self.hold_s,
+            "bytes_down": self.bytes_down,
+            "all_connections": self.all_connections,
+            "connections": self.connections,
+            "broken": self.broken,
+            "spared_bytes": self.spared_bytes,
+            "share": self.share,
+        }
 
 
 def reset_savings(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from celltcp.pcap import CaptureAnalyses
-    from celltcp.pcap.comparison import Group
+    from celltcp.pcap.outcome import Group, JudgementOutcome
     from celltcp.pcap.resets import ResetSavings
 
 #: Columns of a terminal that does not say how many it has.
@@ -130,7 +130,7 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def print_judgement(outcome: dict[str, Any]) -> None:
+def print_judgement(outcome: JudgementOutcome) -> None:
     """Prints the scores of each kind of loss, and the errors of each case."""
     from rich.console import Console
     from rich.table import Table
@@ -141,7 +141,7 @@ def print_judgement(outcome: dict[str, Any]) -> None:
     for heading in ("precision", "recall", "F1", "true", "found"):
         kinds.add_column(heading, justify="right")
     for kind, score in outcome["kinds"].items():
-        shares = (_share(score[name]) for name in ("precision", "recall", "f1"))
+        shares = map(_share, (score["precision"], score["recall"], score["f1"]))
         kinds.add_row(kind, *shares, str(score["true"]), str(score["found"]))
     console.print(kinds)
     click.echo()
@@ -150,7 +150,7 @@ def print_judgement(outcome: dict[str, Any]) -> None:
     for heading in ("RTT %", "capacity %", "buffer %", "again", "tshark"):
         cases.add_column(heading, justify="right")
     for case in outcome["cases"]:
-        errors = (case[name] for name in ("rtt_error", "capacity_error", "buffer_error"))
+        errors = (case["rtt_error"], case["capacity_error"], case["buffer_error"])
         texts = ("" if error is None else f"{100 * error:.1f}" for error in errors)
         theirs = case["others"].get("tshark", {}).get("retransmissions")
         cases.add_row(

@@ -24,6 +24,7 @@ from celltcp.pcap.analysis import analyse
 from celltcp.pcap.estimate import PathEstimate, estimate_path
 from celltcp.pcap.external_tools import external_counts
 from celltcp.pcap.ground_truth import KINDS, ground_truth_losses
+from celltcp.pcap.outcome import JudgementOutcome, ScoreOutcome
 from celltcp.pcap.validation_cases import CASES, Case
 
 #: Start of loss in truth and capture may differ by this, ns: the clock of a capture has finer steps.
@@ -256,14 +257,14 @@ def _confusion(matched: pd.DataFrame) -> dict[str, int]:
     return {str(text): int(count) for text, count in texts.value_counts().items()}
 
 
-def document(judged: Sequence[Validation]) -> dict[str, Any]:
+def document(judged: Sequence[Validation]) -> JudgementOutcome:
     """Returns the judgement of one case or more as JSON."""
 
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known else None
 
-    kinds = {
+    kinds: dict[str, ScoreOutcome] = {
         kind: {
             "precision": score.precision,
             "recall": score.recall,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from celltcp.publications.measured_values import measured_values, slot_interval
 from celltcp.publications.measurements import Measured
+from celltcp.publications.outcome import FigureRow
 from celltcp.publications.published_table import Published, Table
 from celltcp.publications.ranks import (
     HALF_WIDTH,
@@ -81,7 +81,7 @@ class Row:
             of_means *= again.ci95 / self.ours.ci95
         return Figure(theirs, math.hypot(of_means, ours))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> FigureRow:
         """The row as `celltcp papers --json` has it."""
         kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
         as_ran = f"ran as {self.ran}" if self.ran != self.published.cca else ""

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.results.columns import records
+from celltcp.results.json_fields import Interval
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Type of a row of JSON.
+Row = TypeVar("Row")
 
 
 class Recorded:
@@ -70,19 +74,24 @@ def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
     return [] if span is None else table.slice(span.start, span.stop - span.start).to_pylist()
 
 
-def json_rows(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """Returns the rows of a table as JSON has them."""
-    return [json_row(row) for row in data.to_dict("records")]
+def json_rows(data: pd.DataFrame, row: Callable[..., Row]) -> list[Row]:
+    """Returns the rows of a table as JSON has them.
+
+    Args:
+        data: the table.
+        row: the type of a row, which its columns make up.
+    """
+    return [json_row(each, row) for each in data.to_dict("records")]
 
 
 def json_records(table: pa.Table) -> list[dict[str, Any]]:
     """Returns the rows of an Arrow table as JSON has them."""
-    return [json_row(row) for row in records(table)]
+    return [json_row(row, dict) for row in records(table)]
 
 
-def json_row(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns a row as JSON has it."""
-    return {str(key): json_value(value) for key, value in row.items()}
+def json_row(values: Mapping[Any, Any], row: Callable[..., Row]) -> Row:
+    """Returns a row of this type as JSON has it."""
+    return row(**{str(key): json_value(value) for key, value in values.items()})
 
 
 def json_value(value: Any) -> Any:
@@ -90,7 +99,7 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def json_interval(values: Sequence[float]) -> dict[str, float | None]:
+def json_interval(values: Sequence[float]) -> Interval:
     """Returns the mean of values and the half width of its 95 % interval as JSON has them."""
     found = estimate(values)
     return {"mean": json_value(found.mean), "ci95": found.ci95}

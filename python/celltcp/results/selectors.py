@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from celltcp.results.cca_mixes import lineups_of
 from celltcp.results.columns import rows_of
@@ -33,17 +32,6 @@ class Used:
             told = f"{self.changes:.1f} changes per run, {self.returns:.1f} of them returns"
         under = ", ".join(f"{cca} {100 * share:.0f} %" for cca, share in self.shares.items())
         return f"{told}; time under {under}" if under else told
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns all fields, as `celltcp compare --json` prints them."""
-        return {
-            "cca": self.lineup,
-            "flow": self.flow,
-            "flow_cca": self.cca,
-            "changes_per_run": self.changes,
-            "returns_per_run": self.returns,
-            "time_under": self.shares,
-        }
 
 
 def measures_of(text: str) -> dict[str, float]:

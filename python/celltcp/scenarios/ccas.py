@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from celltcp._core import (
     CelltcpError,
@@ -49,7 +49,27 @@ class CcaEntry(TypedDict):
     parameters: list[CcaParameter]
 
 
-def catalogue() -> list[CcaEntry]:
+#: All congestion controls.
+Catalogue = Annotated[list[CcaEntry], "The catalogue."]
+
+
+class AutoParameter(TypedDict):
+    """A parameter of `auto`."""
+
+    name: str
+    meaning: str
+    default: str
+
+
+class AutoEntry(TypedDict):
+    """Description of `auto`, which selects congestion controls."""
+
+    name: str
+    policies: list[str]
+    parameters: list[AutoParameter]
+
+
+def catalogue() -> Catalogue:
     """All congestion controls, family by family."""
     return [describe_cca(name) for name in native_ccas()]
 

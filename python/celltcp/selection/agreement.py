@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -34,12 +33,6 @@ class Agreement:
     #: Medians of the error and of its size, in parts of the true value; None for classes.
     bias: float | None = None
     error: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the fields by their names in documents."""
-        fields = {"quantity": self.quantity, "truth": self.truth, "slots": self.slots}
-        measures = {"right": self.accuracy, "bias": self.bias, "error": self.error}
-        return {**fields, "of": self.total_slots, **measures}
 
 
 def estimates_with_truth(results: Results, run: int, flow: int) -> pd.DataFrame:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -22,15 +21,16 @@ from celltcp.scenarios.scenario_list import Source, expand_scenarios, names_of
 from celltcp.selection.candidates import check_requirements, fixed_ccas
 from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
 from celltcp.selection.engine_best_sets import differences_of, means_of, overlaps_of, summary_of
+from celltcp.selection.outcomes.engines import OverlapOrigin, OverlapOutcome
 from celltcp.selection.scenario_runs import Plan, on_sources
 
 
 class Overlap:
     """The best CCAs of each case under both engines."""
 
-    def __init__(self, runs: pd.DataFrame, about: Mapping[str, Any]) -> None:
+    def __init__(self, runs: pd.DataFrame, about: OverlapOrigin) -> None:
         #: Origin: scenarios with their hashes, congestion controls, seeds, kernel.
-        self.about = dict(about)
+        self.about: OverlapOrigin = {**about}
         #: One row per run, with its `engine`.
         self.runs = runs
 
@@ -54,15 +54,15 @@ class Overlap:
         """Counts of cases and means over them, per requirement."""
         return summary_of(self.cases)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> OverlapOutcome:
         """Returns all tables as JSON; the same seeds give the same text."""
         return {
             **self.about,
-            "summary": json_rows(self.summary),
-            "cases": json_rows(self.cases),
-            "differences": json_rows(self.differences),
-            "standings": json_rows(self.standings),
-            "runs_table": json_rows(self.runs),
+            "summary": json_rows(self.summary, dict),
+            "cases": json_rows(self.cases, dict),
+            "differences": json_rows(self.differences, dict),
+            "standings": json_rows(self.standings, dict),
+            "runs_table": json_rows(self.runs, dict),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -151,7 +151,7 @@ def check_engines_with(
                 jobs for plan in plans for each in found.sources for jobs in plan.outlined(each)
             )
         )
-    told = {
+    told: OverlapOrigin = {
         "version": __version__,
         "build": linux.build,
         "kernel_version": linux.kernel.version if linux.kernel else "",
@@ -162,8 +162,9 @@ def check_engines_with(
         "left_out": list(found.left_out),
         "runs": settings.runs,
         "seed": settings.seed,
-        **settings.stored_overrides,
     }
+    if overrides := settings.stored_overrides:
+        told["set"] = overrides
 
     def run(there: int, kept: Checkpoint) -> Frames:
         missing = [replace(plan, existing_runs=there) for plan in plans]

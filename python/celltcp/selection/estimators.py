@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -15,12 +14,13 @@ from celltcp.campaign.run import Progress, sub_progress
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.run import compare
 from celltcp.results.folder import part_of_file_name
-from celltcp.results.frames import frame
+from celltcp.results.frames import frame, json_rows
 from celltcp.scenarios.cca_mix import AUTO, flow_cca, parse_mix
 from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.scenario_list import expand_scenarios, names_of
 from celltcp.scenarios.scenarios import scenario_names
 from celltcp.selection.ground_truth import GroundTruth
+from celltcp.selection.outcomes.estimators import AccuracyOrigin, AccuracyOutcome
 
 #: Scenarios that are run unless others are named: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
@@ -57,7 +57,7 @@ class Accuracy:
 
     answers: pd.DataFrame
     ccas: tuple[str, ...]
-    about: dict[str, Any]
+    about: AccuracyOrigin
 
     @property
     def table(self) -> pd.DataFrame:
@@ -78,13 +78,13 @@ class Accuracy:
         )
         return _shares(self.answers.assign(confidence=labels), ["estimator", "confidence"])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> AccuracyOutcome:
         """Returns all three tables as JSON; the same seeds give the same text."""
         return {
             **self.about,
-            "overall": self.overall.to_dict("records"),
-            "by_confidence": self.by_confidence.to_dict("records"),
-            "table": self.table.to_dict("records"),
+            "overall": json_rows(self.overall, dict),
+            "by_confidence": json_rows(self.by_confidence, dict),
+            "table": json_rows(self.table, dict),
         }
 
 
@@ -142,7 +142,7 @@ def check_estimators(
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
         found.extend(_answers(comparison, spelt))
-    about = {
+    about: AccuracyOrigin = {
         "scenarios": [source.name for source in there.sources],
         "left_out": list(there.left_out),
         "cca": named,

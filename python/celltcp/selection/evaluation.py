@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,8 @@ from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, pairwise_of, summary_of
 from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
 from celltcp.selection.mean_switch_cost import SwitchCost, switch_cost
+from celltcp.selection.outcomes import evaluation as rows
+from celltcp.selection.outcomes.evaluation import EvaluationOutcome, Settings
 from celltcp.selection.scenario_runs import Plan, on_sources
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
 from celltcp.selection.worst_cases import worst_cases_of
@@ -35,9 +37,9 @@ from celltcp.selection.worst_cases import worst_cases_of
 class Evaluation:
     """Outcome of policies on scenarios: runs, cases, checks, tally, and the cost of changes."""
 
-    def __init__(self, frames: Frames, about: Mapping[str, Any]) -> None:
+    def __init__(self, frames: Frames, about: Settings) -> None:
         #: Origin: policies, scenarios with their hashes, seeds, histories, what was left out.
-        self.about = dict(about)
+        self.about: Settings = {**about}
         self._frames = frames
 
     @property
@@ -126,24 +128,24 @@ class Evaluation:
     #: `plot_reliability()` draws realised measures over expected ones.
     plot_reliability = LazyAttribute()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> EvaluationOutcome:
         """Returns everything but the decisions as JSON; the same seeds give the same text."""
         return {
             **self.about,
             "tally_rule": RULE,
             "tally_published": PUBLISHED,
-            "tally": json_rows(self.tally),
-            "checks": json_rows(self.checks),
-            "best_for_all": json_rows(self.best_for_all),
-            "baselines": json_rows(self.baselines),
-            "worst": json_rows(self.worst),
-            "calibration": json_rows(self.calibration),
-            "reliability": json_rows(self.reliability),
-            "cases": json_rows(self.cases),
-            "duels": json_rows(self.duels),
+            "tally": json_rows(self.tally, rows.TallyRow),
+            "checks": json_rows(self.checks, rows.CheckRow),
+            "best_for_all": json_rows(self.best_for_all, rows.CheckRow),
+            "baselines": json_rows(self.baselines, rows.BaselineRow),
+            "worst": json_rows(self.worst, rows.WorstRow),
+            "calibration": json_rows(self.calibration, rows.CalibrationRow),
+            "reliability": json_rows(self.reliability, rows.ReliabilityRow),
+            "cases": json_rows(self.cases, rows.CaseRow),
+            "duels": json_rows(self.duels, rows.DuelRow),
             "switches": {policy: _price(price) for policy, price in self.prices.items()},
-            "histories": json_rows(self.histories),
-            "runs_table": json_rows(self.runs),
+            "histories": json_rows(self.histories, rows.HistoryRow),
+            "runs_table": json_rows(self.runs, dict),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -268,7 +270,7 @@ def evaluate_with(
     digests = {source.name: plan.check(source) for source in found.sources}
     if settings.dry_run:
         raise DryRunExit(estimate_cost(jobs for each in found.sources for jobs in plan.outlined(each)))
-    told = {
+    told: Settings = {
         "version": __version__,
         "build": engine.build,
         "engine": engine.key,
@@ -284,8 +286,9 @@ def evaluate_with(
         "switches": policies.switches,
         "runs": settings.runs,
         "seed": settings.seed,
-        **settings.stored_overrides,
     }
+    if overrides := settings.stored_overrides:
+        told["set"] = overrides
 
     def run(there: int, kept: Checkpoint) -> Frames:
         return on_sources(found.sources, replace(plan, existing_runs=there), kept, progress)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -18,6 +17,7 @@ from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import required_in
 from celltcp.selection.agreement import Agreement, agreements, estimates_with_truth
 from celltcp.selection.connections import Connection, main_one, selected_in
+from celltcp.selection.outcomes.explanation import ExplanationOutcome
 from celltcp.selection.switch_effects import verdicts_of
 
 #: The features of a decision that are shown, where there is room for a few.
@@ -152,7 +152,7 @@ class Explanation:
     #: `plot()` draws capacity and goodput, RTT, queue and phases on one time axis, with the changes.
     plot = LazyAttribute()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ExplanationOutcome:
         """Returns decisions, agreement with the truth, and time under each CCA as JSON."""
         return {
             "scenario": self.name,
@@ -163,8 +163,19 @@ class Explanation:
             "flow_name": self.connection.name,
             "flow_cca": self.connection.cca,
             "flows_selected": [each.number for each in self.connections],
-            "decisions": json_rows(self.decisions),
-            "agreements": [each.to_json() for each in self.agreements],
+            "decisions": json_rows(self.decisions, dict),
+            "agreements": [
+                {
+                    "quantity": each.quantity,
+                    "truth": each.truth,
+                    "slots": each.slots,
+                    "of": each.total_slots,
+                    "right": each.accuracy,
+                    "bias": each.bias,
+                    "error": each.error,
+                }
+                for each in self.agreements
+            ],
             "time_under_s": {str(cca): float(value) for cca, value in self.time_under.items()},
         }
 

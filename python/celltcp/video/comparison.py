@@ -24,6 +24,7 @@ from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import QOE
+from celltcp.video.outcome import VideoOutcome, VideoVerdict
 
 #: Scenarios of a table unless others are named: a radio cell, a highway, the motorway, and NR.
 DEFAULT_SCENARIOS = ("mobility/forward-60-4g", "highway/drive", "vehicular/scenario-3", "nr/sub6-drive")
@@ -97,9 +98,9 @@ class VideoComparison:
                     places.append(scenario)
         return [f"{', '.join(places)}: {warning}" for warning, places in told.items()]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> VideoOutcome:
         """The table, and the best CCA of each scenario and adaptation; the same for the same seeds."""
-        best = [
+        best: list[VideoVerdict] = [
             {
                 "scenario": scenario,
                 "abr": abr,
@@ -113,7 +114,7 @@ class VideoComparison:
         ]
         return {
             "version": __version__,
-            "rows": json_rows(self.table),
+            "rows": json_rows(self.table, dict),
             "verdicts": best,
             "warnings": self.warnings,
             "left_out": list(self.left_out),

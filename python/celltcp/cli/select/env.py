@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from celltcp.selection.environment import SelectionEnv
     from celltcp.selection.environment.agents import Trial
+    from celltcp.selection.outcomes.environment import Reward
 
 
 @click.command()
@@ -136,11 +137,11 @@ def print_rewards(trial: Trial, console: Console) -> None:
     table.add_column("mean reward", justify="right")
     table.add_column("above always-CUBIC", justify="right")
     for row in trial.agents:
-        cells = (_with_interval(row[column]) for column in ("mean_reward", "above_cubic"))
+        cells = map(_with_interval, (row["mean_reward"], row["above_cubic"]))
         table.add_row(row["agent"], *cells)
     print_table(console, table)
 
 
-def _with_interval(value: dict[str, float | None]) -> str:
+def _with_interval(value: Reward) -> str:
     interval = value["ci95"]
     return f"{value['mean']:.3f}" + ("" if interval is None else f" ± {interval:.3f}")

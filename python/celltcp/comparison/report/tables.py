@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celltcp.comparison.app_metrics import APP_METRICS
 from celltcp.present.means import mean_text, runs_text
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.comparison.shares import MeanShare
     from celltcp.results.statistics import Verdict
 
 #: Columns of the table: metric, heading, digits.
@@ -115,17 +116,16 @@ def set_table(result: ScenarioSet) -> Table:
 
 def shares_table(result: Comparison) -> Table:
     """Returns the goodput of each flow and Jain's index, where flows share the path."""
-    shares = result.share_rows()
+    shares = result.mean_shares()
     names = labels(result.ccas)
-    flows_called = labels(dict.fromkeys(row["flow_cca"] for row in shares))
+    flows_called = labels(dict.fromkeys(each.cca for each in shares))
     rows = []
     for cca in result.ccas:
-        flows = [row for row in shares if row["cca"] == cca]
+        flows = [each for each in shares if each.lineup == cca]
         spelt = ", ".join(
-            f"{flows_called[flow['flow_cca']]}{_of_connections(flow)} {flow['goodput_mbps']:.2f}"
-            for flow in flows
+            f"{flows_called[flow.cca]}{_of_connections(flow)} {flow.goodput.mean:.2f}" for flow in flows
         )
-        total = f"{sum(flow['goodput_mbps'] for flow in flows):.2f}"
+        total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
         rows.append((names[cca], spelt, total, mean_text(result.values(cca, "fairness"), 3)))
     return Table(
         columns=(
@@ -139,9 +139,9 @@ def shares_table(result: Comparison) -> Table:
     )
 
 
-def _of_connections(flow: Mapping[Any, Any]) -> str:
+def _of_connections(flow: MeanShare) -> str:
     """Returns the number of connections of a flow in words; nothing for a single one."""
-    return f" ({flow['connections']} connections)" if flow["connections"] > 1 else ""
+    return f" ({flow.connections} connections)" if flow.connections > 1 else ""
 
 
 def subject_text(result: Comparison) -> str:

@@ -16,6 +16,7 @@ from celltcp.results.frames import json_rows
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.selection.environment.env import SelectionEnv
 from celltcp.selection.environment.observation import Vector
+from celltcp.selection.outcomes.environment import AgentRow, EpisodeRow, Played, Spaces, TrialOutcome
 
 #: Agent with which the others are compared.
 REFERENCE = "fixed:cubic"
@@ -71,10 +72,10 @@ class Trial:
     episodes: pd.DataFrame
 
     @property
-    def agents(self) -> list[dict[str, Any]]:
+    def agents(self) -> list[AgentRow]:
         """Mean reward of each agent with its interval, and the paired difference to always-CUBIC."""
         rewards = {str(name): rows["mean_reward"].tolist() for name, rows in self._by_agent()}
-        found = []
+        found: list[AgentRow] = []
         for name, mine in rewards.items():
             mean, gain = estimate(mine), paired_difference(mine, rewards[REFERENCE])
             found.append(
@@ -89,26 +90,29 @@ class Trial:
     def _by_agent(self) -> Any:
         return self.episodes.groupby("agent", sort=False)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> TrialOutcome:
         """Returns the spaces, the episodes and the agents."""
         return {
             **spaces(self.env),
             "agents": self.agents if len(self.episodes) else [],
-            "episodes": json_rows(self.episodes),
+            "episodes": json_rows(self.episodes, EpisodeRow),
         }
 
 
-def spaces(env: SelectionEnv) -> dict[str, Any]:
+def spaces(env: SelectionEnv) -> Spaces:
     """Returns what an environment shows, and which actions it takes."""
     return {
         "requirement": env.requirement,
         "step_s": env.step_s,
-        "features": [vars(each) for each in env.features],
+        "features": [
+            {"name": each.name, "meaning": each.meaning, "low": each.low, "high": each.high}
+            for each in env.features
+        ],
         "actions": ["keep", *env.ccas],
     }
 
 
-def play(env: SelectionEnv, act: Act, seed: int, options: Mapping[str, Any]) -> dict[str, Any]:
+def play(env: SelectionEnv, act: Act, seed: int, options: Mapping[str, Any]) -> Played:
     """Plays an episode; returns its network and seed, the number of steps, and the mean reward."""
     observation, info = env.reset(seed=seed, options=dict(options))
     rewards = []

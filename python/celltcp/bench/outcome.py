@@ -1,0 +1,11 @@
+"""Outcome of benchmarks as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+#: Figures of each case, or of all of them.
+BenchOutcome = Annotated[
+    Mapping[str, object], "Figures of celltcp bench: each has its unit in its name."
+]

@@ -1,0 +1,166 @@
+"""Outcomes of comparisons as JSON: of one scenario, of several, and along the values of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, NotRequired, TypedDict
+
+from celltcp.campaign.origin_fields import Origin
+from celltcp.comparison.app_metrics import APP_METRICS
+from celltcp.comparison.metrics import METRICS
+from celltcp.results.json_fields import (
+    Cca,
+    Cell,
+    Columns,
+    Duration,
+    FlowName,
+    Interval,
+    LeftOut,
+    Middlebox,
+    Number,
+    RunNumber,
+    Seed,
+    Version,
+)
+
+
+class TestedFlow(TypedDict):
+    """Flow under test."""
+
+    name: FlowName
+    connections: Annotated[int, "Most connections that it had in a run."]
+
+
+class DifferenceRow(Interval):
+    """Paired difference of the best congestion control to another."""
+
+    requirement: str
+    best: str
+    other: str
+    tied: bool
+
+
+class BestOutcome(TypedDict):
+    """Best congestion control, and those that are or may be as good."""
+
+    best: str | None
+    leader: str | None
+    tied: list[str]
+    undecided: list[str]
+
+
+class VerdictOutcome(BestOutcome):
+    """Verdict for a requirement."""
+
+    runs_needed: Annotated[int | None, "Runs that would decide it."]
+    contradicted_by: Annotated[
+        str | None,
+        "Figures of the application that contradict that the leader is best; null if none does.",
+    ]
+
+
+class ShareRow(TypedDict):
+    """Share of a flow in the path."""
+
+    cca: Annotated[str, "Congestion control or line-up, as in --cca."]
+    flow: Annotated[str, "Name of the flow."]
+    flow_cca: Annotated[str, "Congestion control of the flow."]
+    connections: Annotated[int, "Most connections of the flow at that time."]
+    goodput_mbps: Annotated[Number, "Mean goodput of all of its connections together, Mbit/s."]
+    goodput_mbps_ci95: Annotated[Number, "Half width of the 95 % interval, Mbit/s."]
+
+
+class SelectionRow(TypedDict):
+    """Changes and time shares of the selectors of a flow."""
+
+    cca: Cca
+    flow: Annotated[str, "Name of the flow."]
+    flow_cca: str
+    changes_per_run: Number
+    returns_per_run: Number
+    time_under: Mapping[str, Number]
+
+
+def _run_columns() -> Mapping[str, object]:
+    return {
+        "run": RunNumber,
+        "cca": Cca,
+        "seed": Seed,
+        **{metric: Annotated[Number, meaning] for metric, meaning in METRICS.items()},
+        "owd_p95_ms": Annotated[Number, "95th percentile of the one-way delay, ms."],
+        "acked_early_bytes": Annotated[
+            Number, "Payload acknowledged before it reached the receiver, bytes."
+        ],
+        "acked_early_ends": Annotated[
+            Number,
+            "Times that all payload sent was acknowledged and some of it had not reached the receiver.",
+        ],
+        "fairness": Annotated[Number, "Jain index of the flows."],
+        "duration_s": Duration,
+        "middlebox": Middlebox,
+        **_of_applications(Number),
+    }
+
+
+def _set_columns() -> Mapping[str, object]:
+    means = {metric: Annotated[Interval, meaning] for metric, meaning in METRICS.items()}
+    return {"cca": Cca, **means}
+
+
+def _of_applications(kind: object) -> Mapping[str, object]:
+    """Returns the columns of the metrics of applications, which only runs with such ones have."""
+    return {
+        metric: NotRequired[Annotated[kind, figure.meaning]] for metric, figure in APP_METRICS.items()
+    }
+
+
+def _summary_columns() -> Mapping[str, object]:
+    return {**_set_columns(), "middlebox": Middlebox, **_of_applications(Interval)}
+
+
+#: Row of a run; requirements that selectors have been given add their metrics.
+RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
+#: Means of a congestion control over the runs, with the same additions.
+SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
+#: Means of a congestion control over the scenarios.
+SetRow = Annotated[dict[str, str | Interval], Columns(_set_columns)]
+
+
+class OccasionalOutcome(TypedDict, total=False):
+    """Parts of the outcome of a comparison that only some have."""
+
+    shares: Annotated[
+        list[ShareRow],
+        "Shares of the path while all flows run; only where several connections share it.",
+    ]
+    selection: list[SelectionRow]
+
+
+class ComparisonOutcome(Origin, OccasionalOutcome):
+    """Outcome of celltcp compare on one scenario."""
+
+    randomness: Annotated[list[str], "What differs between runs."]
+    flow: Annotated[TestedFlow, "Flow under test, which runs, summary and verdicts are about."]
+    runs: list[RunRow]
+    summary: list[SummaryRow]
+    differences: list[DifferenceRow]
+    recommendation: dict[str, list[str]]
+    verdicts: dict[str, VerdictOutcome]
+    warnings: list[str]
+
+
+class ScenarioSetOutcome(TypedDict):
+    """Outcome of celltcp compare on several scenarios."""
+
+    version: Version
+    scenarios: Annotated[dict[str, ComparisonOutcome], "Outcome of each scenario."]
+    mean: Annotated[list[SetRow], "Mean over the runs."]
+    leading: dict[str, dict[str, list[str]]]
+    left_out: LeftOut
+
+
+class SweepOutcome(TypedDict):
+    """Outcome of celltcp sweep."""
+
+    field: str
+    values: Annotated[dict[str, ComparisonOutcome], "Outcome of each value."]

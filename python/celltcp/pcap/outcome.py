@@ -1,0 +1,169 @@
+"""Outcomes of the analysis of captures as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
+
+from celltcp._core import capture_tables
+from celltcp.results.json_fields import CLOSED, Cell, Columns, Number, table_columns
+
+_Pair = tuple[float, float]
+
+
+class Break(TypedDict):
+    """Place where a capture breaks off."""
+
+    offset: Annotated[int, "Position in the file, bytes."]
+    reason: str
+
+
+class CaptureOutcome(TypedDict):
+    """Counts of a capture."""
+
+    file: str
+    packets: Number
+    segments: Annotated[Number, "Segments of TCP."]
+    others: Number
+    fragments: Number
+    cut: Number
+    unread: Number
+    wrong_lengths: Annotated[Number, "Packets whose record or IP header had an impossible length."]
+    backwards: Number
+    reused: Number
+    crowded_out: Number
+    bytes: Annotated[Number, "Bytes of the decompressed capture that were read."]
+    link_type: object
+    times_ns: Annotated[list[int | None] | None, "Times of the first and the last packet, ns."]
+    broken: Annotated[Break | None, "Where the file breaks off."]
+    repairs: Annotated[dict[str, object], "What was repaired, by kind."]
+
+
+def _connection_columns() -> Mapping[str, object]:
+    (table,) = (each for each in capture_tables() if each.name == "connections")
+    texts = dict.fromkeys(("client", "server", "direction"), str)
+    guesses = dict.fromkeys(("handshake", "ending", "place", "cca"), str | None)
+    return {
+        **table_columns(table, {**texts, **guesses}),
+        "file": str,
+        "missed_bytes": Annotated[Number, "Payload acknowledged but not captured, bytes."],
+    }
+
+
+#: Row of a connection.
+ConnectionRow = Annotated[dict[str, Cell], Columns(_connection_columns)]
+
+
+class AnalysisOutcome(TypedDict):
+    """Outcome of celltcp pcap analyze."""
+
+    captures: list[CaptureOutcome]
+    connections: list[ConnectionRow]
+
+
+class ScoreOutcome(TypedDict):
+    """Score of a kind of loss."""
+
+    precision: Number
+    recall: Number
+    f1: Number
+    true: Number
+    found: Number
+
+
+class CcaGuess(TypedDict):
+    """Congestion control that the analysis found."""
+
+    cca: str
+    confidence: Number
+
+
+class PlaceGuess(TypedDict):
+    """Place of the capture that the analysis found."""
+
+    place: str
+    confidence: Number
+
+
+class CaseOutcome(TypedDict):
+    """Judgement of a case."""
+
+    name: str
+    scenario: str
+    cca: str
+    set: Annotated[list[str], "Overrides of the scenario."]
+    kinds: dict[str, int]
+    rtt_error: Number
+    capacity_error: Number
+    buffer_error: Number
+    guess: CcaGuess
+    place: PlaceGuess
+    counts: dict[str, int]
+    others: dict[str, dict[str, int]]
+
+
+class JudgementOutcome(TypedDict):
+    """Outcome of celltcp pcap judge."""
+
+    at: Annotated[Literal["sender", "between"], "Place of the captures."]
+    kinds: Annotated[dict[str, ScoreOutcome], "Losses that were found, by kind."]
+    rtt_error: Annotated[Number, "Mean relative error of the RTT."]
+    capacity_error: Annotated[Number, "Mean relative error of the capacity."]
+    buffer_error: Annotated[Number, "Mean relative error of the buffer."]
+    packets_per_s: Annotated[Number, "Packets analysed per second."]
+    cases: list[CaseOutcome]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Group of connections in both sets of captures, and the gain of the second set."""
+
+    tags: Annotated[dict[str, str], "Tags of the group; none for all connections."]
+    counts: Annotated[tuple[int, int], "Connections of A and of B."]
+    throughput_mbps: Annotated[_Pair, "Mean throughput of A and of B, Mbit/s."]
+    retransmitted: Annotated[_Pair, "Share of segments sent again of A and of B."]
+    gain: Annotated[float, "Throughput of B over that of A less 1."]
+    interval: Annotated[_Pair | None, "95 % interval of the gain, by bootstrap."]
+    weight: Annotated[float, "Share of the group in the total."]
+
+
+#: Outcome of celltcp pcap compare; the last group is the weighted mean of the others.
+GroupsOutcome = list[Group]
+
+
+@dataclass
+class ResetConnection:
+    """A connection that its client has reset, and what came after."""
+
+    file: Annotated[str, "Capture."]
+    connection: Annotated[int, "Number of the connection there."]
+    reset_s: Annotated[
+        float, "Time of the first RST of the client since the first packet of the connection, s."
+    ]
+    client: Annotated[str, "Address and port."] = ""
+    server: Annotated[str, "Address and port."] = ""
+    bytes_down: Annotated[int, "Payload from the server, each byte once, in bytes."] = 0
+    resets: Annotated[int, "RST segments of the client."] = 0
+    late_segments: Annotated[int, "Segments with payload from the server after the first RST."] = 0
+    late_bytes: Annotated[int, "Their payload, bytes."] = 0
+    spared_segments: Annotated[int, "Those of them that a tracker would have discarded."] = 0
+    spared_bytes: Annotated[int, "Their payload, bytes."] = 0
+
+
+class Savings(TypedDict):
+    """Outcome of celltcp pcap resets."""
+
+    delay_s: Annotated[float, "Time from a RST to the first segment that a tracker drops, s."]
+    hold_s: Annotated[float, "Time from a RST to the last segment that a tracker drops, s."]
+    bytes_down: Annotated[int, "Payload from servers, of all connections, bytes."]
+    all_connections: Annotated[int, "Connections in the captures."]
+    connections: Annotated[
+        list[Annotated[ResetConnection, CLOSED]], "Connections that their clients have reset."
+    ]
+    broken: Annotated[list[tuple[str, int, str]], "Captures that are broken: file, byte and reason."]
+    spared_bytes: Annotated[int, "Payload that a tracker would have discarded, bytes."]
+    share: Annotated[float, "That payload, as a share of all payload from servers."]
+
+
+SavingsOutcome = Annotated[Savings, CLOSED]

@@ -1,0 +1,1 @@
+"""Outcomes of the commands of celltcp select as JSON."""

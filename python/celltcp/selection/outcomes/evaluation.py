@@ -1,0 +1,237 @@
+"""Outcome of celltcp select evaluate as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, TypedDict
+
+from celltcp.comparison.metrics import METRICS
+from celltcp.results.json_fields import (
+    Cca,
+    Cell,
+    Ci95,
+    Columns,
+    Duration,
+    Number,
+    ScenarioName,
+    Seed,
+)
+from celltcp.selection.outcomes.rows import EvaluationOrigin, Policies
+
+_Policy = Annotated[str, "Policy."]
+_Requirement = Annotated[str, "Requirement."]
+_Decisions = Annotated[int, "Number of decisions with an expectation."]
+_Scenarios = Annotated[int, "Number of scenarios."]
+_Mean = Annotated[Number, "Mean over the scenarios."]
+_Ci95 = Annotated[Number, "Half of its 95 % interval over the scenarios."]
+
+#: Count of cases by outcome, as `celltcp.selection.tally.OUTCOMES` has them.
+_Outcomes = TypedDict(
+    "_Outcomes",
+    {"one from the start": Number, "over 5 %": Number, "up to 5 %": Number, "worse": Number},
+)
+
+
+class TallyRow(_Outcomes):
+    """Number of cases of a policy by outcome."""
+
+    policy: Policies
+    among: str
+    cases: int
+
+
+class CheckRow(TypedDict):
+    """Counts of the cases of a policy and a requirement, and means over them."""
+
+    policy: Policies
+    requirement: str
+    cases: int
+    gain: Number
+    gain_ci95: Number
+    regret: Number
+    regret_ci95: Number
+    oracle_regret: Number
+    large_gains: Number
+    reached_best: Number
+    better_than_best: Number
+    won_default: Number
+    tied_default: Number
+    lost_default: Number
+    won_best: Number
+    tied_best: Number
+    lost_best: Number
+    won_oracle: Number
+    tied_oracle: Number
+    lost_oracle: Number
+    switches_per_min: Number
+    returns_per_min: Number
+
+
+class BaselineRow(TypedDict):
+    """Regret of a choice among fixed CCAs; each policy adds how far its own is below."""
+
+    requirement: str
+    baseline: str
+    choice: str
+    cases: int
+    regret: Number
+    regret_ci95: Number
+    worst: Number
+    ahead_default: Number
+    ahead_ci95_default: Number
+
+
+class WorstRow(TypedDict):
+    """Case with a high regret, and its cause."""
+
+    policy: Policies
+    scenario: ScenarioName
+    requirement: str
+    regret: Number
+    regret_ci95: Number
+    gain: Number
+    best_cca: str
+    used: str
+    cause: Annotated[str, "Cause of the regret."]
+
+
+class CalibrationRow(TypedDict):
+    """Measures that a policy expected, beside those that came."""
+
+    policy: _Policy
+    requirement: _Requirement
+    moment: Annotated[str, "start, flight, or all of both."]
+    decisions: _Decisions
+    scenarios: _Scenarios
+    expected: _Mean
+    realised: _Mean
+    error: Annotated[Number, "Realised minus expected."]
+    error_ci95: _Ci95
+    absolute_error: Annotated[Number, "Mean of the absolute errors."]
+    correlation: Annotated[Number, "Correlation of expected and realised over decisions."]
+
+
+class ReliabilityRow(TypedDict):
+    """Realised measures of a bin of expected ones."""
+
+    policy: _Policy
+    requirement: _Requirement
+    low: Annotated[Number, "Lower limit of the bin."]
+    high: Annotated[Number, "Upper limit of the bin."]
+    decisions: _Decisions
+    scenarios: _Scenarios
+    expected: _Mean
+    realised: _Mean
+    realised_ci95: _Ci95
+
+
+class CaseRow(TypedDict):
+    """Policy for a requirement on a scenario, compared with fixed CCAs."""
+
+    scenario: ScenarioName
+    requirement: str
+    policy: Policies
+    metric: str
+    mean: Annotated[Number, "Mean over the runs."]
+    default_mean: Number
+    best_cca: str
+    best_mean: Number
+    oracle_mean: Number
+    gain: Number
+    gain_ci95: Number
+    regret: Number
+    regret_ci95: Number
+    oracle_regret: Number
+    against_default: str
+    against_best: str
+    against_oracle: str
+    switches_per_min: Number
+    returns_per_min: Number
+    switched: bool
+
+
+class DuelRow(TypedDict):
+    """Policy against a fixed CCA or another policy in a case."""
+
+    scenario: ScenarioName
+    requirement: str
+    policy: Policies
+    rival: str
+    percent: Number
+    ci95: Ci95
+    verdict: str
+
+
+class HistoryRow(TypedDict):
+    """Memory of a policy at the start."""
+
+    scenario: ScenarioName
+    policy: Policies
+    memory: str
+
+
+_METRICS = (
+    *("goodput_mbps", "pm_balanced", "pm_delay"),
+    *("rtt_mean_ms", "rtt_p95_ms", "retransmissions"),
+)
+
+
+def _run_columns() -> Mapping[str, object]:
+    return {
+        "scenario": ScenarioName,
+        "label": str,
+        "seed": Seed,
+        **{metric: Annotated[Number, METRICS[metric]] for metric in _METRICS},
+        "duration_s": Duration,
+        "switches": Number,
+        "returns": Number,
+        "policy": Policies,
+        "requirement": str,
+    }
+
+
+#: Row of a run; other requirements add their metrics.
+RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
+
+
+class _Settings(EvaluationOrigin):
+    engine: Annotated[str, "What ran TCP: native or kernel."]
+    policies: list[str]
+    against: list[str]
+    cca: Annotated[list[Cca], "Congestion control, as in --cca."]
+    hints: dict[str, bool]
+    history: Mapping[str, Number]
+    scenarios: dict[str, str]
+    digests: dict[str, str]
+    runs: int
+    seed: Seed
+
+
+class Settings(_Settings):
+    """Settings of an evaluation, as its folder keeps them."""
+
+    switches: bool
+
+
+class EvaluationOutcome(_Settings):
+    """Outcome of celltcp select evaluate."""
+
+    switches: Annotated[dict[str, object], "Cost of changes by policy, if it was measured."]
+    tally_rule: str
+    tally_published: Mapping[str, Number]
+    tally: list[TallyRow]
+    checks: list[CheckRow]
+    best_for_all: list[CheckRow]
+    baselines: list[BaselineRow]
+    worst: list[WorstRow]
+    calibration: Annotated[
+        list[CalibrationRow],
+        "How far the measures that policies expected are from those that came.",
+    ]
+    reliability: Annotated[
+        list[ReliabilityRow], "Reliability diagram: realised measures by bins of expected ones."
+    ]
+    cases: list[CaseRow]
+    duels: list[DuelRow]
+    histories: list[HistoryRow]
+    runs_table: list[RunRow]
