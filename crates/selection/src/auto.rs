@@ -221,8 +221,8 @@ mod tests {
             assert_eq!(
                 told(&format!("policy={policy} prefer=bbr/cubic")),
                 Err(format!(
-                    "auto: prefer: \"bbr/cubic\" with policy {policy:?}, which has no equals; \
-                     allowed: with rules and tables that have some"
+                    "auto: prefer: \"bbr/cubic\" with policy {policy:?}, which never returns equivalent CCAs; \
+                     allowed: with rules and tables that do"
                 ))
             );
         }

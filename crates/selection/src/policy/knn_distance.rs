@@ -1,7 +1,5 @@
 //! Ranks of a feature among measured moments, by which differences are comparable.
 
-use multiversion::multiversion;
-
 /// Greatest rank.
 pub(super) const TOP: u8 = 255;
 /// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
@@ -78,7 +76,6 @@ impl Column {
 }
 
 /// Adds the weighted differences between a rank and those of moments to their sums.
-#[multiversion(targets("x86_64+avx2"))]
 fn add_distance(place: u8, ranks: &[u8], weight: u16, sums: &mut [u16]) {
     for (sum, rank) in sums.iter_mut().zip(ranks) {
         *sum += weight * u16::from(abs_diff(place, *rank));
@@ -86,7 +83,6 @@ fn add_distance(place: u8, ranks: &[u8], weight: u16, sums: &mut [u16]) {
 }
 
 /// Does the same where the feature is unknown to some.
-#[multiversion(targets("x86_64+avx2"))]
 fn add_apart_or_missing(
     place: QueryRank,
     ranks: &[u8],
@@ -102,7 +98,6 @@ fn add_apart_or_missing(
 }
 
 /// Returns the least of these sums.
-#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn least(sums: &[u16]) -> u16 {
     sums.iter().copied().fold(u16::MAX, u16::min)
 }
