@@ -40,11 +40,11 @@ class Page:
 
     def evaluate(self, expression: str) -> Any:
         """Returns the value of an expression; waits for a promise."""
-        found = self.call(
+        result = self.call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
         """Waits until an expression is true."""
@@ -55,8 +55,8 @@ class Page:
 
     def screenshot(self, file: Path, *, whole: bool = False) -> bytes:
         """Writes a picture of the window or of the whole page, and returns it."""
-        found = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        picture = base64.b64decode(found["data"])
+        result = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        picture = base64.b64decode(result["data"])
         file.write_bytes(picture)
         return picture
 
@@ -161,8 +161,8 @@ class Browser:
             assert piece, "the browser has ended"
             pieces.append(piece)
         message, _, self._waiting = b"".join(pieces).partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        return found
+        result: dict[str, Any] = json.loads(message)
+        return result
 
 
 @contextlib.contextmanager

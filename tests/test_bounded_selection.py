@@ -25,8 +25,8 @@ def _reached(tmp_path: Path, rtt_ms: int, requirement: str) -> dict[str, float]:
     """Returns the measure of the requirement by CCA."""
     file = tmp_path / "deep.toml"
     file.write_text(DEEP.format(rtt_ms=rtt_ms), encoding="utf-8")
-    found = compare(file, ["cubic", "bbr", f"auto:requirement={requirement}"], runs=1)
-    measures = found.runs.set_index("cca")[requirement]
+    result = compare(file, ["cubic", "bbr", f"auto:requirement={requirement}"], runs=1)
+    measures = result.runs.set_index("cca")[requirement]
     return {"auto" if "auto" in str(cca) else str(cca): float(each) for cca, each in measures.items()}
 
 

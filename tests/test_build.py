@@ -29,11 +29,11 @@ def _features(program: str) -> dict[str, set[str]]:
         text=True,
         check=True,
     ).stdout
-    found: dict[str, set[str]] = defaultdict(set)
+    result: dict[str, set[str]] = defaultdict(set)
     for line in printed.splitlines():
         package, _, features = line.removesuffix(" (*)").partition("|")
-        found[package].add(features)
-    return found
+        result[package].add(features)
+    return result
 
 
 @pytest.mark.skipif(not (_ROOT / "Cargo.lock").is_file(), reason="no sources of the programs here")

@@ -22,10 +22,10 @@ from celltcp.scenarios.changes import Changes, override_texts
 
 def changed(field: str, value: Any) -> Any:
     """Returns a field of a scenario after it was set."""
-    found = json.loads(ct.load_scenario("drive", changes={field: value}).to_json())
+    result = json.loads(ct.load_scenario("drive", changes={field: value}).to_json())
     for key in field.split("."):
-        found = found[int(key) if key.isdigit() else key]
-    return found
+        result = result[int(key) if key.isdigit() else key]
+    return result
 
 
 FRAMES = {"kind": "frames", "size": "200B", "beside": [{"size": "1kB"}], "jitter": 0}
@@ -54,8 +54,8 @@ FRAMES = {"kind": "frames", "size": "200B", "beside": [{"size": "1kB"}], "jitter
     ],
 )
 def test_every_type_reaches_the_scenario(field: str, value: Any, expected: Any) -> None:
-    found = changed(field, value)
-    assert (found["bytes"] if isinstance(found, dict) else found) == expected
+    result = changed(field, value)
+    assert (result["bytes"] if isinstance(result, dict) else result) == expected
 
 
 def test_lists_and_tables_within_each_other_reach_the_scenario() -> None:

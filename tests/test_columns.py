@@ -32,9 +32,9 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_numbers_are_those_of_pandas(name: str) -> None:
     for column in (COLUMNS[name], COLUMNS[name].slice(1), COLUMNS[name].slice(1, 1)):
-        found, expected = numbers(column), column.to_pandas().to_numpy()
-        np.testing.assert_array_equal(found, expected)
-        assert len(column) == 0 or found.dtype == expected.dtype
+        result, expected = numbers(column), column.to_pandas().to_numpy()
+        np.testing.assert_array_equal(result, expected)
+        assert len(column) == 0 or result.dtype == expected.dtype
 
 
 def test_rows_are_those_of_pandas() -> None:
@@ -46,8 +46,8 @@ def test_rows_are_those_of_pandas() -> None:
             "rate": [math.nan, None],
         }
     )
-    found = records(table)
-    assert repr(found) == repr(table.to_pandas().to_dict("records"))
+    result = records(table)
+    assert repr(result) == repr(table.to_pandas().to_dict("records"))
     assert list(rows_of(table, "cca", "bytes")) == [("cubic", None), ("bbr", 3)]
 
 

@@ -221,8 +221,8 @@ def test_no_bit_of_a_table_of_outcomes_flips_unseen(tmp_path: Path) -> None:
     network = Network("steady", 1, 1, 'name = "x"')
     points = [Point(network, "cubic", at, None, "goodput", "stay") for at in (1.0, 2.0)]
     measured = {cca: (0.5,) * len(MEASURES) for cca in ("cubic", "bbr")}
-    found = Outcomes(points, [{"rtt_ms": 20.0}] * 2, [measured] * 2)
-    write_outcomes(found, ["cubic", "bbr"], file)
+    result = Outcomes(points, [{"rtt_ms": 20.0}] * 2, [measured] * 2)
+    write_outcomes(result, ["cubic", "bbr"], file)
     assert read_outcomes(file, ["cubic", "bbr"]).points == points
     refused(file, lambda: read_outcomes(file, ["cubic", "bbr"]), flips=100)
 

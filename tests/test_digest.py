@@ -14,10 +14,10 @@ from digests.cases import NATIVE, Case
 @pytest.mark.parametrize("case", NATIVE, ids=lambda case: case.name)
 def test_every_column_of_a_native_run_is_as_kept(case: Case) -> None:
     kept = read("native")[case.name]
-    found = digest(case, engine())
+    result = digest(case, engine())
     # Columns and tables may be added; those that are kept stay as they are.
     same = {
-        name: {column: found[name].get(column, "is gone") for column in columns}
+        name: {column: result[name].get(column, "is gone") for column in columns}
         for name, columns in kept.items()
     }
     assert same == kept

@@ -91,15 +91,15 @@ class TestDistance:
 
 class TestDifference:
     def test_is_paired_and_in_percent_of_the_mean_of_the_kernel(self) -> None:
-        found = difference([11, 22, 33], [10, 20, 30], 6.0)
-        assert (found.native, found.kernel) == (22, 20)
-        assert found.percent == pytest.approx(10)
+        result = difference([11, 22, 33], [10, 20, 30], 6.0)
+        assert (result.native, result.kernel) == (22, 20)
+        assert result.percent == pytest.approx(10)
         # Differences 1, 2, 3: deviation 1; Student's quantile for two degrees of freedom is 4.3027.
-        assert found.ci95 == pytest.approx(100 * 4.3027 / math.sqrt(3) / 20, rel=1e-4)
+        assert result.ci95 == pytest.approx(100 * 4.3027 / math.sqrt(3) / 20, rel=1e-4)
 
     def test_leaves_out_pairs_of_which_one_is_undefined(self) -> None:
-        found = difference([11, math.nan, 33], [10, 20, 30], 6.0)
-        assert (found.native, found.kernel, found.percent) == (22, 20, pytest.approx(10))
+        result = difference([11, math.nan, 33], [10, 20, 30], 6.0)
+        assert (result.native, result.kernel, result.percent) == (22, 20, pytest.approx(10))
 
     def test_has_no_interval_where_runs_do_not_differ(self) -> None:
         assert difference([2.0, 2.0], [1.0, 1.0], None).ci95 is None
@@ -123,8 +123,8 @@ class TestDifference:
         ],
     )
     def test_is_judged_on_its_mean(self, percent, ci95, band, within, is_open) -> None:
-        found = Difference(1.0, 1.0, percent, ci95, band)
-        assert (found.within, found.is_open) == (within, is_open)
+        result = Difference(1.0, 1.0, percent, ci95, band)
+        assert (result.within, result.is_open) == (within, is_open)
 
 
 @pytest.mark.parametrize(
@@ -203,32 +203,32 @@ class TestEngines:
     def test_equal_ones_do_not_differ(self) -> None:
         (case,) = choose_cases(["drive"], "5s")
         same = run_case(case, ["cubic"], 2, 1, engine())
-        (found,) = judge_case(case, ["cubic"], same, same)
-        sizes = {metric: found.differences[metric].percent for metric in METRICS}
+        (result,) = judge_case(case, ["cubic"], same, same)
+        sizes = {metric: result.differences[metric].percent for metric in METRICS}
         assert math.isnan(sizes.pop("completion_s"))
         assert set(sizes.values()) == {0}
-        assert found.cwnd_distance.mean == 0
-        assert verdict(found) == "within"
+        assert result.cwnd_distance.mean == 0
+        assert verdict(result) == "within"
 
     def test_a_smaller_initial_window_shows(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp"], "5s")
-        (found,) = judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"))).judgements
-        assert found.differences["goodput_mbps"].percent > 0
-        assert found.cwnd_distance.mean > 0.05
+        (result,) = judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"))).judgements
+        assert result.differences["goodput_mbps"].percent > 0
+        assert result.cwnd_distance.mean > 0.05
 
     def test_a_smaller_send_buffer_is_outside(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp"], "5s")
-        found = judge(cases, ["bbr", "newreno"], 2, 1, EnginePair(engine(), Slower("kernel")))
-        assert [judgement.cca for judgement in found.outside] == ["bbr", "reno"]
-        assert found.outside[0].differences["goodput_mbps"].percent > 100
+        result = judge(cases, ["bbr", "newreno"], 2, 1, EnginePair(engine(), Slower("kernel")))
+        assert [judgement.cca for judgement in result.outside] == ["bbr", "reno"]
+        assert result.outside[0].differences["goodput_mbps"].percent > 100
 
     def test_an_undecided_one_is_run_again(self) -> None:
         cases = choose_cases(["steady-20-68-1bdp", "outage"], "5s")
         open_one = judgement("outage", "reno", 6.2, "outage")
-        found = outcome(judgement("steady-20-68-1bdp", "reno", 9.0), open_one)
-        assert [each.case for each in found.undecided] == ["outage"]
-        first, second = rerun_undecided(found, cases, 3, EnginePair(engine(), engine())).judgements
-        assert first is found.judgements[0]
+        result = outcome(judgement("steady-20-68-1bdp", "reno", 9.0), open_one)
+        assert [each.case for each in result.undecided] == ["outage"]
+        first, second = rerun_undecided(result, cases, 3, EnginePair(engine(), engine())).judgements
+        assert first is result.judgements[0]
         assert (second.runs, second.differences["goodput_mbps"].percent) == (3, 0)
 
     def test_completion_is_judged_where_a_connection_is_complete(self) -> None:
@@ -237,14 +237,14 @@ class TestEngines:
             Case("drawn", "random", load_scenario("steady-20-68", changes=["duration=5s", *more]))
             for more in ([], [short])
         ]
-        found = [
+        result = [
             judge_case(case, ["cubic"], same, same)[0].differences["completion_s"]
             for case in cases
             for same in [run_case(case, ["cubic"], 2, 1, engine())]
         ]
-        assert [each.band for each in found] == [None, 10.0]
+        assert [each.band for each in result] == [None, 10.0]
         # A handshake, and two round trips of data.
-        assert found[1].native == pytest.approx(3 * 0.068, rel=0.2)
+        assert result[1].native == pytest.approx(3 * 0.068, rel=0.2)
 
     def test_a_run_of_days_has_no_more_samples_than_one_of_ten_minutes(self) -> None:
         assert [step_s(duration) for duration in (10, 600, 6_000, 200_000)] == [0.01, 0.01, 0.1, 3.334]
@@ -260,11 +260,11 @@ class TestEngines:
         scenario = load_scenario("steady-5-68", changes=["duration=1s", "flows.0.start=950ms"])
         case = Case("late", "steady", scenario)
         side = run_case(case, ["reno"], 1, 1, engine())
-        (found,) = judge_case(case, ["reno"], side, side)
-        assert found.outside == ["rtt_mean_ms"]
-        assert math.isnan(found.cwnd_distance.mean)
-        assert rows([found])[0][2:4] == ["0.00 / 0.00\n+0.00 %", "- / -\nundefined"]
-        (document,) = outcome(found).to_json([])["cases"]
+        (result,) = judge_case(case, ["reno"], side, side)
+        assert result.outside == ["rtt_mean_ms"]
+        assert math.isnan(result.cwnd_distance.mean)
+        assert rows([result])[0][2:4] == ["0.00 / 0.00\n+0.00 %", "- / -\nundefined"]
+        (document,) = outcome(result).to_json([])["cases"]
         assert document["rtt_mean_ms"]["difference_percent"] is None
 
 
@@ -292,11 +292,13 @@ class TestKeptResults:
         if change != "runs":
             with pytest.raises(CelltcpError, match="holds finished results of outage"):
                 run_case(other, ["reno"], runs, 1, engine(), folder=tmp_path)
-        found = run_case(
+        result = run_case(
             other, ["reno"], runs, 1, engine(), folder=tmp_path, overwrite=change != "runs"
         )
-        assert len(found.tables["runs"]) == runs
-        assert found.tables["runs"]["duration_s"][0].as_py() == pytest.approx(other.scenario.duration_s)
+        assert len(result.tables["runs"]) == runs
+        assert result.tables["runs"]["duration_s"][0].as_py() == pytest.approx(
+            other.scenario.duration_s
+        )
 
     def test_of_an_interrupted_campaign_go_on(self, tmp_path: Path, monkeypatch) -> None:
         cases = choose_cases(["steady-5-18-1bdp", "outage"], "2s")
@@ -359,8 +361,8 @@ class TestPage:
 
     def test_names_each_cause_once_and_says_where_none_is_known(self) -> None:
         causes = [Cause("steady-5-*", "bbr", "The reason.")]
-        found = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", -5.0))
-        text = page_text(found, "celltcp fidelity", causes, [])
+        result = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", -5.0))
+        text = page_text(result, "celltcp fidelity", causes, [])
         assert text.count("The reason.") == 1
         assert text.count(NOT_FOUND) == 1
         of_reason, of_none = text.index("The reason."), text.index(NOT_FOUND)
@@ -374,8 +376,8 @@ class TestPage:
         assert "| outage | cubic |" not in text
 
     def test_lists_apart_what_more_runs_could_turn(self) -> None:
-        found = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", 3.2))
-        text = page_text(found, "celltcp fidelity", [], [])
+        result = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", 3.2))
+        text = page_text(result, "celltcp fidelity", [], [])
         words = " ".join(text.split())
         assert "1 of 4 differences are within their bands, 1 are undecided, 2 are outside." in words
         outside, undecided = text.split("## Undecided")

@@ -32,13 +32,13 @@ COMMANDS = {
 
 def _tree(folder: Path) -> dict[str, tuple[object, ...]]:
     """Everything in a folder: kinds, contents, targets of links and times."""
-    found: dict[str, tuple[object, ...]] = {}
+    result: dict[str, tuple[object, ...]] = {}
     for each in [folder, *sorted(folder.rglob("*"))]:
         status = each.lstat()
         content = each.read_bytes() if each.is_file() else b""
         target = each.readlink() if each.is_symlink() else None
-        found[str(each)] = (status.st_mode, status.st_mtime_ns, content, target)
-    return found
+        result[str(each)] = (status.st_mode, status.st_mtime_ns, content, target)
+    return result
 
 
 def _refused(*arguments: str) -> str:

@@ -23,10 +23,10 @@ def imported(*arguments: str, folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_help_and_version_import_no_command_and_no_table(option: str, tmp_path: Path) -> None:
-    found = imported(option, folder=tmp_path)
-    assert "celltcp.cli" in found
-    assert not {f"celltcp.cli.{name}" for name in SENTENCES} & found
-    assert not {"numpy", "pyarrow", "pandas", "matplotlib", "rich"} & found
+    result = imported(option, folder=tmp_path)
+    assert "celltcp.cli" in result
+    assert not {f"celltcp.cli.{name}" for name in SENTENCES} & result
+    assert not {"numpy", "pyarrow", "pandas", "matplotlib", "rich"} & result
 
 
 #: Runs that are over at once.
@@ -47,9 +47,9 @@ _SHORT = ("--cca", "cubic,auto", "--runs", "2", "--duration", "500ms")
 def test_no_pandas_and_no_matplotlib_before_a_picture_is_asked_for(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
-    found = imported(*arguments, folder=tmp_path)
-    assert "pyarrow" in found
-    assert not {"pandas", "matplotlib"} & found
+    result = imported(*arguments, folder=tmp_path)
+    assert "pyarrow" in result
+    assert not {"pandas", "matplotlib"} & result
 
 
 @pytest.mark.parametrize("command", SCHEMAS)

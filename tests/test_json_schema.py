@@ -38,8 +38,8 @@ def _call(*arguments: str) -> Any:
     return json.loads(result.stdout)
 
 
-def _fits(command: str, found: Any) -> None:
-    faults = sorted(Draft202012Validator(schema_of(command)).iter_errors(found), key=str)
+def _fits(command: str, result: Any) -> None:
+    faults = sorted(Draft202012Validator(schema_of(command)).iter_errors(result), key=str)
     assert not faults, [(fault.json_path, fault.message[:200]) for fault in faults[:5]]
 
 

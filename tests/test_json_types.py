@@ -62,9 +62,9 @@ class Tree(TypedDict):
 
 def schema(kind: Any) -> dict[str, Any]:
     writer = SchemaWriter()
-    found = {**writer.schema(kind), "$defs": writer.definitions}
-    Draft202012Validator.check_schema(found)
-    return found if writer.definitions else {key: found[key] for key in found if key != "$defs"}
+    result = {**writer.schema(kind), "$defs": writer.definitions}
+    Draft202012Validator.check_schema(result)
+    return result if writer.definitions else {key: result[key] for key in result if key != "$defs"}
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_types_without_a_name(kind: Any, expected: dict[str, Any]) -> None:
 
 
 def test_fields_are_required_unless_they_say_otherwise() -> None:
-    found = schema(Mixed)
-    assert found["$ref"] == "#/$defs/Mixed"
-    mixed = found["$defs"]["Mixed"]
+    result = schema(Mixed)
+    assert result["$ref"] == "#/$defs/Mixed"
+    mixed = result["$defs"]["Mixed"]
     assert sorted(mixed["required"]) == ["count", "name"]
     assert mixed["title"] == "Class with fields of both"
     assert mixed["properties"] == {
@@ -154,9 +154,9 @@ def test_data_classes_are_objects_and_named_tuples_are_arrays() -> None:
 
 
 def test_a_class_is_written_once_and_can_contain_itself() -> None:
-    found = schema(dict[str, Tree])
-    assert list(found["$defs"]) == ["Tree"]
-    validator = Draft202012Validator(found)
+    result = schema(dict[str, Tree])
+    assert list(result["$defs"]) == ["Tree"]
+    validator = Draft202012Validator(result)
     assert validator.is_valid({"a": {"name": "b", "below": [{"name": "c", "below": []}]}})
     assert not validator.is_valid({"a": {"name": "b", "below": [{"name": "c"}]}})
 

@@ -371,8 +371,8 @@ def test_a_kernel_is_found_by_as_much_of_its_version_as_is_given() -> None:
     for version in ("7.10.1", "6.12.3", "7.3.4", "7.3.10", "7.11.0-rc2"):
         kernel_of(version)
     asked = (None, "7.3", "7.3.4", "6", "7.1", "7.11")
-    found = [find(version).version if version != "7.1" else None for version in asked]
-    assert found == ["7.11.0-rc2", "7.3.10", "7.3.4", "6.12.3", None, "7.11.0-rc2"]
+    result = [find(version).version if version != "7.1" else None for version in asked]
+    assert result == ["7.11.0-rc2", "7.3.10", "7.3.4", "6.12.3", None, "7.11.0-rc2"]
     with pytest.raises(
         CelltcpError, match=r"kernel '7\.1': there are 6\.12\.3, 7\.3\.4, .* kernel build"
     ):

@@ -51,15 +51,15 @@ Components: main
 
 
 def test_the_one_line_style_is_read() -> None:
-    found = parse_one_line(ONE_LINE)
-    assert found[0] == Source(
+    result = parse_one_line(ONE_LINE)
+    assert result[0] == Source(
         "http://mirror/debian",
         "bookworm",
         ("main", "extra"),
         (("Signed-By", "/keys/a.gpg /keys/b.gpg"),),
     )
-    assert [source.suite for source in found[:2]] == ["bookworm", "bookworm-updates"]
-    assert "trusted" not in found[0].stanza().lower()
+    assert [source.suite for source in result[:2]] == ["bookworm", "bookworm-updates"]
+    assert "trusted" not in result[0].stanza().lower()
 
 
 def test_the_deb822_style_is_read_with_a_key_within() -> None:
@@ -78,8 +78,8 @@ def test_files_of_both_styles_are_found_and_what_has_no_main_is_left_out(tmp_pat
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "debian.sources").write_text(DEB822.replace("mirror", "other"))
     (tmp_path / "parts" / "old.sources.disabled").write_text(DEB822)
-    found = read_sources(tmp_path / "sources.list", tmp_path / "parts")
-    assert [(source.uri, source.suite) for source in found] == [
+    result = read_sources(tmp_path / "sources.list", tmp_path / "parts")
+    assert [(source.uri, source.suite) for source in result] == [
         ("http://mirror/debian", "bookworm"),
         ("http://mirror/debian", "bookworm-updates"),
         ("http://other/debian", "bookworm"),
@@ -101,10 +101,10 @@ def test_own_suites_come_first_then_backports_then_newer_releases_then_older() -
 def test_suites_are_moved_with_their_keys_and_only_in_archives_of_debian_releases() -> None:
     keys = (("Signed-By", "/k.gpg"),)
     own = [Source("http://m", "trixie", ("main",), keys), Source("http://vendor", "any", ("main",))]
-    backports = next(found for found in candidates(own) if found.name == "trixie-backports")
+    backports = next(result for result in candidates(own) if result.name == "trixie-backports")
     assert backports.sources == (Source("http://m", "trixie-backports", ("main",), keys),)
     ubuntu = [Source("http://u", "noble", ("main",))]
-    assert [found.name for found in candidates(ubuntu)] == ["the machine's own suites"]
+    assert [result.name for result in candidates(ubuntu)] == ["the machine's own suites"]
     assert candidates([]) == []
 
 
@@ -131,8 +131,8 @@ class _Archive:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, suites: dict[str, tuple[str, ...]]) -> None:
         self.read = ""
         self.suites = suites
-        found = [Candidate(name, (Source("http://m", name, ("main",)),)) for name in suites]
-        monkeypatch.setattr("celltcp.kernel.apt.candidates", lambda _: found)
+        result = [Candidate(name, (Source("http://m", name, ("main",)),)) for name in suites]
+        monkeypatch.setattr("celltcp.kernel.apt.candidates", lambda _: result)
         monkeypatch.setattr("celltcp.kernel.apt._own_configuration", lambda _: (Path(), Path("/none")))
         monkeypatch.setattr(Apt, "_update", lambda _, candidate: self._update(candidate))
         monkeypatch.setattr(Apt, "_query", lambda _, command: self._query(command))

@@ -13,13 +13,13 @@ from celltcp.scenarios.requirements import required_in
 
 def test_a_line_up_is_read_as_the_core_prints_it() -> None:
     (text,) = lineups("CUBIC:hystart=no,beta=0.80+westwood+ + auto:hints=on @ split:at=node-1@es")
-    found = parse_mix(text)
-    assert [flow.name for flow in found.flows] == ["cubic", "westwood", "auto"]
-    assert found.flows[0].parameters == {"beta": "0.8", "hystart": "off"}
-    assert found.flows[2].parameters == {"hints": "on"}
-    assert found.middleboxes == "split:at=node-1@es"
-    assert found.selects
-    assert found.single is None
+    result = parse_mix(text)
+    assert [flow.name for flow in result.flows] == ["cubic", "westwood", "auto"]
+    assert result.flows[0].parameters == {"beta": "0.8", "hystart": "off"}
+    assert result.flows[2].parameters == {"hints": "on"}
+    assert result.middleboxes == "split:at=node-1@es"
+    assert result.selects
+    assert result.single is None
     assert parse_mix("bbr@none").single == "bbr"
 
 

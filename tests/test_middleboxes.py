@@ -23,13 +23,13 @@ SETS = [word for field, value in PATH.items() for word in ("--set", f"{field}={v
 
 
 def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
-    found = through(["cubic", "bbr"], "none,es:reserve=4,at=node-1,split@es:at=node-1")
-    assert found == [
+    result = through(["cubic", "bbr"], "none,es:reserve=4,at=node-1,split@es:at=node-1")
+    assert result == [
         *("cubic@none", "bbr@none"),
         *("cubic@es:at=node-1,reserve=4", "bbr@es:at=node-1,reserve=4"),
         *("cubic@split@es:at=node-1", "bbr@split@es:at=node-1"),
     ]
-    assert [middlebox_of(each) for each in found[::2]] == [
+    assert [middlebox_of(each) for each in result[::2]] == [
         "none",
         "es:at=node-1,reserve=4",
         "split@es:at=node-1",
@@ -78,18 +78,18 @@ def test_compare_has_middleboxes_as_a_second_axis(celltcp, tmp_path: Path) -> No
     axis = "none,split:at=node-1,es:at=node-1,snoop"
     done = celltcp(*words, "--middlebox", axis, "--json", "out.json", "--out", "r")
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "out.json").read_text())
+    result = json.loads((tmp_path / "out.json").read_text())
     names = ["none", "split:at=node-1", "es:at=node-1", "snoop"]
-    assert [row["middlebox"] for row in found["runs"]] == names
-    assert [row["middlebox"] for row in found["summary"]] == names
-    assert [row["cca"] for row in found["runs"]] == [f"reno@{name}" for name in names]
-    ends = [row["acked_early_ends"] for row in found["runs"]]
+    assert [row["middlebox"] for row in result["runs"]] == names
+    assert [row["middlebox"] for row in result["summary"]] == names
+    assert [row["cca"] for row in result["runs"]] == [f"reno@{name}" for name in names]
+    ends = [row["acked_early_ends"] for row in result["runs"]]
     assert ends[0] == ends[2] == ends[3] == 0
     assert ends[1] > 0
-    early = [row["acked_early_bytes"] for row in found["runs"]]
+    early = [row["acked_early_bytes"] for row in result["runs"]]
     assert early[0] == early[3] == 0
     assert early[2] > 0
-    goodput = [row["goodput_mbps"] for row in found["runs"]]
+    goodput = [row["goodput_mbps"] for row in result["runs"]]
     assert min(goodput[1:3]) > goodput[0]
     assert celltcp("show", "r", "--plot", "legs").returncode == 0
     assert (tmp_path / "r" / "legs.png").stat().st_size > 10_000

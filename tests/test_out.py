@@ -17,14 +17,14 @@ SETTINGS = {"cca": ["cubic", "bbr"], "duration": "2s"}
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list:
     """The runs that are carried out."""
-    real, found = campaign.run_batch, []
+    real, result = campaign.run_batch, []
 
     def counted(chunks, *rest):
-        found.extend(each for chunk in chunks for each in chunk)
+        result.extend(each for chunk in chunks for each in chunk)
         return real(chunks, *rest)
 
     monkeypatch.setattr(campaign, "run_batch", counted)
-    return found
+    return result
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -170,6 +170,6 @@ def test_a_sweep_is_extended_by_values(tmp_path: Path, calls: list) -> None:
     settings = {"cca": ["cubic"], "runs": 1, "duration": "1s", "out": tmp_path}
     ct.sweep("steady-5-18", "path.rtt=20ms,40ms", **settings)
     calls.clear()
-    found = ct.sweep("steady-5-18", "path.rtt=20ms,40ms,80ms", **settings)
+    result = ct.sweep("steady-5-18", "path.rtt=20ms,40ms,80ms", **settings)
     assert len(calls) == 1
-    assert [len(each.runs) for each in found.comparisons.values()] == [1, 1, 1]
+    assert [len(each.runs) for each in result.comparisons.values()] == [1, 1, 1]

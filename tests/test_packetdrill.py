@@ -63,10 +63,10 @@ def test_assertions_keep_names_and_reach_nothing_else() -> None:
     ]
     assert first_difference(kept) is None
     for code in ("import os", "open('x')", "().__class__", "assert [x for x in (1,)]", "assert ("):
-        found = first_difference([(3, code, {})])
-        assert found is not None, code
-        assert not found.applicable, code
-        assert found.line == 3
+        result = first_difference([(3, code, {})])
+        assert result is not None, code
+        assert not result.applicable, code
+        assert result.line == 3
 
 
 def test_bad_input_names_file_and_line(tmp_path: Path) -> None:

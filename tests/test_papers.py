@@ -71,32 +71,32 @@ def test_ranks_agree_fully_or_not_at_all() -> None:
 
 def test_wide_published_intervals_leave_the_ranks_open() -> None:
     published = {"a": (10.0, 20.0), "b": (11.0, 20.0), "c": (12.0, 20.0)}
-    found = rank_correlation({"a": [1.0, 1.1], "b": [2.0, 2.1], "c": [3.0, 3.1]}, published)
-    assert found is not None
-    assert found.rho == pytest.approx(1)
-    assert found.low < 0 < found.high
+    result = rank_correlation({"a": [1.0, 1.1], "b": [2.0, 2.1], "c": [3.0, 3.1]}, published)
+    assert result is not None
+    assert result.rho == pytest.approx(1)
+    assert result.low < 0 < result.high
     assert rank_correlation({"a": [1.0], "b": [2.0]}, published) is None
 
 
 def test_values_within_two_percent_share_a_rank() -> None:
     published = {"a": (10.0, 0.0), "b": (9.9, 0.0), "c": (5.0, 0.0)}
     ours = {"a": [9.0], "b": [9.1], "c": [2.0]}
-    found = rank_correlation(ours, published)
-    assert found is not None
-    assert found.rho == pytest.approx(1)
+    result = rank_correlation(ours, published)
+    assert result is not None
+    assert result.rho == pytest.approx(1)
     # The lowest can have any of three places.
-    assert found.p_value == pytest.approx(1 / 3)
+    assert result.p_value == pytest.approx(1 / 3)
     # A chain of small steps is no tie: each is compared with the best of its group.
     chain = {"a": (100.0, 0.0), "b": (98.5, 0.0), "c": (97.0, 0.0)}
-    found = rank_correlation({"a": [3.0], "b": [3.0], "c": [1.0]}, chain)
-    assert found is not None
-    assert found.rho == pytest.approx(1)
+    result = rank_correlation({"a": [3.0], "b": [3.0], "c": [1.0]}, chain)
+    assert result is not None
+    assert result.rho == pytest.approx(1)
 
 
 def test_all_tied_is_no_agreement() -> None:
-    found = rank_correlation({name: [1.0] for name in "abc"}, {"a": (1, 0), "b": (2, 0), "c": (3, 0)})
-    assert found is not None
-    assert math.isnan(found.rho)
+    result = rank_correlation({name: [1.0] for name in "abc"}, {"a": (1, 0), "b": (2, 0), "c": (3, 0)})
+    assert result is not None
+    assert math.isnan(result.rho)
     assert joint_p_value([([1.0, 1.0, 1.0], [1.0, 2.0, 3.0])]) == 1
 
 
@@ -160,15 +160,15 @@ def test_the_cca_that_carries_the_disagreement_is_named(tmp_path) -> None:
     rows = [f"drive,{cca},goodput,Mbit/s,{value},\n" for cca, value in published.items()]
     (tmp_path / "made-up.csv").write_text(HEADER + COLUMNS + "".join(rows))
     (table,) = published_tables(tmp_path)
-    found = outcome(table, {"drive": Measured(comparison, {each: each for each in ccas})})
-    (agreement,) = found.agreements
+    result = outcome(table, {"drive": Measured(comparison, {each: each for each in ccas})})
+    (agreement,) = result.agreements
     assert agreement.without is not None
     name, rho = agreement.without
     assert name == ccas[-1]
     assert agreement.rho < 0.5 < rho
     assert f"without {name} {rho:+.2f}" in agreement_text(agreement)
     # Of three CCAs none can be left out.
-    of_three = outcome(replace(table, entries=table.entries[:3]), {"drive": found.rows[0].source})
+    of_three = outcome(replace(table, entries=table.entries[:3]), {"drive": result.rows[0].source})
     assert of_three.agreements[0].without is None
 
 
@@ -213,11 +213,11 @@ def test_a_figure_without_numbers_has_rows_and_a_spider_plot(tmp_path) -> None:
     columns = COLUMNS.replace(",published_ci95", "")
     (tmp_path / "more.csv").write_text(HEADER + "# form: spider\n" + columns + "".join(lines))
     (table,) = published_tables(tmp_path)
-    found = outcome(table, {scenario: PaperRun(runs=1).measure(scenario)})
-    assert found.agreements == []
-    assert len(found.rows) == 9
-    assert all(row.agrees is None and row.to_json()["published"] is None for row in found.rows)
-    (axes,) = draw_outcomes([found]).axes
+    result = outcome(table, {scenario: PaperRun(runs=1).measure(scenario)})
+    assert result.agreements == []
+    assert len(result.rows) == 9
+    assert all(row.agrees is None and row.to_json()["published"] is None for row in result.rows)
+    (axes,) = draw_outcomes([result]).axes
     assert axes.name == "polar"
     assert [line.get_label() for line in axes.lines] == ["reno", "bbr", "westwood"]
 
@@ -368,6 +368,6 @@ def test_fields_of_all_places_can_be_overridden(celltcp) -> None:
 def test_ranks_of_unequal_numbers_of_values() -> None:
     published = {"a": (1.0, 0.0), "b": (2.0, 0.0), "c": (3.0, 0.0), "none": (4.0, 0.0)}
     ours = {"a": [1.0, 1.1, 1.2], "b": [2.0, 2.1], "c": [3.0, 3.1, 3.3, 3.2], "none": []}
-    found = rank_correlation(ours, published)
-    assert found is not None
-    assert (found.rho, found.low, found.high, found.count) == (1.0, 1.0, 1.0, 3)
+    result = rank_correlation(ours, published)
+    assert result is not None
+    assert (result.rho, result.low, result.high, result.count) == (1.0, 1.0, 1.0, 3)

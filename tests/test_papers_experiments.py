@@ -76,13 +76,13 @@ def table_of(folder: Path, header: str, *lines: str, columns: str = "") -> Outco
 def test_a_claim_is_a_relation(text: str, mine: float, holds: bool | None) -> None:
     # NewReno has 10 here and 50 elsewhere, where CUBIC has 100.
     known = {("reno", None): 10.0, ("cubic", "elsewhere"): 100.0, ("reno", "elsewhere"): 50.0}
-    found = claim(text, "line 1").holds(
+    result = claim(text, "line 1").holds(
         "cubic",
         [mine],
         {"cubic": [mine], "reno": [10.0]},
         lambda cca, place: [known[cca or "cubic", place]],
     )
-    assert found is holds
+    assert result is holds
 
 
 def test_an_unknown_claim_is_named() -> None:
@@ -120,7 +120,7 @@ def test_experiments_have_names_of_their_own() -> None:
 
 
 def test_windows_and_zones_cut_out_a_part(tmp_path) -> None:
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         "# form: zones\n",
         f"{TRAIN},reno,goodput,Mbit/s,,0..2,",
@@ -130,17 +130,17 @@ def test_windows_and_zones_cut_out_a_part(tmp_path) -> None:
         f"{TRAIN},reno,cqi_mean,,,,",
         columns=",window,zone",
     )
-    first, last, wasted, stays, cqi = (row.ours.mean for row in found.rows)
+    first, last, wasted, stays, cqi = (row.ours.mean for row in result.rows)
     assert first < last
     assert 0 <= wasted <= 1000
     assert 0 < stays < 1
     assert 1 <= cqi <= 15
-    assert [row.published.part for row in found.rows[:3]] == ["0 to 2 s", "from 10 s", "14 to 18"]
-    assert found.rows[0].to_json()["quantity"] == "goodput, 0 to 2 s"
+    assert [row.published.part for row in result.rows[:3]] == ["0 to 2 s", "from 10 s", "14 to 18"]
+    assert result.rows[0].to_json()["quantity"] == "goodput, 0 to 2 s"
 
 
 def test_zones_of_claims_are_drawn_unless_they_overlap_others(tmp_path) -> None:
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         "# form: zones\n",
         f"{TRAIN},reno,wasted,TTIs/s,,,28..28,",
@@ -150,26 +150,26 @@ def test_zones_of_claims_are_drawn_unless_they_overlap_others(tmp_path) -> None:
         f"{TRAIN},reno,mcs_stays_1,of blocks,,,14..18,",
         columns=",window,zone,claim",
     )
-    first, second = draw_outcomes([found]).axes
+    first, second = draw_outcomes([result]).axes
     assert [each.get_text() for each in first.get_xticklabels()] == ["28", "20 to 26", "14 to 18"]
     assert first.get_legend() is not None
     assert second.get_legend() is None
 
 
 def test_names_of_places_are_whole_below_their_bars(tmp_path) -> None:
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         f"# form: places\n# place forward at 300 km/h: {TRAIN}\n",
         "forward at 300 km/h,reno,goodput,Mbit/s,",
         f"{TRAIN},reno,goodput,Mbit/s,",
     )
-    (axes,) = draw_outcomes([found]).axes
+    (axes,) = draw_outcomes([result]).axes
     texts = [each.get_text() for each in axes.get_xticklabels()]
     assert texts == ["forward at\n300 km/h", TRAIN.rpartition("/")[2]]
 
 
 def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_path) -> None:
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         "# place two: startup/operator-3; flows.0.workload.bytes=1MB; "
         "flows.1.workload.count=2; duration=8s\n",
@@ -185,14 +185,14 @@ def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_p
         ),
         "two,bbr,rtt_long,ms,",
     )
-    by = {(row.published.quantity, row.ran): row.ours.mean for row in found.rows}
+    by = {(row.published.quantity, row.ran): row.ours.mean for row in result.rows}
     assert by["completion_long", "bbr+bbr"] < by["completion_total", "bbr+bbr"]
     assert by["completion_short", "cubic+cubic"] > 0
-    assert len(distribution_values(found.rows[-1].source, found.rows[-1].published)) > 3
+    assert len(distribution_values(result.rows[-1].source, result.rows[-1].published)) > 3
 
 
 def test_claims_are_judged_and_told(tmp_path) -> None:
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         "# form: verdicts\n",
         f"{TRAIN},reno,slow_start_bytes,kB,,> 0,slow start is left",
@@ -200,19 +200,19 @@ def test_claims_are_judged_and_told(tmp_path) -> None:
         f"{TRAIN},westwood,goodput,Mbit/s,,< 2 * reno,",
         columns=",claim,note",
     )
-    assert found.claims == (2, 3)
-    assert [row.agrees for row in found.rows] == [True, False, True]
-    row = found.rows[1].to_json()
+    assert result.claims == (2, 3)
+    assert [row.agrees for row in result.rows] == [True, False, True]
+    row = result.rows[1].to_json()
     assert (row["published"], row["agrees"]) == (None, False)
     assert row["note"] == "claim: > 1000; impossible"
-    (axes,) = draw_outcomes([found]).axes
+    (axes,) = draw_outcomes([result]).axes
     assert any("impossible" in text.get_text() for text in axes.texts)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_draws(tmp_path, form: str) -> None:
     quantity = {"ecdf": "cqi_mean", "transitions": "mcs_mean"}.get(form, "goodput")
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         f"# form: {form}\n",
         *(
@@ -222,7 +222,7 @@ def test_every_form_draws(tmp_path, form: str) -> None:
         ),
         columns=",claim",
     )
-    picture = draw_outcomes([found])
+    picture = draw_outcomes([result])
     assert picture.axes
     picture.savefig(tmp_path / "x.png", dpi=40)
 
@@ -231,13 +231,13 @@ def test_the_best_of_each_phase_run_one_after_another() -> None:
     replay = PaperRun(runs=2)
     comparison = ct.compare(TRAIN, cca="reno,westwood", runs=2)
     here = Measured(comparison, {"reno": "reno", "westwood": "westwood"})
-    found = combination(replay, place_named(TRAIN), "rtt", here)
-    assert list(found.best) == ["start-up", "scaling"]
-    assert not math.isnan(gain(found, here))
-    events = found.measured.comparison.results.tables["events"].to_pandas()
+    result = combination(replay, place_named(TRAIN), "rtt", here)
+    assert list(result.best) == ["start-up", "scaling"]
+    assert not math.isnan(gain(result, here))
+    events = result.measured.comparison.results.tables["events"].to_pandas()
     switched = events[events["kind"] == "switch"]
     # A change at the end of the start-up in each run, unless one CCA is best in both phases.
-    assert len(switched) == (2 if found.switches else 0)
+    assert len(switched) == (2 if result.switches else 0)
     alone = combination(
         replay, place_named(TRAIN), "goodput", Measured(comparison.only(["reno"]), {"reno": "reno"})
     )
@@ -259,9 +259,9 @@ def test_a_tally_counts_the_cases_of_a_selection(tmp_path) -> None:
         HEADER + "scenario,cca,quantity,unit,published\n" + "\n".join(lines) + "\n"
     )
     tables = published_tables(tmp_path)
-    (found,) = run_tables(tables, scenarios_of(tables), PaperRun(runs=1), lambda _: nullcontext())
+    (result,) = run_tables(tables, scenarios_of(tables), PaperRun(runs=1), lambda _: nullcontext())
     by = {
-        row.published.quantity: row.ours.mean for row in found.rows if row.published.cca == "selection"
+        row.published.quantity: row.ours.mean for row in result.rows if row.published.cca == "selection"
     }
     assert sum(value for name, value in by.items() if name.startswith("cases_")) == 3
     assert by["gain_goodput"] == pytest.approx(
@@ -270,7 +270,7 @@ def test_a_tally_counts_the_cases_of_a_selection(tmp_path) -> None:
             by["goodput"]
             / max(
                 row.ours.mean
-                for row in found.rows
+                for row in result.rows
                 if row.published.quantity == "goodput" and row.published.cca != "selection"
             )
             - 1
@@ -286,10 +286,10 @@ def test_slots_of_parallel_connections_are_joined() -> None:
     here = Measured(comparison, {"cubic": "cubic"})
 
     def value(quantity: str, window: tuple[float, float] | None = None) -> float:
-        (found,) = measured_values(
+        (result,) = measured_values(
             here, Published("limits/parallel", "cubic", quantity, "", "", None, None, window=window)
         )
-        return found
+        return result
 
     assert value("goodput", (3, 6)) == pytest.approx(3 * 3.5, rel=0.05)
     assert value("utilisation", (3, 6)) == pytest.approx(0.105, rel=0.1)
@@ -303,21 +303,21 @@ def test_other_flows_keep_the_congestion_control_that_their_scenario_gives_them(
 def test_figures_of_viewers_are_quantities(tmp_path: Path) -> None:
     place = '# place a phone: steady-20-68; duration=20s; flows.0.workload={kind="video"}\n'
     names = ("qoe", "startup", "stalled", "bitrate")
-    found = table_of(tmp_path, place, *(f"a phone,cubic,{name},," for name in names))
-    runs = found.rows[0].source.comparison.runs
+    result = table_of(tmp_path, place, *(f"a phone,cubic,{name},," for name in names))
+    runs = result.rows[0].source.comparison.runs
     columns = ("qoe", "startup_s", "stalled_s", "bitrate_mbps")
-    assert [row.ours.mean for row in found.rows] == [runs[column].iloc[0] for column in columns]
-    assert [row.published.unit for row in found.rows][1:] == ["s", "s", "Mbit/s"]
+    assert [row.ours.mean for row in result.rows] == [runs[column].iloc[0] for column in columns]
+    assert [row.published.unit for row in result.rows][1:] == ["s", "s", "Mbit/s"]
 
 
 def test_each_table_of_a_picture_is_laid_out_by_itself_and_no_panels_overlap(tmp_path) -> None:
-    found = table_of(
+    result = table_of(
         tmp_path / "t",
         "# form: places\n",
         *(f"{TRAIN},reno,{quantity},unit," for quantity in ("goodput", "rtt", "owd")),
     )
-    other = replace(found, table=replace(found.table, form="bars", experiment="other"))
-    picture = draw_outcomes([found, other] * 2)
+    other = replace(result, table=replace(result.table, form="bars", experiment="other"))
+    picture = draw_outcomes([result, other] * 2)
     assert [len(part.axes) for part in picture.subfigs] == [3, 3, 3, 3]
     picture.draw_without_rendering()
     # Titles and labels are part of the room of a panel.
@@ -327,8 +327,8 @@ def test_each_table_of_a_picture_is_laid_out_by_itself_and_no_panels_overlap(tmp
 
 
 def test_a_wide_distribution_has_a_logarithmic_axis(tmp_path, monkeypatch) -> None:
-    found = table_of(tmp_path / "t", "# form: ecdf\n", f"{TRAIN},reno,cqi_mean,,")
+    result = table_of(tmp_path / "t", "# form: ecdf\n", f"{TRAIN},reno,cqi_mean,,")
     for most, scale in ((1000.0, "log"), (10.0, "linear")):
         monkeypatch.setattr(distributions, "distribution_values", lambda *_, most=most: [1.0, most])
-        (axes,) = draw_outcomes([found]).axes
+        (axes,) = draw_outcomes([result]).axes
         assert axes.get_xscale() == scale

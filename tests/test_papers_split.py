@@ -108,7 +108,7 @@ def test_a_part_of_the_campaign_is_chosen_by_patterns(celltcp) -> None:
 
 def test_legs_of_a_download_are_measured_and_drawn(tmp_path: Path) -> None:
     place = f"{LTE}; duration=20s; flows.0.workload.bytes=5MB; tcp.receive_window_max=512kB"
-    found = made_up(
+    result = made_up(
         tmp_path / "t",
         f"# form: legs\n# place here: {place}\nscenario,cca,quantity,unit,published\n",
         *(
@@ -120,20 +120,20 @@ def test_legs_of_a_download_are_measured_and_drawn(tmp_path: Path) -> None:
         ),
         "here,reno,completion_total,s,7",
     )
-    by = {row.published.quantity: row.ours.mean for row in found.rows}
+    by = {row.published.quantity: row.ours.mean for row in result.rows}
     assert by["split_gain"] > 0
     assert 0 < by["server_inflight"] <= 530
     assert 0 < by["phone_leg_inflight"] <= 530
     assert 0 < by["split_buffer"] <= 1000
     assert by["acked_early"] > 0
     assert by["acked_early_ends"] == by["phone_leg_timeouts"] == 0
-    axes = draw_outcomes([found]).axes
+    axes = draw_outcomes([result]).axes
     assert [len(each.lines) for each in axes] == [4, 3, 3, 1]
 
 
 def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> None:
     place = f"{LTE}; duration=6s; flows.0.workload.bytes=200MB; path.wired.1.loss=0.002"
-    found = made_up(
+    result = made_up(
         tmp_path / "t",
         f"# form: capabilities\n# place here: {place}\n"
         "scenario,cca,quantity,unit,published,claim,line,column,said,why\n",
@@ -145,7 +145,7 @@ def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> 
         "here,reno@es:at=node-1,server_reductions,times,,< 0.5 * reno,isolates,ES-TCP,Yes,",
         "here,reno,reads_tcp,,,>= 1,aware of TCP,I-TCP,Yes,",
     )
-    known = capabilities(found)
+    known = capabilities(result)
     words = {place: each.here for place, each in known.words.items()}
     assert words == {
         ("semantics", "I-TCP"): "No",
@@ -182,17 +182,17 @@ def test_choices_have_gain_cost_and_verdict(tmp_path: Path) -> None:
         for cca in ("reno", "cubic", "reno@es:at=node-1")
         if "@" in cca or quantity != "split_buffer"
     ]
-    found = made_up(
+    result = made_up(
         tmp_path / "t",
         f"# form: choices\n# place here: {place}\nscenario,cca,quantity,unit,published\n",
         *lines,
     )
-    (choice,) = choices(found)
+    (choice,) = choices(result)
     (option,) = choice.options
     assert choice.verdict == "split"
     assert option.gain.mean > 50
     assert option.buffered.mean > 0
-    assert len(draw_outcomes([found]).axes) == 2
+    assert len(draw_outcomes([result]).axes) == 2
 
 
 def test_a_losing_point_has_a_reason(tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ def test_a_losing_point_has_a_reason(tmp_path: Path) -> None:
         f"{LTE}; duration=60s; flows.0.workload.bytes=2MB; tcp.receive_window_max=512kB; "
         'path.wired.1.jitter={distribution="exponential",mean="50ms",reorder=true}'
     )
-    found = made_up(
+    result = made_up(
         tmp_path / "t",
         f"# place here: {place}\nscenario,cca,quantity,unit,published\n",
         "here,reno@split:at=node-1,split_gain,%,",
     )
-    (lost,) = split_losses(found)
+    (lost,) = split_losses(result)
     assert "without split" in lost.reason

@@ -111,8 +111,8 @@ def test_published_figures_are_converted_to_the_unit_of_the_quantity(tmp_path) -
     ]
     (tmp_path / "more.csv").write_text(HEADER + COLUMNS + "\n".join(lines) + "\n")
     (table,) = published_tables(tmp_path)
-    found = [(each.quantity, each.unit, each.value, each.ci95) for each in table.entries]
-    assert found == [
+    result = [(each.quantity, each.unit, each.value, each.ci95) for each in table.entries]
+    assert result == [
         ("goodput", "Mbit/s", pytest.approx(2.5), pytest.approx(0.5)),
         ("rtt", "ms", pytest.approx(68), None),
         ("completion_total", "s", pytest.approx(1.5), None),

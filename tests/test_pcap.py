@@ -57,15 +57,15 @@ def test_a_capture_tells_of_its_connections(celltcp, capture: Path, tmp_path: Pa
     done = celltcp("pcap", "analyze", str(capture), "--out", "r", "--segments", "--json", "j.json")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80 or str(capture) in done.stdout
-    found = json.loads((tmp_path / "j.json").read_text())
-    (connection,) = found["connections"]
+    result = json.loads((tmp_path / "j.json").read_text())
+    (connection,) = result["connections"]
     assert connection["handshake"] == "whole"
     assert connection["place"] == "sender"
     assert connection["losses_congestion"] > 0
     assert 68 < connection["rtt_min_ms"] < 71
     assert 10 < connection["throughput_mbps"] < 20
     tables = {table: pd.read_parquet(tmp_path / "r" / f"{table}.parquet") for table in TABLES}
-    assert len(tables["segments"]) == found["captures"][0]["segments"]
+    assert len(tables["segments"]) == result["captures"][0]["segments"]
     assert len(tables["losses"]) == connection["retransmissions_down"]
     assert tables["intervals"]["bytes"].sum() == connection["bytes_down"] + connection["bytes_up"]
     assert (tmp_path / "r" / "overview.png").stat().st_size > 20_000
@@ -89,9 +89,9 @@ def test_a_broken_capture_gives_what_was_readable_and_exit_code_1(
     assert done.returncode == 1
     assert "cut.pcap: broken at byte 99" in done.stderr
     assert "packets before it were read" in done.stderr
-    found = json.loads((tmp_path / "j.json").read_text())
-    assert len(found["connections"]) == 1
-    assert 99_000 < found["captures"][0]["broken"]["offset"] <= 100_001
+    result = json.loads((tmp_path / "j.json").read_text())
+    assert len(result["connections"]) == 1
+    assert 99_000 < result["captures"][0]["broken"]["offset"] <= 100_001
     (tmp_path / "text.pcap").write_text("no capture at all, but a line of text")
     assert "begins neither as pcap nor as pcapng" in celltcp("pcap", "analyze", "text.pcap").stderr
 

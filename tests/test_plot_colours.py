@@ -10,9 +10,9 @@ RULES = [f"auto:policy=rules,requirement={each}" for each in ("goodput", "balanc
 
 def test_no_two_in_a_picture_are_alike() -> None:
     everybody = [*(entry["name"] for entry in catalogue()), *RULES, "cubic:hystart=off", "cubic+bbr"]
-    found = colours(everybody)
-    assert list(found) == everybody
-    assert len(set(found.values())) == len(everybody)
+    result = colours(everybody)
+    assert list(result) == everybody
+    assert len(set(result.values())) == len(everybody)
 
 
 def test_colours_do_not_depend_on_who_is_beside_unless_they_would_clash() -> None:

@@ -41,11 +41,11 @@ def test_bars_on_paper_have_a_hatch_for_each_cca() -> None:
     ccas = [f"cca-{number}" for number in range(21)]
     with styled(style="paper"):
         assert len(set(hatches(ccas).values())) == len(ccas)
-        found = pd.DataFrame(
+        result = pd.DataFrame(
             [{"cca": cca, "run": 0, "value": 1.0, "group": "g"} for cca in ("cubic", "bbr")]
         )
         axes = figure(5, 3).add_subplot()
-        draw_bars(axes, found, "group", ["g"])
+        draw_bars(axes, result, "group", ["g"])
         assert len({bar.get_hatch() for bar in axes.patches}) == 2
     assert set(hatches(ccas).values()) == {""}
 

@@ -44,14 +44,14 @@ def test_thresholds_rise_and_lte_has_29_schemes(carrier) -> None:
 def test_cqi_by_snr_is_that_of_seconds_on_lte(carrier, tmp_path: Path) -> None:
     write_log(tmp_path / "one.csv", [("LTE", "10.0", "9")] * 10 + [("LTE", "10.0", "12")] * 5)
     write_log(tmp_path / "two.csv", [("5G", "10.0", "1")] * 20 + [("LTE", "3.0", "5")] * 3)
-    found = read_folder(tmp_path, carrier)
-    assert found.files == 2
+    result = read_folder(tmp_path, carrier)
+    assert result.files == 2
     # 3 dB was there for too short a time.
-    (row,) = found.by_snr.to_dict("records")
+    (row,) = result.by_snr.to_dict("records")
     assert (row["sinr_db"], row["seconds"], row["median"], row["mean"]) == (10, 15, 9, 10)
     reached = [cqi for cqi, need in enumerate(link_adaptation(carrier)["cqi_sinr_db"], 1) if need <= 10]
     assert row["ours"] == max(reached)
-    assert median_distance(found) == row["ours"] - 9
+    assert median_distance(result) == row["ours"] - 9
 
 
 def test_a_folder_without_logs_is_refused(celltcp, tmp_path: Path) -> None:
@@ -102,16 +102,16 @@ def test_seconds_count_every_block_once() -> None:
 
 @pytest.mark.slow
 def test_a_drive_is_held_against_the_published_downloads() -> None:
-    found = drive(1, 1, changes=["duration=40s"])
-    assert found.by_sinr["seconds"].sum() == pytest.approx(1)
-    by = {figure.name: figure for figure in found.figures}
+    result = drive(1, 1, changes=["duration=40s"])
+    assert result.by_sinr["seconds"].sum() == pytest.approx(1)
+    by = {figure.name: figure for figure in result.figures}
     rtt = by["mean RTT of short exchanges, ms"]
     # The wired part alone takes 40 ms.
     assert 40 < rtt.ours < 200
     assert rtt.published == "30 to 100"
     assert by["64QAM above 20 dB, of blocks"].published == "over 0.9"
-    assert next(each.cca for each in found.throughputs) == "bbr"
-    assert all(each.downloads >= 1 and each.ours[0] > 0 for each in found.throughputs)
+    assert next(each.cca for each in result.throughputs) == "bbr"
+    assert all(each.downloads >= 1 and each.ours[0] > 0 for each in result.throughputs)
 
 
 def test_rtt_samples_are_those_that_were_smoothed() -> None:
@@ -123,9 +123,9 @@ def test_rtt_samples_are_those_that_were_smoothed() -> None:
 
 
 def test_the_radio_makes_hystart_leave_before_standard_slow_start() -> None:
-    (found,) = rtt_jitter(2, 1, ["mobility/forward-60-low"])
-    assert 17 < found.lowest_ms < 21
-    assert found.increment[2] > 100
-    assert found.change[1] > 40
-    hystart, reno = found.exits
+    (result,) = rtt_jitter(2, 1, ["mobility/forward-60-low"])
+    assert 17 < result.lowest_ms < 21
+    assert result.increment[2] > 100
+    assert result.change[1] > 40
+    hystart, reno = result.exits
     assert hystart < 0.6 * reno

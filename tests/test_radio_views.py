@@ -61,10 +61,10 @@ def test_the_way_is_that_of_the_scenario(forward, backward) -> None:
 
 def test_phases_share_out_what_was_delivered(forward) -> None:
     # atxutegi2018-thesis section 6.3 at 300 km/h: 2 s of start-up, 8 s, 2 s of constrained area.
-    found = by_phase(forward).set_index(["cca", "run", "phase"])["value"]
+    result = by_phase(forward).set_index(["cca", "run", "phase"])["value"]
     slots = forward.slots[forward.slots["run"] == 0]
     total = slots["delivered_bytes"].sum() * 8e-6
-    parts = [found["reno", 0, phase] for phase in ("start-up", "sustainer", "constrained")]
+    parts = [result["reno", 0, phase] for phase in ("start-up", "sustainer", "constrained")]
     # The flow starts a little later than the run.
     lengths = (2.0, 0.1 * len(slots) - 4.0, 2.0)
     assert lengths[1] == pytest.approx(8, abs=0.2)
@@ -77,9 +77,9 @@ def test_coming_closer_at_300_km_h_has_no_constrained_phase_of_its_own(backward)
 
 
 def test_places_are_the_same_in_both_directions(forward, backward) -> None:
-    found = by_position(forward, backward)
+    result = by_position(forward, backward)
     for movement in ("forward", "backward"):
-        places = found.loc[found["movement"] == movement, "sinr_db"].unique()
+        places = result.loc[result["movement"] == movement, "sinr_db"].unique()
         assert sorted(places) == [5.5 + step for step in range(15)]
     with pytest.raises(ct.CelltcpError, match="moves backward"):
         by_position(backward, forward)
@@ -89,8 +89,8 @@ def test_wasted_opportunities_are_counted_by_modulation(forward) -> None:
     # TS 36.213 table 7.1.7.1-1.
     scenario = str(forward.results.about["scenario"])
     assert scheme_ranges(scenario) == {"QPSK": (0, 9), "16QAM": (10, 16), "64QAM": (17, 28)}
-    found = wasted(forward)
-    mine = found[(found["cca"] == "reno") & (found["run"] == 0)].set_index("modulation")
+    result = wasted(forward)
+    mine = result[(result["cca"] == "reno") & (result["run"] == 0)].set_index("modulation")
     parts = mine.drop(index="all")
     assert parts["share"].sum() == pytest.approx(1)
     assert (parts["share"] * parts["wasted_per_s"]).sum() == pytest.approx(

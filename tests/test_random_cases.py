@@ -56,10 +56,10 @@ def test_a_difference_whose_interval_reaches_back_is_not_beyond() -> None:
     odd = load_scenario("steady-20-68", changes=["path.mtu=9000B"])
     cases = [Case("a", "random", plain), Case("b", "random", plain), Case("c", "random", odd)]
     judged = [_judgement("a", 6.0, 2.0), _judgement("b", 1.0, None), _judgement("c", -20.0, 2.0)]
-    found = distribution_of(Fidelity(judged, "", "", 2, 1), cases)
-    assert [(each.judgement.case, each.guess) for each in found.outside] == [("c", "MTU")]
-    assert found.traits == {"MTU": (1, 1)}
-    assert math.isclose(found.within["goodput_mbps"], 2 / 3)
-    assert found.within["completion_s"] == 1
-    assert found.quantiles["completion_s"][0.95] == 2.0
-    assert found.quantiles["goodput_mbps"][0.5] == 6.0
+    result = distribution_of(Fidelity(judged, "", "", 2, 1), cases)
+    assert [(each.judgement.case, each.guess) for each in result.outside] == [("c", "MTU")]
+    assert result.traits == {"MTU": (1, 1)}
+    assert math.isclose(result.within["goodput_mbps"], 2 / 3)
+    assert result.within["completion_s"] == 1
+    assert result.quantiles["completion_s"][0.95] == 2.0
+    assert result.quantiles["goodput_mbps"][0.5] == 6.0

@@ -234,17 +234,19 @@ def test_numbers_keep_their_precision() -> None:
     values = walk(5000)
     values[7] = np.nan
     packed = pack_values(values)
-    found = packed["low"] + packed["step"] * unpacked(packed, 2)
+    result = packed["low"] + packed["step"] * unpacked(packed, 2)
     known = ~np.isnan(values)
-    assert np.abs(found - values)[known].max() <= 0.51 * (np.nanmax(values) - np.nanmin(values)) / 65534
+    assert (
+        np.abs(result - values)[known].max() <= 0.51 * (np.nanmax(values) - np.nanmin(values)) / 65534
+    )
     assert unpacked(packed, 2)[7] == 65535
     whole = np.array([3.0, 60000.0, 4.0])
     packed = pack_values(whole)
     assert (packed["low"] + packed["step"] * unpacked(packed, 2) == whole).all()
     places = np.cumsum(np.random.default_rng(1).exponential(size=5000))
     packed = pack_places(places)
-    found = packed["low"] + packed["step"] * unpacked(packed, 4)
-    assert np.abs(found - places).max() <= (places[-1] - places[0]) / 2**26
+    result = packed["low"] + packed["step"] * unpacked(packed, 4)
+    assert np.abs(result - places).max() <= (places[-1] - places[0]) / 2**26
     assert "data" not in pack_places(np.arange(0.0, 60.0, 0.1))
     assert pack_values(np.full(3, np.nan))["count"] == 3
 

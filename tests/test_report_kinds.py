@@ -96,13 +96,13 @@ def test_engines_have_the_number_of_common_answers(tmp_path: Path, kernel: float
 def judged(folder: Path, names: list[str], other: type[Altered]) -> Path:
     """A kept campaign of fidelity, with the native engine in the place of the kernel."""
     cases = choose_cases(names, "2s") if names else random_cases(2, 1, "2s")
-    found = judge(cases, ["reno", "cubic"], 2, 1, EnginePair(engine(), other("kernel"), out=folder))
+    result = judge(cases, ["reno", "cubic"], 2, 1, EnginePair(engine(), other("kernel"), out=folder))
     again = EnginePair(engine(), other("kernel"), out=folder / DECIDED)
-    found = rerun_undecided(found, cases, 3, again) if found.undecided else found
-    (folder / ROWS).write_text(csv_text(found, []))
+    result = rerun_undecided(result, cases, 3, again) if result.undecided else result
+    (folder / ROWS).write_text(csv_text(result, []))
     kept = load_fidelity(folder)
     assert kept is not None
-    assert csv_text(kept.fidelity, []) == csv_text(found, [])
+    assert csv_text(kept.fidelity, []) == csv_text(result, [])
     return folder
 
 

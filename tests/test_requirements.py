@@ -48,8 +48,8 @@ def test_weights_are_written_in_one_way() -> None:
 
 
 def test_policies_are_evaluated_for_weights() -> None:
-    found = evaluate("rules", "mobility/forward-300-low", 2, "delay,1/10/1", "cubic,bbr", against=())
-    delay, weighed = found.cases.to_dict("records")
+    result = evaluate("rules", "mobility/forward-300-low", 2, "delay,1/10/1", "cubic,bbr", against=())
+    delay, weighed = result.cases.to_dict("records")
     assert (delay["requirement"], weighed["requirement"]) == ("delay", "1/10/1")
     # The same weights under another name.
     assert weighed["best_cca"] == delay["best_cca"]
@@ -102,10 +102,10 @@ def test_a_bounded_requirement_is_measured_slot_by_slot() -> None:
 def test_completions_are_those_of_the_flow_under_test() -> None:
     lineup = "cubic,auto:requirement=fct,flow_size=100kB"
     change = ['flows=[{workload={kind="bulk",bytes="100kB"}}]']
-    found = compare("steady-20-68", lineup, 1, duration="3s", set=change)
-    assert found.requirements["fct"] == "completions_per_s"
-    times = found.flows.set_index("run")["completion_s"]
-    assert found.runs["completions_per_s"].tolist() == pytest.approx((1 / times).tolist())
+    result = compare("steady-20-68", lineup, 1, duration="3s", set=change)
+    assert result.requirements["fct"] == "completions_per_s"
+    times = result.flows.set_index("run")["completion_s"]
+    assert result.runs["completions_per_s"].tolist() == pytest.approx((1 / times).tolist())
     endless = Comparison(compare("steady-20-68", "cubic", 1, duration="2s").results, ["fct"])
     assert endless.runs["completions_per_s"].isna().all()
 

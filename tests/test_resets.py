@@ -19,16 +19,16 @@ def test_a_capture_tells_what_a_tracker_would_have_spared(celltcp, tmp_path: Pat
     flows = ct.load(tmp_path / "r").flows
     thrown = int(flows["discarded_bytes"].sum())
     given_up = int((flows["resets"] > 0).sum())
-    found = reset_savings([capture])
-    assert len(found.connections) == given_up > 0
-    assert thrown - 1500 * given_up <= found.late_bytes <= thrown
-    assert found.spared_bytes == found.late_bytes
-    assert reset_savings([capture], delay_s=0.05).spared_bytes < found.spared_bytes
+    result = reset_savings([capture])
+    assert len(result.connections) == given_up > 0
+    assert thrown - 1500 * given_up <= result.late_bytes <= thrown
+    assert result.spared_bytes == result.late_bytes
+    assert reset_savings([capture], delay_s=0.05).spared_bytes < result.spared_bytes
 
     printed = celltcp("pcap", "resets", str(capture), "--delay", "30ms", "--json", "-")
     told = json.loads(printed.stdout)
     assert told["delay_s"] == 0.03
-    assert 0 < told["spared_bytes"] < found.spared_bytes
+    assert 0 < told["spared_bytes"] < result.spared_bytes
     assert "would have spared" in celltcp("pcap", "resets", str(capture)).stdout
 
 
@@ -41,14 +41,14 @@ def test_impossible_times_are_refused(celltcp, tmp_path: Path) -> None:
 
 
 def test_a_tracker_keeps_late_data_off_the_air() -> None:
-    found = ct.compare(
+    result = ct.compare(
         "video/iphone-4s",
         cca=["cubic", "cubic@reset-tracker"],
         runs=1,
         set=["duration=15s"],
     )
-    lineups = found.runs.set_index("run")["cca"].astype(str)
-    flows = found.flows
+    lineups = result.runs.set_index("run")["cca"].astype(str)
+    flows = result.flows
     thrown = flows.groupby(flows["run"].map(lineups))[["discarded_bytes", "spared_bytes"]].sum()
     assert thrown.loc["cubic@reset-tracker", "spared_bytes"] > 0
     assert thrown.loc["cubic", "spared_bytes"] == 0

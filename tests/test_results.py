@@ -59,16 +59,16 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkey
 
 def test_tables_have_the_columns_that_the_list_of_tables_names() -> None:
     jobs = jobs_for(ct.load_scenario("drive", duration="2s"), ["cubic"], 1, 1, engine())
-    found = run_jobs(jobs)
+    result = run_jobs(jobs)
     for table in result_tables():
         assert table.meaning.endswith(".")
-        assert table.optional == (table.name not in found)
-        if table.name in found:
+        assert table.optional == (table.name not in result)
+        if table.name in result:
             columns = [name for name, _ in table.columns]
             expected = ["run", *columns] if "cca" in columns else ["run", "cca", *columns]
-            assert found[table.name].column_names == expected
+            assert result[table.name].column_names == expected
             assert dict(table.columns)[columns[0]] == (
-                found[table.name].schema.field(columns[0]).metadata[b"meaning"].decode()
+                result[table.name].schema.field(columns[0]).metadata[b"meaning"].decode()
             )
 
 

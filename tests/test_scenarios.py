@@ -152,8 +152,8 @@ def test_the_shell_completes_names_and_files() -> None:
     from celltcp.cli import celltcp as command
 
     complete = ShellComplete(command, {}, "celltcp", "_CELLTCP_COMPLETE").get_completions
-    found = {(item.value, item.type) for item in complete(["compare"], "mobility/forward-300")}
-    assert found == {
+    result = {(item.value, item.type) for item in complete(["compare"], "mobility/forward-300")}
+    assert result == {
         ("mobility/forward-300", "file"),
         ("mobility/forward-300-4g", "plain"),
         ("mobility/forward-300-low", "plain"),

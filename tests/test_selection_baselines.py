@@ -92,8 +92,8 @@ def test_the_cause_of_a_regret_is_a_choice_its_time_or_the_changes() -> None:
 
 
 def test_baselines_and_worst_cases_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    found = evaluation_of(runs_with([1.0, 1.0, 0.5, 1.0, 1.0]), "goodput")
-    print_baselines(found, wide_console())
+    result = evaluation_of(runs_with([1.0, 1.0, 0.5, 1.0, 1.0]), "goodput")
+    print_baselines(result, wide_console())
     printed = " ".join(capsys.readouterr().out.split())
     for words in (
         "family left out",
@@ -103,6 +103,6 @@ def test_baselines_and_worst_cases_are_printed(capsys: pytest.CaptureFixture[str
         "no decision is recorded",
     ):
         assert words in printed
-    told = found.to_json()
+    told = result.to_json()
     assert [row["baseline"] for row in told["baselines"]][1] == "best constant"
     assert told["worst"][0]["scenario"] == "s/a-3"

@@ -63,8 +63,8 @@ def test_tables_ask_the_radio_whatever_their_file_is_called(tmp_path: Path) -> N
     (tmp_path / "mine.toml").write_text(policy_text("thesis-inflight"))
     (tmp_path / "thesis-mine.toml").write_text(policy_text("rules"))
     files = [str(tmp_path / name) for name in ("mine.toml", "thesis-mine.toml")]
-    found = uses([*files, "thesis-establishment", "default"], ["delay"], hints=False)
-    assert [use.hints for use in found] == [True, False, True, False]
+    result = uses([*files, "thesis-establishment", "default"], ["delay"], hints=False)
+    assert [use.hints for use in result] == [True, False, True, False]
     assert all(use.hints for use in uses(files, ["delay"], hints=True))
 
 

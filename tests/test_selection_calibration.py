@@ -71,12 +71,12 @@ def test_what_came_is_measured_until_the_next_decision() -> None:
             (5.0, "cdg", "x: 0.900 expected of cdg, 0.600 of copa: gain 0.3, margin 0"),
         ],
     )
-    found = _expected(tables, "balanced")
+    result = _expected(tables, "balanced")
     # The choice that lasted half a second and the return are left out; the last one is cut at 10 s.
-    assert list(found["moment"]) == ["start", "flight"]
-    assert list(found["expected"]) == [0.6, 0.9]
-    assert list(found["seconds"]) == pytest.approx([4.0, 10.0])
-    assert list(found["realised"]) == pytest.approx([(0.2 + 0.5 + 1) / 3, (0.8 + 0.5 + 1) / 3])
+    assert list(result["moment"]) == ["start", "flight"]
+    assert list(result["expected"]) == [0.6, 0.9]
+    assert list(result["seconds"]) == pytest.approx([4.0, 10.0])
+    assert list(result["realised"]) == pytest.approx([(0.2 + 0.5 + 1) / 3, (0.8 + 0.5 + 1) / 3])
     delay = _expected(tables, "delay")
     assert delay["realised"].iloc[1] == pytest.approx((0.8 + 10 * 0.5 + 1) / 12)
 
@@ -110,8 +110,8 @@ def _made_case() -> pd.DataFrame:
         ("a", "flight", 0.91, 0.6),
         ("b", "start", 0.91, 0.72),
     ]
-    found = pd.DataFrame(rows, columns=["scenario", "moment", "expected", "realised"])
-    return found.assign(policy="p", requirement="balanced", seed=1, to_cca="cubic", label="auto:p")
+    result = pd.DataFrame(rows, columns=["scenario", "moment", "expected", "realised"])
+    return result.assign(policy="p", requirement="balanced", seed=1, to_cca="cubic", label="auto:p")
 
 
 def test_a_made_case_has_the_error_and_the_correlation_that_it_was_made_with() -> None:
@@ -152,12 +152,12 @@ def _evaluation(expectations: pd.DataFrame | None) -> Evaluation:
 
 
 def test_tables_and_json_have_the_calibration(capsys: pytest.CaptureFixture[str]) -> None:
-    found = _evaluation(_made_case())
-    print_calibration(found, wide_console())
+    result = _evaluation(_made_case())
+    print_calibration(result, wide_console())
     printed = " ".join(capsys.readouterr().out.split())
     assert "-0.100 ± 0.191 0.130" in printed
     assert "0.90-0.95 3 2 0.910 0.710" in printed
-    told = found.to_json()
+    told = result.to_json()
     assert [row["decisions"] for row in told["reliability"]] == [3, 3]
     assert told["calibration"][-1]["moment"] == "all"
     json.dumps(told, allow_nan=False)
@@ -179,15 +179,15 @@ def test_the_picture_has_a_panel_per_requirement_and_a_point_per_bin() -> None:
 
 
 def test_an_evaluation_keeps_the_expectations_of_its_policies(tmp_path: Path) -> None:
-    found = evaluate(
+    result = evaluate(
         "default", "steady-5-18", 2, "delay", "cubic", against="", set=["duration=4s"], out=tmp_path
     )
-    assert set(found.expectations["policy"]) == {"default"}
-    assert found.expectations["realised"].between(0, 1).all()
+    assert set(result.expectations["policy"]) == {"default"}
+    assert result.expectations["realised"].between(0, 1).all()
     again = evaluate(
         "default", "steady-5-18", 2, "delay", "cubic", against="", set=["duration=4s"], out=tmp_path
     )
-    pd.testing.assert_frame_equal(again.calibration, found.calibration)
+    pd.testing.assert_frame_equal(again.calibration, result.calibration)
 
 
 def test_an_evaluation_needs_no_library_of_training() -> None:

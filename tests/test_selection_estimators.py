@@ -49,8 +49,8 @@ def test_who_is_sure_is_right_more_often(accuracy) -> None:
 
 
 def test_a_phone_that_stays_is_seen_to_stay() -> None:
-    found = check_estimators(["static/mid-cell", "steady-20-68"], "cubic,reno,bbr", runs=1)
-    assert found.overall.set_index("estimator").loc["movement", "right"] > 0.9
+    result = check_estimators(["static/mid-cell", "steady-20-68"], "cubic,reno,bbr", runs=1)
+    assert result.overall.set_index("estimator").loc["movement", "right"] > 0.9
 
 
 def test_the_command_prints_a_table_and_json(celltcp) -> None:
@@ -96,9 +96,9 @@ def test_scenarios_can_be_patterns_and_folders(tmp_path: Path) -> None:
     (tmp_path / "good.down").write_text("".join(f"{t}\n" for t in range(1, 7000)))
     (tmp_path / "bad.down").write_text("no trace\n")
     given = f"steady-20-*,{tmp_path}"
-    found = check_estimators(given, "cubic", runs=1, out=tmp_path / "kept").about
-    assert found["scenarios"] == ["steady-20-18", "steady-20-68", str(tmp_path / "good.down")]
-    assert [reason for reason in found["left_out"] if "bad.down" in reason] == found["left_out"] != []
+    result = check_estimators(given, "cubic", runs=1, out=tmp_path / "kept").about
+    assert result["scenarios"] == ["steady-20-18", "steady-20-68", str(tmp_path / "good.down")]
+    assert [reason for reason in result["left_out"] if "bad.down" in reason] == result["left_out"] != []
 
 
 @pytest.mark.parametrize(

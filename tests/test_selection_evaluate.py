@@ -166,20 +166,20 @@ def test_folders_hold_what_can_be_loaded_and_the_rest_is_told(tmp_path: Path) ->
     (tmp_path / "good.down").write_text("".join(f"{t}\n" for t in range(1, 2000)))
     (tmp_path / "bad.down").write_text("no trace\n")
     (tmp_path / "notes.txt").write_text("not even tried\n")
-    found = expand_scenarios(str(tmp_path))
-    assert [Path(source.name).name for source in found.sources] == ["good.down"]
-    assert len(found.left_out) == 1
-    assert "bad.down" in found.left_out[0]
+    result = expand_scenarios(str(tmp_path))
+    assert [Path(source.name).name for source in result.sources] == ["good.down"]
+    assert len(result.left_out) == 1
+    assert "bad.down" in result.left_out[0]
 
 
 def test_a_compressed_file_that_is_no_trace_is_told(tmp_path: Path) -> None:
     text = "".join(f"{t}\n" for t in range(1, 2000)).encode()
     for name in ("one.down.gz", "one.up.gz", "two.txt.gz", "log.gz"):
         (tmp_path / name).write_bytes(gzip.compress(text))
-    found = expand_scenarios(str(tmp_path))
-    assert [Path(source.name).name for source in found.sources] == ["one.down.gz", "two.txt.gz"]
-    assert len(found.left_out) == 1
-    assert "log.gz" in found.left_out[0]
+    result = expand_scenarios(str(tmp_path))
+    assert [Path(source.name).name for source in result.sources] == ["one.down.gz", "two.txt.gz"]
+    assert len(result.left_out) == 1
+    assert "log.gz" in result.left_out[0]
 
 
 def test_the_set_of_the_thesis_are_its_mobility_scenarios() -> None:
@@ -199,10 +199,10 @@ def test_the_stress_suite_says_of_each_case_what_it_stresses() -> None:
 
 def test_short_flows_complete_sooner_than_with_every_constant() -> None:
     """Paths whose buffers take the larger initial window of the default policy."""
-    found = evaluate("default", "short/100k@*+750p", 1, "fct", "cubic,bbr", against=())
-    assert len(found.cases) == 9
-    assert (found.cases["regret"] <= 0).all()
-    assert found.cases["gain"].mean() > 5
+    result = evaluate("default", "short/100k@*+750p", 1, "fct", "cubic,bbr", against=())
+    assert len(result.cases) == 9
+    assert (result.cases["regret"] <= 0).all()
+    assert result.cases["gain"].mean() > 5
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def alternating(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_staying_has_the_same_past_as_the_change_that_it_is_measured_by(alternating: Path) -> None:
-    found = evaluate(
+    result = evaluate(
         str(alternating),
         "steady-20-68",
         runs=2,
@@ -223,14 +223,14 @@ def test_staying_has_the_same_past_as_the_change_that_it_is_measured_by(alternat
         switches=True,
         set={"duration": "8s"},
     )
-    costs = found.costs
+    costs = result.costs
     assert costs is not None
     assert list(costs["to_cca"]) == ["cubic", "reno"] * 2
     assert costs["replayed"].all()
     assert costs["lost_staying"].between(0, 1).all()
-    price = found.prices[str(alternating)]
+    price = result.prices[str(alternating)]
     assert (price.changes, price.replayed) == (4, 4)
-    assert (found.cases["switches_per_min"] == 2 * 60 / 8).all()
+    assert (result.cases["switches_per_min"] == 2 * 60 / 8).all()
 
 
 #: Changes from Reno to CUBIC before the connection has lived for a second, and back after three.
@@ -242,7 +242,7 @@ EARLY = ALTERNATING.replace("at_least = 2.0, below = 5.0", "at_least = 0.4, belo
 def test_changes_without_a_second_before_or_after_are_measured_as_far_as_can_be(tmp_path: Path) -> None:
     (tmp_path / "early.toml").write_text(EARLY)
     policy = str(tmp_path / "early.toml")
-    found = evaluate(
+    result = evaluate(
         policy,
         "steady-20-68",
         runs=1,
@@ -253,7 +253,7 @@ def test_changes_without_a_second_before_or_after_are_measured_as_far_as_can_be(
         set={"duration": "3500ms"},
         out=tmp_path / "out",
     )
-    costs = found.costs
+    costs = result.costs
     assert costs is not None
     early, late = costs.to_dict("records")
     assert early["t_s"] < 1 < 2.5 < late["t_s"]
@@ -261,7 +261,7 @@ def test_changes_without_a_second_before_or_after_are_measured_as_far_as_can_be(
     assert (early["unmeasured"], early["replayed"]) == ("", True)
     assert math.isnan(early["goodput_before_mbps"])
     assert late["unmeasured"] == "less than 1 s before the end of the connection"
-    told = found.to_json()["switches"][policy]
+    told = result.to_json()["switches"][policy]
     counts = {name: told[name] for name in ("changes", "measured", "early", "replayed", "unmeasured")}
     assert counts == {
         "changes": 2,

@@ -19,14 +19,14 @@ def cell(policy: str, movement: str, speed: str, latency: str, phase: str | None
     """The cell of a table."""
     cells = tomllib.loads(policy_text(policy))["method"]["table"]["cells"]
     wanted = {"movement": movement, "speed": speed, "latency": latency}
-    found = [
+    result = [
         each
         for each in cells
         if all(each[key] == value for key, value in wanted.items())
         and each.get("phase", phase) == phase
     ]
-    assert len(found) == 1, wanted
-    return dict(found[0])
+    assert len(result) == 1, wanted
+    return dict(result[0])
 
 
 @pytest.mark.parametrize("latency", LATENCIES)

@@ -29,10 +29,10 @@ def test_a_connection_runs_as_if_its_first_choice_had_been_there_from_the_start(
 ) -> None:
     file = tmp_path / "starts.toml"
     file.write_text(POLICY.format(cca=cca), encoding="utf-8")
-    found = compare(
+    result = compare(
         "mobility/backward-300-low", cca=[cca, f"auto:policy={file}"], runs=2, duration="8s"
     )
-    tables = found.results.tables
+    tables = result.results.tables
     causes = tables["decisions"]["cause"].to_pylist()
     assert causes == ["establishment", "establishment"] * 2
     slots = tables["slots"].to_pandas().drop(columns="cca")
@@ -64,8 +64,8 @@ cca = "cubic"
 
 def slots(cca: str, *changes: str) -> pd.DataFrame:
     """Slots of three transfers of 1 MB."""
-    found = compare("stress/short-1m", cca=cca, runs=1, duration="3s", set=changes)
-    return found.slots.drop(columns="cca")
+    result = compare("stress/short-1m", cca=cca, runs=1, duration="3s", set=changes)
+    return result.slots.drop(columns="cca")
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ def test_a_trained_policy_can_be_used(trained: tuple[str, Path], tmp_path: Path)
     assert set(about["choices"]) <= {"bbr", "cubic", "vegas"}
     file = tmp_path / "small.toml"
     file.write_text(text, encoding="utf-8")
-    found = compare(
+    result = compare(
         "steady-5-18", cca=["cubic", f"auto:policy={file},requirement=goodput"], runs=1, duration="5s"
     )
-    assert found.results.tables["decisions"]["cause"][0].as_py() == "establishment"
+    assert result.results.tables["decisions"]["cause"][0].as_py() == "establishment"
 
 
 def test_every_family_draws_networks_that_can_be_run() -> None:
@@ -90,17 +90,17 @@ def test_moments_in_flight_come_after_the_start_and_those_of_the_start_know_what
 
 def made_up(rule: str) -> Outcomes:
     """Moments of two families where `rule` alone tells who is better."""
-    found = Outcomes()
+    result = Outcomes()
     rng = np.random.default_rng(1)
     names = [name for name, _ in selection_features()]
     for number in range(80):
         features = {name: float(rng.random()) for name in names}
         good, bad = (0.9,) * len(PARTS), (0.5,) * len(PARTS)
         first = features[rule] < 0.5
-        found.points.append(Point(Network(f"family-{number % 2}", number, 1, ""), "cubic", 1.0))
-        found.features.append(features)
-        found.parts.append({"bbr": good if first else bad, "vegas": bad if first else good})
-    return found
+        result.points.append(Point(Network(f"family-{number % 2}", number, 1, ""), "cubic", 1.0))
+        result.features.append(features)
+        result.parts.append({"bbr": good if first else bad, "vegas": bad if first else good})
+    return result
 
 
 def test_a_tree_finds_the_feature_that_tells_and_does_well_on_a_family_left_out() -> None:
@@ -116,11 +116,11 @@ def test_a_tree_finds_the_feature_that_tells_and_does_well_on_a_family_left_out(
 
 
 def test_outcomes_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
-    found = made_up("queue")
+    result = made_up("queue")
     file = tmp_path / "outcomes.parquet"
-    write_outcomes(found, ["bbr", "vegas"], file)
+    write_outcomes(result, ["bbr", "vegas"], file)
     again = read_outcomes(file, ["bbr", "vegas"])
-    assert (again.features, again.parts) == (found.features, found.parts)
+    assert (again.features, again.parts) == (result.features, result.parts)
     for others in (["bbr", "cubic"], ["bbr"], ["bbr", "cubic", "vegas"]):
         with pytest.raises(CelltcpError, match="has outcomes of bbr, vegas; allowed: a table of"):
             read_outcomes(file, others)

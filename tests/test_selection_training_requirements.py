@@ -64,7 +64,7 @@ def test_measures_of_requirements_are_means_over_slots() -> None:
 
 def _outcomes(better: str) -> Outcomes:
     """Moments of two families; for power `better` has twice as much, for all else both are alike."""
-    found = Outcomes()
+    result = Outcomes()
     names = [name for name, _ in selection_features()]
     power = PARTS.index("power")
     for number in range(8):
@@ -74,10 +74,10 @@ def _outcomes(better: str) -> Outcomes:
             )
             for cca in ("bbr", "cubic")
         }
-        found.points.append(Point(Network(f"family-{number % 2}", number, 1, ""), "cubic", 2.0))
-        found.features.append(dict.fromkeys(names, 1.0))
-        found.parts.append(parts)
-    return found
+        result.points.append(Point(Network(f"family-{number % 2}", number, 1, ""), "cubic", 2.0))
+        result.features.append(dict.fromkeys(names, 1.0))
+        result.parts.append(parts)
+    return result
 
 
 def test_a_leaf_has_the_measure_over_that_of_the_best_in_place_of_a() -> None:
@@ -138,5 +138,7 @@ def test_a_policy_for_bounds_has_trees_of_its_own(tmp_path: Path) -> None:
     assert describe_policy("own", training.text)["choices"]
     file = tmp_path / "own.toml"
     file.write_text(training.text, encoding="utf-8")
-    found = compare("steady-5-18", cca=[f"auto:policy={file},requirement=power"], runs=1, duration="5s")
-    assert "expected of" in found.results.tables["decisions"]["reason"][-1].as_py()
+    result = compare(
+        "steady-5-18", cca=[f"auto:policy={file},requirement=power"], runs=1, duration="5s"
+    )
+    assert "expected of" in result.results.tables["decisions"]["reason"][-1].as_py()

@@ -53,7 +53,7 @@ def test_every_command_has_a_page_with_a_whole_sentence(share: Path) -> None:
     ],
 )
 def test_bash_completes_commands_options_and_scenarios(
-    share: Path, words: str, found: list[str]
+    share: Path, words: str, result: list[str]
 ) -> None:
     if (bash := shutil.which("bash")) is None:
         pytest.skip("bash is not installed")
@@ -68,7 +68,7 @@ def test_bash_completes_commands_options_and_scenarios(
     path = f"{_CELLTCP.parent}{os.pathsep}{os.environ['PATH']}"
     told = {**os.environ, "PATH": path}
     done = subprocess.run([bash, "-c", program], env=told, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == found, done.stderr
+    assert done.stdout.split() == result, done.stderr
 
 
 @pytest.mark.parametrize(

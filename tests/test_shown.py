@@ -226,8 +226,8 @@ def test_the_version_tells_build_and_engines(celltcp) -> None:
 def test_ranks_of_equal_values_are_shared() -> None:
     from celltcp.publications.ranks import ranks
 
-    found = ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
-    assert found.tolist() == [[3.5, 1.0, 3.5, 2.0], [2.5] * 4]
+    result = ranks(np.array([[3.0, 1.0, 3.0, 2.0], [1.0, 1.0, 1.0, 1.0]]))
+    assert result.tolist() == [[3.5, 1.0, 3.5, 2.0], [2.5] * 4]
 
 
 @pytest.mark.parametrize("width", [80, 120])

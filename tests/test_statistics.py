@@ -7,10 +7,10 @@ from celltcp.results.statistics import best_and_ties, estimate, paired_differenc
 
 def test_the_interval_is_students() -> None:
     # t(0.975, 4) = 2.776; standard deviation of 1..5 is sqrt(2.5).
-    found = estimate([1, 2, 3, 4, 5])
-    assert found.mean == 3
-    assert found.ci95 is not None
-    assert math.isclose(found.ci95, 2.7764451 * math.sqrt(2.5 / 5), rel_tol=1e-6)
+    result = estimate([1, 2, 3, 4, 5])
+    assert result.mean == 3
+    assert result.ci95 is not None
+    assert math.isclose(result.ci95, 2.7764451 * math.sqrt(2.5 / 5), rel_tol=1e-6)
 
 
 def test_equal_values_and_single_values_have_no_interval() -> None:
@@ -32,5 +32,5 @@ def test_ties_come_from_paired_differences_not_from_overlapping_intervals() -> N
 
 def test_a_difference_that_is_sure_and_negligible_is_a_tie() -> None:
     values = {"a": [18.88] * 3, "b": [18.80] * 3, "c": [18.60, 18.61, 18.60]}
-    found = verdict(values)
-    assert (found.best, found.tied, found.undecided) == ("a", ("b",), ())
+    result = verdict(values)
+    assert (result.best, result.tied, result.undecided) == ("a", ("b",), ())

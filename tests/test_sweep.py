@@ -47,8 +47,8 @@ def test_a_value_that_the_field_refuses_is_told_before_anything_runs(celltcp) ->
 
 def test_each_step_of_the_window_scale_doubles_the_goodput_until_the_pipe_is_full() -> None:
     """RFC 7323 section 2: a window is 65535 bytes, shifted; 100 Mbit/s and 150 ms hold 1.9 MB."""
-    found = ct.sweep("limits/window-scale", "tcp.window_scale=0..6", cca="cubic", runs=1)
-    goodput = found.summary["goodput_mbps", "mean"].tolist()
+    result = ct.sweep("limits/window-scale", "tcp.window_scale=0..6", cca="cubic", runs=1)
+    goodput = result.summary["goodput_mbps", "mean"].tolist()
     for scale, mbps in enumerate(goodput[:5]):
         assert 0.9 < mbps / (65_535 * 2**scale * 8e-6 / 0.150) < 1.0
     assert min(goodput[5:]) > 90

@@ -30,8 +30,8 @@ FIGURES = {"qoe", "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches"
 
 
 def test_runs_have_the_figures_of_the_viewer_and_qoe_is_a_requirement() -> None:
-    found = ct.compare("steady-20-68", "cubic,bbr", 1, duration="30s", set=VIDEO)
-    document = found.to_json()
+    result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="30s", set=VIDEO)
+    document = result.to_json()
     for run in document["runs"]:
         assert set(run) >= FIGURES
         assert 1 < run["qoe"] < 5
@@ -87,21 +87,21 @@ def test_a_report_ranks_by_qoe_where_every_value_of_a_sweep_has_video(vary: str,
 def test_a_table_has_the_scores_of_each_scenario_adaptation_and_cca(tmp_path: Path) -> None:
     """The same command again runs nothing; one more run adds to what is there."""
     scenarios, abrs = ["steady-5-18", "drive"], ["throughput", "bba-2"]
-    found = ct.compare_video(scenarios, abrs, "cubic,vegas", 2, duration="20s", out=tmp_path)
-    table = found.table
+    result = ct.compare_video(scenarios, abrs, "cubic,vegas", 2, duration="20s", out=tmp_path)
+    table = result.table
     assert len(table) == 2 * 2 * 2
-    assert list(found.comparisons) == [(one, abr) for one in scenarios for abr in abrs]
+    assert list(result.comparisons) == [(one, abr) for one in scenarios for abr in abrs]
     assert table["qoe"].between(1, 5).all()
     for (scenario, abr), mine in table.groupby(["scenario", "abr"]):
-        leader = found.verdict(str(scenario), str(abr)).leader
+        leader = result.verdict(str(scenario), str(abr)).leader
         assert mine.loc[mine["cca"] == leader, "behind"].isna().all()
         others = mine[mine["cca"] != leader]
         best = mine.loc[mine["cca"] == leader, "qoe"].iloc[0]
         assert np.allclose(others["behind"], others["qoe"] - best)
     again = ct.compare_video(scenarios, ",".join(abrs), "cubic,vegas", 2, duration="20s", out=tmp_path)
     assert all(each.results.is_repeat for each in again.comparisons.values())
-    assert again.to_json() == found.to_json()
-    json.dumps(found.to_json(), allow_nan=False)
+    assert again.to_json() == result.to_json()
+    json.dumps(result.to_json(), allow_nan=False)
 
 
 def test_the_command_prints_scores_and_draws_them(celltcp: Celltcp, tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_sessions_that_never_started_count_as_above_all_values() -> None:
 
 
 def test_distributions_and_their_sections_cover_all_sessions() -> None:
-    found = ct.compare_video("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
-    assert len(sessions_of(found, "steady-5-18")) == 2 * 2 * 2
-    assert len(found.plot_ecdf().axes) == 3
-    sections = {section.title: section for section in viewing_part(found).sections}
+    result = ct.compare_video("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
+    assert len(sessions_of(result, "steady-5-18")) == 2 * 2 * 2
+    assert len(result.plot_ecdf().axes) == 3
+    sections = {section.title: section for section in viewing_part(result).sections}
     shown = sections["Distribution of the start-up"].figure
     assert shown is not None
     assert shown.chart is not None
@@ -169,14 +169,14 @@ def test_a_segment_that_takes_too_long_is_abandoned_for_a_lower_quality() -> Non
         changes = {**slow, "flows.0.workload": video.format(abandon)}
         return ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
 
-    patient, found = watch("false"), watch("true")
-    events = found.results.tables["events"].to_pandas()
+    patient, result = watch("false"), watch("true")
+    events = result.results.tables["events"].to_pandas()
     assert events.loc[events["kind"] == "abandoned", "detail"].tolist() == ["1"]
-    given_up, rest = (flow for _, flow in found.flows.iterrows())
+    given_up, rest = (flow for _, flow in result.flows.iterrows())
     assert given_up["resets"] > 0
     assert given_up["bytes"] < 0.1 * rest["bytes"]
     assert len(patient.flows) == 1
-    assert patient.runs["startup_s"].iloc[0] > 3 * found.runs["startup_s"].iloc[0]
+    assert patient.runs["startup_s"].iloc[0] > 3 * result.runs["startup_s"].iloc[0]
 
 
 def test_a_selector_cannot_be_asked_for_the_score(celltcp: Celltcp) -> None:
@@ -219,6 +219,6 @@ def test_the_check_compares_with_reference_software(
     monkeypatch.setattr(
         video_check, "SESSIONS", [each for each in SESSIONS if each.name != "up and down"]
     )
-    found = video_check.check()
-    assert [each.agrees for each in found] == [agrees] * 3
-    assert found[0].here["O46"] == pytest.approx(4.92093, abs=1e-5)
+    result = video_check.check()
+    assert [each.agrees for each in result] == [agrees] * 3
+    assert result[0].here["O46"] == pytest.approx(4.92093, abs=1e-5)

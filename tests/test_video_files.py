@@ -60,8 +60,8 @@ def lines(changes: dict[str, Any]) -> str:
 
 def test_a_scenario_plays_the_film_of_a_file_beside_it(tmp_path: Path) -> None:
     """Segments have the sizes of the file and audio; the name of the file counts from the scenario."""
-    found = ct.compare(place(tmp_path, lines({})), "cubic", 1, jobs=1)
-    events = found.results.tables["events"].to_pandas()
+    result = ct.compare(place(tmp_path, lines({})), "cubic", 1, jobs=1)
+    events = result.results.tables["events"].to_pandas()
     assert events.loc[events["kind"] == "segment_mbps", "detail"].astype(float).tolist() == [
         0.5,
         2.0,
@@ -70,7 +70,7 @@ def test_a_scenario_plays_the_film_of_a_file_beside_it(tmp_path: Path) -> None:
     ]
     sent = [1_000_000, 8_000_000, 8_000_000, 8_000_000]
     payload = sum(sent) / 8 + 4 * 32_000
-    assert found.flows["bytes"].sum() == pytest.approx(payload, rel=0.01)
+    assert result.flows["bytes"].sum() == pytest.approx(payload, rel=0.01)
 
 
 def test_a_scenario_with_a_film_can_be_sent_elsewhere(tmp_path: Path) -> None:

@@ -143,14 +143,14 @@ def test_what_ran_is_in_the_table_and_in_the_json(celltcp) -> None:
 def test_verdicts_tell_ties_from_what_is_undecided() -> None:
     base = [10.0, 50.0, 90.0, 30.0]
     near = [each + change for each, change in zip(base, (0.1, -0.2, 0.1, -0.1), strict=True)]
-    found = verdict({"a": base, "near": near, "worse": [each - 9 for each in base]})
-    assert (found.best, found.tied, found.undecided) == ("a", ("near",), ())
+    result = verdict({"a": base, "near": near, "worse": [each - 9 for each in base]})
+    assert (result.best, result.tied, result.undecided) == ("a", ("near",), ())
     far = [12.0, 60.0, 40.0, 50.0]
-    found = verdict({"a": base, "far": far})
-    assert found.best is None
-    assert found.undecided == ("far",)
-    assert found.runs_needed is not None
-    assert found.runs_needed > 4
+    result = verdict({"a": base, "far": far})
+    assert result.best is None
+    assert result.undecided == ("far",)
+    assert result.runs_needed is not None
+    assert result.runs_needed > 4
     assert verdict({"a": [2.0], "b": [1.0]}).best is None
     assert verdict({"a": [2.0], "b": [1.0]}, random=False).best == "a"
     assert verdict({"a": [0.0], "b": [0.0]}).leader is None

@@ -95,16 +95,16 @@ def stalls_of(samples: list[list[float]], end_s: float) -> tuple[float, list[tup
     time, at, *_ = samples[first]
     # The playback has moved on since the first picture.
     startup = time - at
-    found: list[tuple[float, float]] = []
+    result: list[tuple[float, float]] = []
     since: float | None = None
     for (before, was, *_), (now, here, *_) in zip(samples[first:], samples[first + 1 :], strict=False):
         if here - was < STILL * (now - before) and was < end_s - SHORTEST:
             since = before if since is None else since
         elif since is not None:
             if now - since - (here - was) >= SHORTEST:
-                found.append((was, now - since - (here - was)))
+                result.append((was, now - since - (here - was)))
             since = None
-    return startup, found
+    return startup, result
 
 
 def read_log(file: Path, ladder: Ladder, plan: dict[str, Any]) -> Session:
@@ -223,21 +223,21 @@ def main() -> None:
     plan = json.loads((folder / "plan.json").read_text("utf-8"))
     ladder = Ladder.read(folder / "ladder.json")
     for abr in plan["abr"]:
-        found = {}
+        result = {}
         for name in plan["links"]:
             theirs = read_log(folder / f"{name}-{abr}.json", ladder, plan)
-            found[name] = (theirs, play(folder, plan, name, abr, ladder, theirs.start_s))
+            result[name] = (theirs, play(folder, plan, name, abr, ladder, theirs.start_s))
         print(
             f"{abr}\n\n| link | player | start-up, s | stalls | stalled, s | abandoned | Mbit/s | MOS |"
         )
         print("| -- | -- | -- | -- | -- | -- | -- | -- |")
-        for name, (theirs, ours) in found.items():
+        for name, (theirs, ours) in result.items():
             print(row(name, "dash.js", theirs, ladder), row(name, "celltcp", ours, ladder), sep="\n")
         print("\nsegments\n")
-        for name, (theirs, ours) in found.items():
+        for name, (theirs, ours) in result.items():
             print(chosen(f"{name} dash.js", theirs), chosen(f"{name} celltcp", ours), sep="\n")
         print()
-        draw(folder / f"compared-{abr}.png", plan, ladder, found)
+        draw(folder / f"compared-{abr}.png", plan, ladder, result)
 
 
 if __name__ == "__main__":

@@ -69,13 +69,13 @@ def test_one_rule_is_on_and_the_buffer_has_the_same_size() -> None:
 
 def samples(*spans: tuple[float, bool]) -> list[list[float]]:
     """Samples of a playback that stands or moves for some times, 50 ms apart."""
-    found, now, at = [], 0.0, 0.0
+    result, now, at = [], 0.0, 0.0
     for length, moves in spans:
         for _ in range(round(length / 0.05)):
             now += 0.05
             at += 0.05 if moves else 0.0
-            found.append([now, at, 1.0])
-    return found
+            result.append([now, at, 1.0])
+    return result
 
 
 def test_stalls_are_where_the_playback_stands() -> None:

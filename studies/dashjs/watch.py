@@ -34,8 +34,10 @@ RULES = {"throughput": "throughputRule", "bola-e": "bolaRule"}
 
 def rates_of(record: Path, scale: float, seconds: int) -> list[float]:
     """Returns the rates of the first seconds of a recorded link, Mbit/s; a shorter one is repeated."""
-    found = Trace.read(str(record)).rate_series(1.0)
-    return [max(LEAST_MBPS, round(scale * found[second % len(found)], 3)) for second in range(seconds)]
+    result = Trace.read(str(record)).rate_series(1.0)
+    return [
+        max(LEAST_MBPS, round(scale * result[second % len(result)], 3)) for second in range(seconds)
+    ]
 
 
 def settings_of(asked: argparse.Namespace, abr: str) -> dict[str, Any]:

@@ -83,14 +83,14 @@ def simulate(folder: Path) -> Path:
 
 def ways(fcd: Path) -> dict[str, list[Point]]:
     """The places of every car at every second, the car under test last."""
-    found: dict[str, list[Point]] = {}
+    result: dict[str, list[Point]] = {}
     for step in ElementTree.parse(fcd).getroot().iter("timestep"):
         time = float(step.attrib["time"]) - WARM_UP_S
         for car in step.iter("vehicle"):
             place = (time, round(float(car.attrib["x"]), 1), round(float(car.attrib["y"]), 1))
-            found.setdefault(car.attrib["id"], []).append(place)
-    test = found.pop("test", [])
-    cars = {**found, "test": test}
+            result.setdefault(car.attrib["id"], []).append(place)
+    test = result.pop("test", [])
+    cars = {**result, "test": test}
     partly = [name for name, way in cars.items() if len(way) != DURATION_S + 1]
     if len(cars) != OTHERS + 1 or partly:
         raise TraceError(

@@ -107,22 +107,22 @@ def complete(measurement: Measurement, build: Path, out: Path, jobs: int) -> lis
     """Runs what is missing of one measurement; rows are in the order of the set-ups."""
     points = list(measurement.points())
     path = out / measurement.file
-    found = [
+    result = [
         next((row for row in read(path) if point.items() <= row.items()), None) for point in points
     ]
     with ThreadPoolExecutor(jobs) as pool:
         running = {
             pool.submit(measurement.run, build, points[index]): index
-            for index, row in enumerate(found)
+            for index, row in enumerate(result)
             if row is None
         }
         try:
             for future in as_completed(running):
-                found[running[future]] = future.result()
-                write(path, (row for row in found if row is not None))
+                result[running[future]] = future.result()
+                write(path, (row for row in result if row is not None))
         finally:
             pool.shutdown(cancel_futures=True)
-    return [row for row in found if row is not None]
+    return [row for row in result if row is not None]
 
 
 def main() -> int:

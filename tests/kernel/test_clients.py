@@ -27,16 +27,16 @@ def flows(which: Engine, scenario: str, *changes: str) -> pd.DataFrame:
 def test_a_client_that_gives_connections_up_resets_what_still_comes(linux: Engine) -> None:
     theirs, ours = (flows(which, "video/iphone-4s", "duration=60s") for which in (linux, engine()))
     assert len(theirs) == len(ours)
-    for found in (theirs, ours):
+    for result in (theirs, ours):
         # Each segment for a closed socket is answered by a reset; the last connection is still open.
-        assert (found["resets"][:-1] > 10).all()
+        assert (result["resets"][:-1] > 10).all()
     assert int(theirs["bytes"].sum()) == pytest.approx(int(ours["bytes"].sum()), rel=0.2)
 
 
 def test_a_client_that_reads_in_bursts_is_limited_by_its_window(linux: Engine) -> None:
     theirs, ours = (flows(which, "video/android-paced", "duration=30s") for which in (linux, engine()))
     assert int(theirs["bytes"].sum()) == pytest.approx(int(ours["bytes"].sum()), rel=0.02)
-    for found in (theirs, ours):
-        assert len(found) == 1
-        assert found["receive_window_limited_s"][0] > 5
-        assert found["retransmissions"][0] == 0
+    for result in (theirs, ours):
+        assert len(result) == 1
+        assert result["receive_window_limited_s"][0] > 5
+        assert result["retransmissions"][0] == 0

@@ -203,9 +203,9 @@ def test_pages_and_frames_take_as_long_as_on_the_native_engine(
         events = run(which, "cubic", changes)["events"].to_pylist()
         return [float(each["detail"]) for each in events if each["kind"] in wanted]
 
-    found = figures(linux)
-    assert found
-    assert found == pytest.approx(figures(engine()), rel=0.002)
+    result = figures(linux)
+    assert result
+    assert result == pytest.approx(figures(engine()), rel=0.002)
 
 
 @pytest.mark.parametrize(("nodelay", "least", "most"), [(None, 49, 53), (False, 105, 125)])

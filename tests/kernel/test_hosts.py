@@ -71,9 +71,9 @@ def test_random_scenarios_are_held_against_the_kernel() -> None:
     command = ["--random", "4", "--seed", "20", "--runs", "1", "--duration", "4s"]
     shown = CliRunner().invoke(fidelity, [*command, "--cca", "cubic", "--json", "-"])
     assert shown.exit_code == 0, shown.output
-    found = json.loads(shown.stdout)
-    assert [case["case"] for case in found["cases"]] == [f"random-20-{n:03d}" for n in range(1, 5)]
-    distribution = found["distribution"]
+    result = json.loads(shown.stdout)
+    assert [case["case"] for case in result["cases"]] == [f"random-20-{n:03d}" for n in range(1, 5)]
+    distribution = result["distribution"]
     assert distribution["comparisons"] == 4
     for metric in distribution["metrics"].values():
         assert 0 <= metric["p50_percent"] <= metric["p95_percent"]

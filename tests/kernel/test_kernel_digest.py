@@ -14,9 +14,9 @@ def test_every_column_of_a_kernel_run_is_as_kept(linux: Engine, case: Case) -> N
     if linux.kernel is None or not linux.kernel.version.startswith("7.3"):
         pytest.skip("the digests are those of Linux 7.3")
     kept = read("kernel")[case.name]
-    found = digest(case, linux)
+    result = digest(case, linux)
     same = {
-        name: {column: found[name].get(column, "is gone") for column in columns}
+        name: {column: result[name].get(column, "is gone") for column in columns}
         for name, columns in kept.items()
     }
     assert same == kept

@@ -21,15 +21,15 @@ from celltcp.scenarios.scenarios import load_scenario
 
 def kernels_in(folder: Path) -> list[int]:
     """Kernels that work in folders below `folder`."""
-    found = []
+    result = []
     for entry in Path("/proc").iterdir():
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
             if b"time-travel=inf-cpu" in words and (entry / "cwd").readlink().is_relative_to(folder):
-                found.append(int(entry.name))
+                result.append(int(entry.name))
         except OSError:
             continue
-    return found
+    return result
 
 
 def started(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:

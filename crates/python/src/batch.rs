@@ -224,7 +224,7 @@ impl Delivery<'_> {
     /// Takes finished runs until all chunks are delivered.
     fn all(&mut self) -> PyResult<()> {
         let mut finished = 0;
-        let mut told = std::time::Instant::now();
+        let mut last_report = std::time::Instant::now();
         for number in 0..self.chunks.len() {
             let chunk = self.chunks[number].clone();
             while self.tables[chunk.clone()].iter().any(Option::is_none) {
@@ -235,8 +235,8 @@ impl Delivery<'_> {
                 }
                 finished += news.len();
                 self.keep(news)?;
-                if told.elapsed() >= TICK {
-                    told = std::time::Instant::now();
+                if last_report.elapsed() >= TICK {
+                    last_report = std::time::Instant::now();
                     self.tell(self.batch.share(finished), finished)?;
                 }
             }

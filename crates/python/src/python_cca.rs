@@ -135,8 +135,8 @@ impl Object {
         }
         let number =
             |name: &str| -> PyResult<Option<f64>> {
-                let found = answer.getattr(name).and_then(|value| value.extract());
-                found.map_err(|_| {
+                let result = answer.getattr(name).and_then(|value| value.extract());
+                result.map_err(|_| {
                 let shown = answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
                 refuse(format!(
                     "{}: report answers {shown}, which has no number {name}; allowed: None, or a \

@@ -299,8 +299,8 @@ impl Run {
     /// `None` if the connection is not open or has no selector.
     fn selection(&self, connection: u32) -> PyResult<Option<(&'static str, Vec<Known>)>> {
         let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
-        let found = self.with_simulation(|simulation| simulation.selection(connection))?;
-        Ok(found.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
+        let result = self.with_simulation(|simulation| simulation.selection(connection))?;
+        Ok(result.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
     }
 
     /// Has a CCA take over a connection that has a selector, at the selector's next sample.

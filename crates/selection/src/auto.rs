@@ -212,14 +212,14 @@ mod tests {
 
     #[test]
     fn words_that_a_policy_cannot_use_are_refused() {
-        let told = |text: &str| {
+        let checked = |text: &str| {
             let auto = words(text).expect("words");
             let policy = builtin(&auto.policy).expect("built in");
             auto.check(&policy).map_err(|error| error.to_string())
         };
         for policy in ["default", "fixed", "bpftune", "thesis-inflight"] {
             assert_eq!(
-                told(&format!("policy={policy} prefer=bbr/cubic")),
+                checked(&format!("policy={policy} prefer=bbr/cubic")),
                 Err(format!(
                     "auto: prefer: \"bbr/cubic\" with policy {policy:?}, which never returns equivalent CCAs; \
                      allowed: with rules and tables that do"
@@ -227,10 +227,13 @@ mod tests {
             );
         }
         for policy in ["rules", "thesis-establishment"] {
-            assert_eq!(told(&format!("policy={policy} prefer=bbr/cubic")), Ok(()));
-            assert!(told(&format!("policy={policy} cca=bbr")).is_err());
+            assert_eq!(
+                checked(&format!("policy={policy} prefer=bbr/cubic")),
+                Ok(())
+            );
+            assert!(checked(&format!("policy={policy} cca=bbr")).is_err());
         }
-        assert_eq!(told("policy=fixed cca=bbr"), Ok(()));
+        assert_eq!(checked("policy=fixed cca=bbr"), Ok(()));
     }
 
     #[test]
@@ -244,15 +247,15 @@ choose = ["bbr"]
 because = "test"
 "#;
         let policy = Policy::from_toml(text, "mine.toml").expect("a policy");
-        let told = |requirement: &str| {
+        let checked = |requirement: &str| {
             let auto = words(&format!("policy=mine.toml requirement={requirement}"));
             let checked = auto.expect("words").check(&policy);
             checked.map_err(|error| error.to_string())
         };
-        assert_eq!(told("goodput"), Ok(()));
-        assert_eq!(told("1/1/2"), Ok(()));
+        assert_eq!(checked("goodput"), Ok(()));
+        assert_eq!(checked("1/1/2"), Ok(()));
         assert_eq!(
-            told("delay"),
+            checked("delay"),
             Err(
                 "auto: requirement: \"delay\" with policy \"mine.toml\", which says nothing about it; \
                  allowed: goodput, balanced"
@@ -260,7 +263,7 @@ because = "test"
             )
         );
         // Weights are treated as the nearest named requirement.
-        assert!(told("1/9/1").is_err());
+        assert!(checked("1/9/1").is_err());
     }
 
     #[test]

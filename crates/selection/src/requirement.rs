@@ -266,10 +266,10 @@ mod tests {
 
     #[test]
     fn the_score_of_a_video_is_a_requirement_of_results_only() {
-        let told = "qoe".parse::<Requirement>().unwrap_err();
+        let message = "qoe".parse::<Requirement>().unwrap_err();
         assert!(
-            told.starts_with("no policy can select by \"qoe\""),
-            "{told}"
+            message.starts_with("no policy can select by \"qoe\""),
+            "{message}"
         );
     }
 

@@ -160,9 +160,9 @@ def _campaign(runs: int) -> dict[str, float]:
     engine_s = _engine_s(scenario.with_cca(cca), runs)
     peak = peak_memory_mb()
     start = time.process_time()
-    found = compare(scenario, cca=cca, runs=runs)
+    result = compare(scenario, cca=cca, runs=runs)
     spent = time.process_time() - start
-    rows_mb = sum(table.nbytes for table in found.results.tables.values()) / 2**20
+    rows_mb = sum(table.nbytes for table in result.results.tables.values()) / 2**20
     return {
         "campaign_overhead_ms_per_run": 1e3 * (spent - engine_s) / runs,
         "campaign_kb_per_run": 1024 * (peak_memory_mb() - peak - rows_mb) / runs,

@@ -145,7 +145,7 @@ APPROXIMATIONS = (
 
 def approximations(runs: int, ccas: Sequence[str] = ("cubic", "bbr")) -> list[Approximation]:
     """Returns the effect of the approximations on mean goodput, over the same seeds."""
-    found = []
+    result = []
     for name, scenario, cheap, exact in APPROXIMATIONS:
         both = [compare(scenario, cca=ccas, runs=runs, set=changes).runs for changes in (cheap, exact)]
         for cca in ccas:
@@ -154,8 +154,8 @@ def approximations(runs: int, ccas: Sequence[str] = ("cubic", "bbr")) -> list[Ap
             )
             pairs = zip(ours, theirs, strict=True)
             difference = estimate([a - b for a, b in pairs])
-            found.append(Approximation(name, scenario, cca, estimate(theirs).mean, difference))
-    return found
+            result.append(Approximation(name, scenario, cca, estimate(theirs).mean, difference))
+    return result
 
 
 def of_ns3() -> dict[str, dict[str, str]]:

@@ -64,10 +64,10 @@ class Campaign:
         try:
             if about_in(self.folder) != self.origin:
                 return None
-            found = read_results(self.folder)
+            result = read_results(self.folder)
         except CelltcpError:
             return None
-        return Results(StoredTables(self.folder, list(found.tables)), self.origin, is_repeat=True)
+        return Results(StoredTables(self.folder, list(result.tables)), self.origin, is_repeat=True)
 
 
 def run_campaigns(
@@ -163,13 +163,13 @@ def _run(
     progress: Progress | None,
 ) -> list[Results]:
     """Runs what is missing, and returns the results of all campaigns."""
-    found = [each.finished() for each in campaigns]
-    missing = [each for each, there in zip(campaigns, found, strict=True) if there is None]
+    result = [each.finished() for each in campaigns]
+    missing = [each for each, there in zip(campaigns, result, strict=True) if there is None]
     if not missing:
         if folder is not None and _are_of(campaigns, keys_of_parts(folder)):
             # Left by a command that was killed when all was done.
             remove_working(folder / PARTS)
-        return [there for there in found if there is not None]
+        return [there for there in result if there is not None]
     if folder is not None:
         remove_pictures(folder)
     for each in missing:
@@ -195,4 +195,4 @@ def _run(
         raise
     if folder is not None:
         remove_working(folder / PARTS)
-    return [there if there is not None else next(fresh) for there in found]
+    return [there if there is not None else next(fresh) for there in result]

@@ -48,14 +48,14 @@ def made_of(about: Mapping[str, Any]) -> MadeOf:
     scenario = tomllib.loads(about["scenario"])
     name, _, kernel = str(about["engine"]).partition("-")
     path = scenario.get("path", {})
-    found: MadeOf = {
+    result: MadeOf = {
         "engine": {"name": name, "kernel": kernel or None, "build": about.get("build")},
         "path": {field: path[field] for field in ("rtt", "buffer", "queue") if field in path},
         "tcp": scenario.get("tcp", {}),
     }
     if kernel and "kernel" in scenario:
-        found["kernel"] = scenario["kernel"]
-    return found
+        result["kernel"] = scenario["kernel"]
+    return result
 
 
 def ran_by(about: Mapping[str, Any]) -> str:

@@ -137,10 +137,10 @@ def _radio(runs: int) -> BenchOutcome:
     for heading in ("approximation", "scenario", "CCA", "without it", "difference"):
         table.add_column(heading)
     for each in radio.approximations(runs):
-        found = each.difference
-        spread = f" ±{found.ci95:.3f}" if found.ci95 is not None else ""
+        result = each.difference
+        spread = f" ±{result.ci95:.3f}" if result.ci95 is not None else ""
         figures[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
         exact = f"{each.exact_mbps:.2f}"
-        table.add_row(each.name, each.scenario, each.cca, exact, f"{found.mean:+.3f}{spread}")
+        table.add_row(each.name, each.scenario, each.cca, exact, f"{result.mean:+.3f}{spread}")
     print_table(console, table)
     return figures

@@ -41,14 +41,14 @@ class OnDemand(MutableMapping[str, click.Command]):
         self._known: dict[str, click.Command | None] = dict.fromkeys(SENTENCES)
 
     def __getitem__(self, name: str) -> click.Command:
-        found = self._known[name]
-        if found is None:
+        result = self._known[name]
+        if result is None:
             with leaving_at_once():
-                found = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
-            add_verbosity(found)
-            add_schemas(found, (name,))
-            self._known[name] = found
-        return found
+                result = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
+            add_verbosity(result)
+            add_schemas(result, (name,))
+            self._known[name] = result
+        return result
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._known[name] = command

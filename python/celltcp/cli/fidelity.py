@@ -124,33 +124,33 @@ def fidelity(
     folder = prepare_folder(out) if out else None
     sides = EnginePair(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:
-        found = judge(cases, ccas, runs, seed, sides, progress=progress)
-    if decide and found.undecided:
+        result = judge(cases, ccas, runs, seed, sides, progress=progress)
+    if decide and result.undecided:
         more = replace(sides, out=folder / DECIDED if folder else None)
         with progress_bar("deciding") as progress:
-            found = judge_again(found, cases, decide, more, progress=progress)
+            result = judge_again(result, cases, decide, more, progress=progress)
     causes = known_causes()
-    distribution = distribution_of(found, cases) if count else None
-    described = found.to_json(causes)
+    distribution = distribution_of(result, cases) if count else None
+    described = result.to_json(causes)
     if distribution:
         described["distribution"] = distribution.to_json()
 
     def show() -> None:
-        print_fidelity(found)
+        print_fidelity(result)
         if distribution:
             print_distribution(distribution)
 
     print_result(lambda: described, json_file, show)
     if folder:
-        write_text(folder / ROWS, csv_text(found, causes))
+        write_text(folder / ROWS, csv_text(result, causes))
         if count:
             for case in cases:
                 write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
-        save_pictures(found, folder)
+        save_pictures(result, folder)
     if page:
-        file = write_page(found, Path(page), command_line(context), causes)
+        file = write_page(result, Path(page), command_line(context), causes)
         note(f"page: {file}")
-    if strict and found.outside:
+    if strict and result.outside:
         sys.exit(1)
 
 
@@ -172,7 +172,7 @@ def command_line(context: click.Context) -> str:
     return shlex.join(words)
 
 
-def print_fidelity(found: Fidelity) -> None:
+def print_fidelity(result: Fidelity) -> None:
     """Prints a table per group, and the number of differences within their bands."""
     from celltcp.fidelity.cases import group_titles
     from celltcp.fidelity.report.tables import group_table
@@ -183,19 +183,19 @@ def print_fidelity(found: Fidelity) -> None:
 
     console = wide_console(_PAGE)
     for group, title in group_titles().items():
-        mine = [judgement for judgement in found.judgements if judgement.group == group]
+        mine = [judgement for judgement in result.judgements if judgement.group == group]
         if mine:
             print_table(console, terminal_table(group_table(mine, title)), _DROPPABLE)
     console.print(LEGEND)
-    total = len(found.judgements)
+    total = len(result.judgements)
     console.print(
-        f"celltcp {found.version} against Linux {found.kernel_version}, {found.runs} runs each: "
-        f"{found.within} of {total} within their bands, {len(found.undecided)} undecided, "
-        f"{len(found.outside)} outside"
+        f"celltcp {result.version} against Linux {result.kernel_version}, {result.runs} runs each: "
+        f"{result.within} of {total} within their bands, {len(result.undecided)} undecided, "
+        f"{len(result.outside)} outside"
     )
 
 
-def print_distribution(found: Distribution) -> None:
+def print_distribution(result: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
     from celltcp.fidelity.report.tables import beyond_table, quantiles_table, traits_table
     from celltcp.present.console import wide_console
@@ -203,19 +203,19 @@ def print_distribution(found: Distribution) -> None:
     from celltcp.present.terminal import terminal_table
 
     console = wide_console()
-    print_table(console, terminal_table(quantiles_table(found)))
-    print_table(console, terminal_table(traits_table(found)))
-    if found.outside:
-        print_table(console, terminal_table(beyond_table(found)), ("other traits",))
+    print_table(console, terminal_table(quantiles_table(result)))
+    print_table(console, terminal_table(traits_table(result)))
+    if result.outside:
+        print_table(console, terminal_table(beyond_table(result)), ("other traits",))
 
 
-def save_pictures(found: Fidelity, folder: Path) -> None:
+def save_pictures(result: Fidelity, folder: Path) -> None:
     """Draws the overview, and the trajectories of each case and congestion control."""
     from celltcp.fidelity.plots import draw_overview, draw_trajectories
     from celltcp.present.style import save
 
-    for judgement in found.judgements:
-        picture = draw_trajectories(judgement, found.seed)
+    for judgement in result.judgements:
+        picture = draw_trajectories(judgement, result.seed)
         save(picture, folder / judgement.case / f"{judgement.cca}.png")
     for ending in ("png", "svg"):
-        note(f"picture: {save(draw_overview(found), folder / f'overview.{ending}')}")
+        note(f"picture: {save(draw_overview(result), folder / f'overview.{ending}')}")

@@ -74,9 +74,9 @@ def status(as_json: bool) -> None:
 
     from celltcp.kernel.status import status as state
 
-    found = state()
+    result = state()
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps(result, indent=1))
         return
     from rich.table import Table
 
@@ -84,11 +84,11 @@ def status(as_json: bool) -> None:
     from celltcp.present.fit_table import print_table
 
     console = wide_console()
-    if found["kernels"]:
+    if result["kernels"]:
         table = Table()
         for heading in ("Linux", "source", "congestion controls", "MB", "built", "state"):
             table.add_column(heading, justify="right" if heading == "MB" else "left")
-        for row in found["kernels"]:
+        for row in result["kernels"]:
             table.add_row(
                 row["version"],
                 row["source"],
@@ -100,11 +100,11 @@ def status(as_json: bool) -> None:
         print_table(console, table)
     else:
         console.print("No kernel is built; `celltcp kernel build` builds one.")
-    for work in found["work"]:
+    for work in result["work"]:
         console.print(
             f"unfinished or kept: {work['path']}, {work['size_bytes'] / 1e9:.1f} GB", soft_wrap=True
         )
-    console.print(f"kernels are in {found['folder']}", soft_wrap=True)
+    console.print(f"kernels are in {result['folder']}", soft_wrap=True)
 
 
 @kernel.command()

@@ -132,8 +132,8 @@ def _sweep(folders: list[Path]) -> Sweep:
 
 def _order(value: str) -> tuple[float, str]:
     """Returns a key by which values are in order: numbers first, by what they are worth as written."""
-    found = _NUMBER.match(value)
-    return (float(found[0]) if found else float("inf"), value)
+    result = _NUMBER.match(value)
+    return (float(result[0]) if result else float("inf"), value)
 
 
 def _evaluation(folder: Path) -> Evaluation:

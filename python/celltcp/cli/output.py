@@ -47,8 +47,8 @@ def print_trace_summary(scenario: Scenario) -> None:
     beside = None if given else matching_uplink(files.get("down", ""))
     for file, direction, told, _, _ in scenario.traces:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
-        found = " (found beside the downlink)" if is_beside else ""
-        note(f"{direction}link {file}{found}: {told}")
+        result = " (found beside the downlink)" if is_beside else ""
+        note(f"{direction}link {file}{result}: {told}")
 
 
 def print_load_summary(loaded: LoadedSet) -> None:

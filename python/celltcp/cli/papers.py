@@ -108,12 +108,12 @@ def papers(
             continue
         wanted = _wanted(each, tables[each.name], scenario)
         alike = kept.setdefault(str(replay.era), {})
-        found = _run(tables[each.name], wanted, replay, alike)
-        rows += [row.to_json() for one in found for row in one.rows]
+        result = _run(tables[each.name], wanted, replay, alike)
+        rows += [row.to_json() for one in result for row in one.rows]
         if json_file != "-":
-            _print(found)
+            _print(result)
         if folder:
-            _draw(found, folder, f"published-{each.name}" if everything else "published")
+            _draw(result, folder, f"published-{each.name}" if everything else "published")
     if json_file is not None:
         print_result(lambda: rows, json_file, lambda: None)
 
@@ -176,14 +176,14 @@ def _run(
     return run_tables(tables, scenarios, replay, progress_bar, kept)
 
 
-def _draw(found: Sequence[Outcome], folder: Path, name: str) -> None:
+def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:
     """Draws what has published numbers in one picture, and each experiment in one of its own."""
     from celltcp.publications.plots import draw_outcomes
 
-    if numbered := [each for each in found if each.agreements] or list(found):
+    if numbered := [each for each in result if each.agreements] or list(result):
         draw(draw_outcomes(numbered), folder, name)
     pictures: dict[str, list[Outcome]] = {}
-    for each in found:
+    for each in result:
         if each.groups:
             picture = f"{each.table.publication}-{each.table.experiment}"
             pictures.setdefault(picture, []).append(each)
@@ -191,12 +191,12 @@ def _draw(found: Sequence[Outcome], folder: Path, name: str) -> None:
         draw(draw_outcomes(outcomes), folder, picture)
 
 
-def _print(found: Sequence[Outcome]) -> None:
+def _print(result: Sequence[Outcome]) -> None:
     from celltcp.present.console import wide_console
     from celltcp.publications.tables import print_outcome
 
     console = wide_console()
-    for each in found:
+    for each in result:
         print_outcome(each, console)
 
 
@@ -263,7 +263,7 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
         if not concerned:
             continue
         scenarios = _wanted(each, concerned, scenario)
-        found = {
+        result = {
             value: _run(
                 concerned,
                 scenarios,
@@ -273,5 +273,5 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
         }
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
         for number in range(len(concerned)):
-            by_value = [(value, outcomes[number]) for value, outcomes in found.items()]
+            by_value = [(value, outcomes[number]) for value, outcomes in result.items()]
             print_sweep(condition.field, by_value, console)

@@ -303,11 +303,11 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
 
     check_json(json_file)
     times = (_seconds(delay, "--delay"), _seconds(hold, "--hold"))
-    found = reset_savings(files, delay_s=times[0], hold_s=times[1])
-    print_result(found.outcome, json_file, lambda: print_resets(found))
-    for file, offset, reason in found.broken:
+    result = reset_savings(files, delay_s=times[0], hold_s=times[1])
+    print_result(result.outcome, json_file, lambda: print_resets(result))
+    for file, offset, reason in result.broken:
         click.echo(f"celltcp: {file}: broken at byte {offset}: {reason}", err=True)
-    if found.broken:
+    if result.broken:
         sys.exit(1)
 
 
@@ -315,10 +315,10 @@ def _seconds(text: str, option_name: str) -> float:
     """Returns a time of the command line, s."""
     from celltcp._core import in_unit
 
-    found = in_unit(text, "s")
-    if found is None:
+    result = in_unit(text, "s")
+    if result is None:
         raise click.UsageError(f"{option_name}: {text!r} is not a time such as 30ms")
-    return found
+    return result
 
 
 def _tagged(name: str, notes: list[Any]) -> pd.DataFrame:

@@ -67,14 +67,14 @@ def calibrate(
     with progress_bar("driving") as progress:
         highway = drive(runs, seed, changes=drives, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:
-        found = reports(seed, progress=progress)
+        result = reports(seed, progress=progress)
     console = wide_console()
     print_highway(highway, console)
-    print_reports(found, console)
+    print_reports(result, console)
     if phones:
         print_phone_logs(phones, console)
     if folder:
-        pictures = {"highway": draw_highway(highway), "cqi": draw_reports(found)}
+        pictures = {"highway": draw_highway(highway), "cqi": draw_reports(result)}
         if phones:
             pictures["phone-logs"] = draw_phone_logs(phones)
         for name, picture in pictures.items():
@@ -97,11 +97,11 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
     from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
 
     with progress_bar("RTT") as progress:
-        found = rtt_jitter(runs, seed, scenarios or SCENARIOS, changes, progress)
-    print_rtt(found, wide_console(100))
+        result = rtt_jitter(runs, seed, scenarios or SCENARIOS, changes, progress)
+    print_rtt(result, wide_console(100))
 
 
-def print_rtt(found: list[RttJitter], console: Console) -> None:
+def print_rtt(result: list[RttJitter], console: Console) -> None:
     """Prints the RTT samples under NewReno, and the end of slow start."""
     from rich.table import Table
 
@@ -116,7 +116,7 @@ def print_rtt(found: list[RttJitter], console: Console) -> None:
     )
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "scenario" else "right")
-    for each in found:
+    for each in result:
         table.add_row(
             each.scenario.removeprefix("mobility/"),
             _number(each.lowest_ms, 1),
@@ -133,7 +133,7 @@ def print_rtt(found: list[RttJitter], console: Console) -> None:
     )
 
 
-def print_highway(found: Highway, console: Console) -> None:
+def print_highway(result: Highway, console: Console) -> None:
     """Prints the rows by SINR, and then published figures beside ours."""
     from rich.table import Table
 
@@ -141,7 +141,7 @@ def print_highway(found: Highway, console: Console) -> None:
     from celltcp.radio.opportunities import MODULATIONS
 
     table = Table(title="highway/traffic by mean SINR of a second; shares of transport blocks in %")
-    modulations = [name for name in MODULATIONS.values() if found.by_sinr[name].sum() > 0]
+    modulations = [name for name in MODULATIONS.values() if result.by_sinr[name].sum() > 0]
     columns = {
         **{name: name for name in modulations},
         "bler": "BLER",
@@ -152,21 +152,21 @@ def print_highway(found: Highway, console: Console) -> None:
     }
     for heading in ("SINR, dB", "seconds, %", *columns.values(), "RTT,\nms"):
         table.add_column(heading, justify="right")
-    for row in found.by_sinr.to_dict("records"):
+    for row in result.by_sinr.to_dict("records"):
         parts = (_percent(row[column]) for column in ("seconds", *columns))
         table.add_row(str(row["range"]), *parts, _number(row["rtt_ms"], 1))
     print_table(console, table)
     table = Table(title="Published figures and ours")
     for heading in ("figure", "published", "here", "holds"):
         table.add_column(heading, justify="left" if heading == "figure" else "right")
-    for figure in found.figures:
+    for figure in result.figures:
         words = {True: "yes", False: "no", None: ""}
         table.add_row(figure.name, figure.published, _number(figure.ours, 3), words[figure.holds])
     print_table(console, table)
     table = Table(title="Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median")
     for heading in ("CCA", "published", "here", "downloads"):
         table.add_column(heading, justify="left" if heading == "CCA" else "right")
-    for each in found.throughputs:
+    for each in result.throughputs:
         texts = [
             f"{mean:.1f} ± {sd:.1f}, {median:.1f}" for mean, sd, median in (each.published, each.ours)
         ]
@@ -177,7 +177,7 @@ def print_highway(found: Highway, console: Console) -> None:
     )
 
 
-def print_reports(found: list[Reports], console: Console) -> None:
+def print_reports(result: list[Reports], console: Console) -> None:
     """Prints the CQI under each kind of fading, and the relations between them."""
     from rich.table import Table
 
@@ -187,16 +187,16 @@ def print_reports(found: list[Reports], console: Console) -> None:
     table = Table(title=f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h")
     for heading in ("fading", "mean", "standard deviation", "change from one to the next", "reports"):
         table.add_column(heading, justify="left" if heading == "fading" else "right")
-    for each in found:
+    for each in result:
         figures = (f"{value:.2f}" for value in (each.mean, each.sd, each.change))
         table.add_row(each.model, *figures, str(len(each.cqi)))
     print_table(console, table)
-    for relation, holds in relations(found).items():
+    for relation, holds in relations(result).items():
         console.print(f"{relation}: {'holds' if holds else 'does not hold'}")
     console.print("Seen on a testbed: Atxutegi, PhD thesis, UPV/EHU, 2018, section 5.5.2, figure 5.23.")
 
 
-def print_phone_logs(found: PhoneLogs, console: Console) -> None:
+def print_phone_logs(result: PhoneLogs, console: Console) -> None:
     """Prints the CQI of phones by SNR, beside ours."""
     from rich.table import Table
 
@@ -204,18 +204,20 @@ def print_phone_logs(found: PhoneLogs, console: Console) -> None:
     from celltcp.radio.calibration.phone_logs import LEAST_S, NETWORK, median_distance
 
     table = Table(
-        title=f"CQI by SNR: {found.files} phone logs, seconds on {NETWORK}, and our thresholds"
+        title=f"CQI by SNR: {result.files} phone logs, seconds on {NETWORK}, and our thresholds"
     )
     for heading in ("SNR, dB", "seconds", "lower quartile", "median", "upper quartile", "mean", "ours"):
         table.add_column(heading, justify="right")
-    for row in found.by_snr.to_dict("records"):
+    for row in result.by_snr.to_dict("records"):
         quartiles = (f"{row[name]:.0f}" for name in ("low", "median", "high"))
         table.add_row(
             str(row["sinr_db"]), str(row["seconds"]), *quartiles, f"{row['mean']:.1f}", str(row["ours"])
         )
     print_table(console, table)
     console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
-    console.print(f"ours less the phones' median, mean over the seconds: {median_distance(found):+.2f}")
+    console.print(
+        f"ours less the phones' median, mean over the seconds: {median_distance(result):+.2f}"
+    )
 
 
 def _percent(value: float) -> str:

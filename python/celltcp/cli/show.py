@@ -150,13 +150,13 @@ def _verify(folders: tuple[str, ...]) -> None:
 
     from celltcp.results.verifying import verify
 
-    found = [verify(Path(folder)) for folder in folders]
-    for folder, each in zip(folders, found, strict=True):
+    result = [verify(Path(folder)) for folder in folders]
+    for folder, each in zip(folders, result, strict=True):
         for line in each.damaged:
             click.echo(f"celltcp: {line}", err=True)
         damaged = f", {len(each.damaged)} damaged or missing" if each.damaged else ""
         click.echo(f"{folder}: {each.intact} intact{damaged}")
-    if any(each.damaged for each in found):
+    if any(each.damaged for each in result):
         sys.exit(1)
 
 

@@ -79,14 +79,14 @@ def _check() -> None:
 
     from celltcp.video.check import check
 
-    found = check()
-    for each in found:
+    result = check()
+    for each in result:
         scores = ", ".join(
             f"{name} {score:.3f} (reference {each.reference[name]:.3f})"
             for name, score in each.here.items()
         )
         click.echo(f"{each.session}: {scores}: {'agrees' if each.agrees else 'differs'}")
-    if not all(each.agrees for each in found):
+    if not all(each.agrees for each in result):
         sys.exit(1)
 
 

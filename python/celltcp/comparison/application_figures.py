@@ -33,8 +33,8 @@ def application_figures(
         return {}
     events = results.tables["events"]
     kinds = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(list(APP_METRICS)))
-    found = rows_of(events.filter(kinds), "run", "flow", "kind", "detail")
-    mine = [(kind, run, float(detail)) for run, flow, kind, detail in found if (run, flow) in tested]
+    result = rows_of(events.filter(kinds), "run", "flow", "kind", "detail")
+    mine = [(kind, run, float(detail)) for run, flow, kind, detail in result if (run, flow) in tested]
     keys = [(kind, run) for kind, run, _ in mine]
     means = means_by(keys, [value for *_, value in mine], sorted(set(keys)))
     known = {kind for kind, _ in means}

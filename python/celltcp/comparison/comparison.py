@@ -174,8 +174,8 @@ class Comparison(Recorded):
         """
         decides = self.decides
         return {
-            requirement: list(found.ranked) if decides and not found.contradicted_by else []
-            for requirement, found in self.verdicts.items()
+            requirement: list(result.ranked) if decides and not result.contradicted_by else []
+            for requirement, result in self.verdicts.items()
         }
 
     @property
@@ -191,14 +191,14 @@ class Comparison(Recorded):
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
         served = self._served(list(series))
-        found = {}
+        result = {}
         for requirement, metric in self.requirements.items():
             each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
             if each.leader is not None and not random:
                 why = contradiction(each.leader, metric, served)
                 each = replace(each, contradicted_by=why)
-            found[requirement] = each
-        return found
+            result[requirement] = each
+        return result
 
     def _served(self, ccas: Sequence[str]) -> dict[str, dict[str, list[float]]]:
         """Returns what the application got: values of the runs by figure and CCA."""
@@ -318,14 +318,14 @@ class Comparison(Recorded):
             "recommendation": self.recommendation,
             "verdicts": {
                 requirement: {
-                    "best": found.best,
-                    "leader": found.leader,
-                    "tied": list(found.tied),
-                    "undecided": list(found.undecided),
-                    "runs_needed": found.runs_needed,
-                    "contradicted_by": found.contradicted_by,
+                    "best": result.best,
+                    "leader": result.leader,
+                    "tied": list(result.tied),
+                    "undecided": list(result.undecided),
+                    "runs_needed": result.runs_needed,
+                    "contradicted_by": result.contradicted_by,
                 }
-                for requirement, found in self.verdicts.items()
+                for requirement, result in self.verdicts.items()
             },
             **self._occasional(),
             "warnings": self.warnings,
@@ -333,9 +333,9 @@ class Comparison(Recorded):
 
     def _occasional(self) -> OccasionalOutcome:
         """Returns the parts of the JSON that only some comparisons have."""
-        found: OccasionalOutcome = {}
+        result: OccasionalOutcome = {}
         if self.several_flows:
-            found["shares"] = [
+            result["shares"] = [
                 {
                     "cca": each.lineup,
                     "flow": each.flow,
@@ -347,7 +347,7 @@ class Comparison(Recorded):
                 for each in self.mean_shares()
             ]
         if selected := used_in(self.results):
-            found["selection"] = [
+            result["selection"] = [
                 {
                     "cca": each.lineup,
                     "flow": each.flow,
@@ -358,12 +358,12 @@ class Comparison(Recorded):
                 }
                 for each in selected
             ]
-        return found
+        return result
 
     def _json_runs(self) -> list[RunRow]:
         rows = zip(*self._columns.values(), strict=True)
-        found = [dict(zip(self._columns, row, strict=True)) for row in rows]
-        return [json_row({**row, "middlebox": self.middlebox(row["cca"])}, dict) for row in found]
+        result = [dict(zip(self._columns, row, strict=True)) for row in rows]
+        return [json_row({**row, "middlebox": self.middlebox(row["cca"])}, dict) for row in result]
 
     @property
     def warnings(self) -> list[str]:
@@ -372,10 +372,10 @@ class Comparison(Recorded):
 
     @functools.cached_property
     def _warnings(self) -> list[str]:
-        found = all_warnings(self.results)
+        result = all_warnings(self.results)
         if not self.decides and len(self.ccas) > 1:
-            found.append("one run of a random scenario is not conclusive; use --runs 10 or more")
-        return found
+            result.append("one run of a random scenario is not conclusive; use --runs 10 or more")
+        return result
 
     def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Per congestion control the values of each metric, in the order of the seeds."""
@@ -402,12 +402,12 @@ def _difference(
 ) -> DifferenceRow:
     """Returns the paired difference of the best congestion control for a requirement to another."""
     best, other = pair
-    found = paired_difference(series[best][metric], series[other][metric])
+    result = paired_difference(series[best][metric], series[other][metric])
     return {
         "requirement": requirement,
         "best": best,
         "other": other,
-        "mean": json_value(found.mean),
-        "ci95": found.ci95,
-        "tied": found.includes_zero,
+        "mean": json_value(result.mean),
+        "ci95": result.ci95,
+        "tied": result.includes_zero,
     }

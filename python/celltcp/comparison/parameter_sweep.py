@@ -142,7 +142,7 @@ def sweep_with(
         )
         place = None if folder is None else folder / folder_name(field, value)
         planned.append(settings.plan(loaded, engine, place))
-    found = run_campaigns(
+    result = run_campaigns(
         planned,
         workers=settings.workers,
         folder=folder,
@@ -150,7 +150,7 @@ def sweep_with(
         dry_run=settings.dry_run,
         progress=progress,
     )
-    comparisons = [Comparison(results) for results in found]
+    comparisons = [Comparison(results) for results in result]
     return Sweep(field, dict(zip(values, comparisons, strict=True)))
 
 

@@ -69,8 +69,8 @@ def run_table(
 
     def total(metric: str) -> list[Any]:
         # Where one is unknown, and so no whole number, none is.
-        found: list[Any] = np.array(each_run(metric, sum)).tolist()
-        return found
+        result: list[Any] = np.array(each_run(metric, sum)).tolist()
+        return result
 
     def weighted(metric: str) -> list[float]:
         values, segments = columns[metric], columns["segments"]
@@ -144,10 +144,10 @@ def _measured(results: Results, derived: Weights | Bounded) -> list[float]:
     values = derived.measure(frame(slots)).to_numpy(np.float64)
     known, group = np.unique(connections(slots), return_inverse=True)
     means = group_means(values, group, len(known))
-    found: list[float] = values_of(
+    result: list[float] = values_of(
         connections(results.tables["flows"]), known, means, math.nan
     ).tolist()
-    return found
+    return result
 
 
 def _completions(

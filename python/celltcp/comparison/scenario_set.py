@@ -70,16 +70,16 @@ class ScenarioSet:
 
         Scenarios whose runs leave the best one undecided count for none.
         """
-        found: dict[str, dict[str, list[str]]] = {}
+        result: dict[str, dict[str, list[str]]] = {}
         for name, comparison in self.comparisons.items():
             for requirement, verdict in comparison.verdicts.items():
-                leading = found.setdefault(requirement, {cca: [] for cca in self.ccas})
+                leading = result.setdefault(requirement, {cca: [] for cca in self.ccas})
                 if verdict.best is None:
                     continue
                 for cca in (verdict.best, *verdict.tied):
                     if cca in leading:
                         leading[cca].append(name)
-        return found
+        return result
 
     def to_json(self) -> ScenarioSetOutcome:
         """Result of each scenario, and the mean over all of them; the same for the same seeds."""
@@ -173,10 +173,10 @@ def load_all(scenarios: str | Sequence[str], settings: RunSettings) -> LoadedSet
     Raises:
         CelltcpError: if a name is no scenario, or nothing is named.
     """
-    found, left_out = load_each(scenarios, settings.load)
-    short = [short_name(name) for name in found]
-    names = [one if short.count(one) == 1 else name for one, name in zip(short, found, strict=True)]
-    return LoadedSet(dict(zip(names, found.values(), strict=True)), tuple(left_out))
+    result, left_out = load_each(scenarios, settings.load)
+    short = [short_name(name) for name in result]
+    names = [one if short.count(one) == 1 else name for one, name in zip(short, result, strict=True)]
+    return LoadedSet(dict(zip(names, result.values(), strict=True)), tuple(left_out))
 
 
 def compare_loaded(
@@ -195,7 +195,7 @@ def compare_loaded(
     planned = [
         settings.plan(scenario, engine, places[name]) for name, scenario in loaded.scenarios.items()
     ]
-    found = run_campaigns(
+    result = run_campaigns(
         planned,
         workers=settings.workers,
         folder=folder,
@@ -203,7 +203,7 @@ def compare_loaded(
         dry_run=settings.dry_run,
         progress=progress,
     )
-    comparisons = [Comparison(results) for results in found]
+    comparisons = [Comparison(results) for results in result]
     return ScenarioSet(dict(zip(loaded.scenarios, comparisons, strict=True)), loaded.left_out)
 
 

@@ -71,14 +71,14 @@ def shared_path(results: Results) -> Shared:
     flows = results.tables["flows"]
     of_connection = list(rows_of(flows, "run", "name", "cca"))
     slot_s = float(results.about["slot_s"])
-    spans, found = _while_all_are_there(
+    spans, result = _while_all_are_there(
         results, [(run, name) for run, name, _ in of_connection], slot_s
     )
     lengths = {run: span.slots(slot_s) for run, span in spans.items()}
-    flow_of = {each: of_connection[each] for each in found}
-    goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in found.items()}
+    flow_of = {each: of_connection[each] for each in result}
+    goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in result.items()}
     # Flows some connection of which was not there all of the time.
-    partly = {flow_of[each] for each, got in found.items() if got.slots < lengths[flow_of[each][0]]}
+    partly = {flow_of[each] for each, got in result.items() if got.slots < lengths[flow_of[each][0]]}
     competitors: dict[int, list[float]] = {}
     for each, flow in flow_of.items():
         if flow not in partly:
@@ -120,13 +120,13 @@ def _while_all_are_there(
     # Times of slots are sums of floating-point numbers.
     near = slot_s / 2
     shared = (times > begin - near) & (times < end + near)
-    found, first, group = np.unique(place[shared], return_index=True, return_inverse=True)
+    result, first, group = np.unique(place[shared], return_index=True, return_inverse=True)
     appearance = np.argsort(first)
     group = np.argsort(appearance)[group]
-    sums = group_sums(rates[shared], group, len(found)).tolist()
+    sums = group_sums(rates[shared], group, len(result)).tolist()
     counts = np.bincount(group).tolist()
     return spans, {
-        each: _Got(*got) for each, *got in zip(found[appearance].tolist(), sums, counts, strict=True)
+        each: _Got(*got) for each, *got in zip(result[appearance].tolist(), sums, counts, strict=True)
     }
 
 
@@ -145,9 +145,9 @@ def _spans(
     first, last = np.full(len(numbered), math.inf), np.full(len(numbered), -math.inf)
     np.minimum.at(first, of_slot, times)
     np.maximum.at(last, of_slot, times)
-    found: dict[int, _Span] = {}
+    result: dict[int, _Span] = {}
     for (run, _), number in numbered.items():
         if first[number] <= last[number]:
-            begin, end = found.get(run, _Span(-math.inf, math.inf))
-            found[run] = _Span(max(begin, float(first[number])), min(end, float(last[number])))
-    return found
+            begin, end = result.get(run, _Span(-math.inf, math.inf))
+            result[run] = _Span(max(begin, float(first[number])), min(end, float(last[number])))
+    return result

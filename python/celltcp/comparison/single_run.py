@@ -215,8 +215,8 @@ def run_with(
         return SingleRun(Results(_run(job, capture, None, progress), origin))
     with locked_folder(settings.out) as folder:
         check_replaceable(folder, origin, _FILES, overwrite=settings.overwrite)
-        if pcap is None and (found := _finished(folder, origin)):
-            return found
+        if pcap is None and (result := _finished(folder, origin)):
+            return result
         remove_pictures(folder)
         with staging(folder) as staged:
             file = SampleWriter(staged, names[0], origin)

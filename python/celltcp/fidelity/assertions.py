@@ -43,9 +43,9 @@ def first_difference(assertions: list[tuple[int, str, dict[str, int]]]) -> Diffe
     names: dict[str, Any] = {}
     for line, code, values in assertions:
         names.update(values)
-        found = _evaluate(line, code.strip(" \t") + "\n", names)
-        if found:
-            return found
+        result = _evaluate(line, code.strip(" \t") + "\n", names)
+        if result:
+            return result
     return None
 
 

@@ -89,7 +89,7 @@ def judge(
 
 
 def rerun_undecided(
-    found: Fidelity,
+    result: Fidelity,
     cases: Sequence[Case],
     runs: int,
     sides: EnginePair,
@@ -99,20 +99,20 @@ def rerun_undecided(
     """Judges the undecided comparisons again, with more runs.
 
     Args:
-        found: what was judged.
+        result: what was judged.
         cases: the cases that it is about.
         runs: runs of each; run i has the first seed plus i on both engines.
         sides: the engines, with a folder for the tables of these runs.
         progress: called with the share that is done.
     """
     open_ccas: dict[str, list[str]] = {}
-    for each in found.undecided:
+    for each in result.undecided:
         open_ccas.setdefault(each.case, []).append(each.cca)
     wanted = [(case, open_ccas[case.name]) for case in cases if case.name in open_ccas]
-    part = _judged(wanted, runs, found.seed, sides, progress)
+    part = _judged(wanted, runs, result.seed, sides, progress)
     again = {(each.case, each.cca): each for each in part.judgements}
-    judgements = [again.get((each.case, each.cca), each) for each in found.judgements]
-    return replace(found, judgements=judgements)
+    judgements = [again.get((each.case, each.cca), each) for each in result.judgements]
+    return replace(result, judgements=judgements)
 
 
 def outlined(
@@ -146,7 +146,7 @@ def _judged(
         judgements: list[Judgement] = []
         version = ""
         for number, (case, ccas) in enumerate(wanted):
-            found = [
+            result = [
                 run_case(
                     case,
                     ccas,
@@ -160,8 +160,8 @@ def _judged(
                 )
                 for place, engine in enumerate(engines)
             ]
-            judgements += judge_case(case, ccas, *found)
-            version = found[1].tables["runs"]["kernel_version"][0].as_py()
+            judgements += judge_case(case, ccas, *result)
+            version = result[1].tables["runs"]["kernel_version"][0].as_py()
     return Fidelity(judgements, __version__, version, runs, seed)
 
 

@@ -84,22 +84,22 @@ class Judgement:
     @property
     def outside(self) -> list[str]:
         """Metrics that are outside their bands, and whose intervals do not reach back."""
-        return [metric for metric, found in self.differences.items() if found.is_outside]
+        return [metric for metric, result in self.differences.items() if result.is_outside]
 
     @property
     def undecided(self) -> list[str]:
         """Metrics that are outside their bands, and whose intervals reach back."""
-        return [metric for metric, found in self.differences.items() if found.is_undecided]
+        return [metric for metric, result in self.differences.items() if result.is_undecided]
 
     @property
     def is_open(self) -> bool:
         """Whether more runs could change the verdict."""
-        return any(found.is_open for found in self.differences.values())
+        return any(result.is_open for result in self.differences.values())
 
     @property
     def use(self) -> float:
         """Largest ratio of a difference to its band."""
-        return max(found.band_ratio for found in self.differences.values())
+        return max(result.band_ratio for result in self.differences.values())
 
 
 @dataclass(frozen=True)
@@ -181,12 +181,12 @@ def difference(native: Sequence[float], kernel: Sequence[float], band: float | N
     pairs = [pair for pair in zip(native, kernel, strict=True) if not any(map(math.isnan, pair))]
     ours, theirs = [mine for mine, _ in pairs], [other for _, other in pairs]
     means = estimate(ours).mean, estimate(theirs).mean
-    found = paired_difference(ours, theirs)
-    if found.mean == 0.0 and means[1] == 0.0:
+    result = paired_difference(ours, theirs)
+    if result.mean == 0.0 and means[1] == 0.0:
         return Difference(*means, 0.0, None, band)
     scale = 100.0 / means[1] if means[1] else math.nan
-    ci95 = None if found.ci95 is None or math.isnan(scale) else found.ci95 * scale
-    return Difference(*means, found.mean * scale, ci95, band)
+    ci95 = None if result.ci95 is None or math.isnan(scale) else result.ci95 * scale
+    return Difference(*means, result.mean * scale, ci95, band)
 
 
 def _runs(results: Results) -> pd.DataFrame:
@@ -220,13 +220,13 @@ def _plain(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRow:
     distance = judgement.cwnd_distance
     metrics: MetricDifferences = {}
     for metric in METRICS:
-        if found := judgement.differences.get(metric):
+        if result := judgement.differences.get(metric):
             metrics[metric] = {
-                "native": _number(found.native),
-                "kernel": _number(found.kernel),
-                "difference_percent": _number(found.percent),
-                "ci95_percent": found.ci95,
-                "band_percent": found.band,
+                "native": _number(result.native),
+                "kernel": _number(result.kernel),
+                "difference_percent": _number(result.percent),
+                "ci95_percent": result.ci95,
+                "band_percent": result.band,
             }
     return {
         "case": judgement.case,

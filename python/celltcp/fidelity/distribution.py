@@ -146,27 +146,27 @@ class Distribution:
         }
 
 
-def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
+def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
     """Summarizes judgements of random cases."""
     traits = {case.name: traits_of(case.scenario) for case in cases}
     beyond = {
         id(judgement): [metric for metric in JUDGED if judgement.differences[metric].is_outside]
-        for judgement in found.judgements
+        for judgement in result.judgements
     }
     counts = dict.fromkeys(TRAITS, (0, 0))
-    for judgement in found.judgements:
+    for judgement in result.judgements:
         for name in traits[judgement.case]:
             count, so_far = counts[name]
             counts[name] = (count + 1, so_far + bool(beyond[id(judgement)]))
     outside = [
         OutOfBand(judgement, beyond[id(judgement)], mine, _most_suspicious(mine, counts))
-        for judgement in found.judgements
+        for judgement in result.judgements
         for mine in [traits[judgement.case]]
         if beyond[id(judgement)]
     ]
-    judged = {metric: each for metric in JUDGED if (each := _judged(found, metric))}
+    judged = {metric: each for metric in JUDGED if (each := _judged(result, metric))}
     return Distribution(
-        len(found.judgements),
+        len(result.judgements),
         {
             metric: {share: float(sizes.quantile(share)) for share in QUANTILES}
             for metric, differences in judged.items()
@@ -181,9 +181,9 @@ def distribution_of(found: Fidelity, cases: Sequence[Case]) -> Distribution:
     )
 
 
-def _judged(found: Fidelity, metric: str) -> list[Difference]:
+def _judged(result: Fidelity, metric: str) -> list[Difference]:
     """Differences of a metric where it has a band."""
-    of_metric = (each.differences[metric] for each in found.judgements)
+    of_metric = (each.differences[metric] for each in result.judgements)
     return [each for each in of_metric if each.band is not None]
 
 

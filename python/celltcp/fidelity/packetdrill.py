@@ -39,10 +39,10 @@ def find_scripts(paths: Sequence[str]) -> list[Path]:
     scripts: list[Path] = []
     for each in map(Path, paths):
         if each.is_dir():
-            found = sorted(path for path in each.rglob("*.pkt") if path.is_file())
-            if not found:
+            result = sorted(path for path in each.rglob("*.pkt") if path.is_file())
+            if not result:
                 raise CelltcpError(f"{each}: the folder has no *.pkt")
-            scripts += found
+            scripts += result
         elif each.is_file():
             scripts.append(each)
         else:

@@ -71,21 +71,21 @@ def _draw_differences(
     labelled: set[str] = set()
     shades = colours(ccas)
     for judgement in fidelity.judgements:
-        found = judgement.differences[metric]
+        result = judgement.differences[metric]
         cca = judgement.cca
         place = cases.index(judgement.case) + (ccas.index(cca) - (len(ccas) - 1) / 2) * height
-        if found.band is not None:
+        if result.band is not None:
             label = None if "band" in labelled else "band"
-            axes.barh(place, 2 * found.band, height, -found.band, color=CAPACITY, lw=0, label=label)
+            axes.barh(place, 2 * result.band, height, -result.band, color=CAPACITY, lw=0, label=label)
             labelled.add("band")
-        if math.isnan(found.percent):
+        if math.isnan(result.percent):
             continue
-        beyond = abs(found.percent) > edge
-        x = math.copysign(edge, found.percent) if beyond else found.percent
+        beyond = abs(result.percent) > edge
+        x = math.copysign(edge, result.percent) if beyond else result.percent
         axes.errorbar(
             x,
             place,
-            xerr=None if beyond or found.ci95 is None else found.ci95,
+            xerr=None if beyond or result.ci95 is None else result.ci95,
             color=shades[cca],
             marker=marker(cca),
             ms=4 if len(ccas) < 6 else 2.5,
@@ -97,7 +97,7 @@ def _draw_differences(
         labelled.add(cca)
         if beyond:
             axes.annotate(
-                f"{found.percent:+.0f} %",
+                f"{result.percent:+.0f} %",
                 (x, place),
                 (-6 if x > 0 else 6, 0),
                 textcoords="offset points",

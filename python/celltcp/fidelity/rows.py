@@ -40,12 +40,12 @@ def csv_text(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
 
 def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]:
     row: dict[str, object] = {"case": judgement.case, "cca": judgement.cca}
-    for metric, found in judgement.differences.items():
-        row[f"{metric}_native"] = found.native
-        row[f"{metric}_kernel"] = found.kernel
-        row[f"{metric}_difference_percent"] = found.percent
-        row[f"{metric}_ci95_percent"] = found.ci95
-        row[f"{metric}_band_percent"] = found.band
+    for metric, result in judgement.differences.items():
+        row[f"{metric}_native"] = result.native
+        row[f"{metric}_kernel"] = result.kernel
+        row[f"{metric}_difference_percent"] = result.percent
+        row[f"{metric}_ci95_percent"] = result.ci95
+        row[f"{metric}_band_percent"] = result.band
     row["cwnd_distance"] = judgement.cwnd_distance.mean
     row["verdict"] = verdict(judgement)
     outside = cause_of(judgement.case, judgement.cca, causes) if judgement.outside else ""
@@ -72,12 +72,12 @@ def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
 
 
 def _cells(judgement: Judgement, columns: Sequence[tuple[str, str, str, int]]) -> list[str]:
-    found = judgement.cwnd_distance
+    result = judgement.cwnd_distance
     return [
         judgement.case,
         judgement.cca,
         *(_metric(judgement.differences[metric], digits) for metric, _, _, digits in columns),
-        _with_interval(_number(found.mean, 3), found.ci95, 3),
+        _with_interval(_number(result.mean, 3), result.ci95, 3),
         verdict(judgement),
     ]
 
@@ -90,17 +90,17 @@ def verdict(judgement: Judgement) -> str:
     return "within ?" if judgement.is_open else "within"
 
 
-def difference_text(found: Difference) -> str:
+def difference_text(result: Difference) -> str:
     """Returns the difference in percent with its interval."""
-    if math.isnan(found.percent):
+    if math.isnan(result.percent):
         return "undefined"
     # A zero without a sign: -0.00 says nothing.
-    return _with_interval(f"{round(found.percent, 2) + 0.0:+.2f}", found.ci95, 2) + " %"
+    return _with_interval(f"{round(result.percent, 2) + 0.0:+.2f}", result.ci95, 2) + " %"
 
 
-def _metric(found: Difference, digits: int) -> str:
-    values = f"{_number(found.native, digits)} / {_number(found.kernel, digits)}"
-    return f"{values}\n{difference_text(found)}"
+def _metric(result: Difference, digits: int) -> str:
+    values = f"{_number(result.native, digits)} / {_number(result.kernel, digits)}"
+    return f"{values}\n{difference_text(result)}"
 
 
 def _number(value: float, digits: int) -> str:

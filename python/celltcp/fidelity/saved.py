@@ -42,12 +42,12 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
     for name, ccas in _compared(folder / ROWS).items():
         native, linux = _sides(folder / name)
         case = _case(name, native)
-        found = {each.cca: each for each in judge_case(case, ccas, native, linux)}
+        result = {each.cca: each for each in judge_case(case, ccas, native, linux)}
         if (folder / DECIDED / name).is_dir():
             later = _sides(folder / DECIDED / name)
             again = [cca for cca in ccas if cca in later[0].about["cca"]]
-            found |= {each.cca: each for each in judge_case(case, again, *later)}
-        judgements += found.values()
+            result |= {each.cca: each for each in judge_case(case, again, *later)}
+        judgements += result.values()
         cases.append(case)
         kernel = kernel or str(linux.about["engine"]).partition("-")[2]
         about = about or native.about
@@ -75,13 +75,13 @@ def _case(name: str, results: Results) -> Case:
 
 def _compared(file: Path) -> dict[str, Sequence[str]]:
     """Returns the cases of the rows of a campaign in their order, each with its CCAs."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     if not file.is_file():
         return {}
     try:
         with file.open(newline="", encoding="utf-8") as opened:
             for row in csv.DictReader(opened):
-                found.setdefault(row["case"], []).append(row["cca"])
+                result.setdefault(row["case"], []).append(row["cca"])
     except (OSError, KeyError, UnicodeDecodeError, csv.Error) as error:
         raise CelltcpError(f"{file}: cannot be read: {error}") from None
-    return dict(found)
+    return dict(result)

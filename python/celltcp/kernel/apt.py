@@ -116,8 +116,8 @@ class Apt:
         """
         searched = _Searched()
         for _ in self._names(searched, report):
-            if found := self._look_up(package):
-                return found
+            if result := self._look_up(package):
+                return result
         raise searched.refusal(f"--debian {package}")
 
     def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
@@ -147,8 +147,8 @@ class Apt:
         # apt downloads from the lists that it has read last.
         report(suite.name)
         self._update(suite)
-        if found := self._look_up(name):
-            return name, found
+        if result := self._look_up(name):
+            return name, result
         raise CelltcpError(f"--debian {name}: {suite.name} lists it, but apt has no file of it")
 
     def fetch(self, name: str, package: Package, progress: Callable[[float], None]) -> Path:

@@ -72,10 +72,10 @@ def build(
                 shutil.rmtree(work.folder, ignore_errors=True)
             work.folder.mkdir(parents=True, exist_ok=True)
             work.check_space(origin.packed_bytes)
-            tree, found = _unpacked(origin, work)
+            tree, result = _unpacked(origin, work)
             mark = fingerprint(side)  # what changes during the build is for the next one
             _compile(work, side, tree, jobs)
-            version = _install(work, mark, tree, found)
+            version = _install(work, mark, tree, result)
             if not keep_source:
                 report("clean", None, str(work.folder))
                 shutil.rmtree(work.folder)
@@ -96,20 +96,20 @@ def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin
     if not work.source.is_dir():
         partial = work.folder / "source.partial"
         try:
-            tree, found = origin.unpack(work, partial)
-            check_tree(tree, found["file"])
+            tree, result = origin.unpack(work, partial)
+            check_tree(tree, result["file"])
         except CelltcpError:
             shutil.rmtree(partial, ignore_errors=True)
             with suppress(OSError):  # it is empty, unless there is a log to read
                 work.folder.rmdir()
             raise
-        (partial / "origin.json").write_text(json.dumps(found), "utf-8")
+        (partial / "origin.json").write_text(json.dumps(result), "utf-8")
         shutil.rmtree(work.out, ignore_errors=True)
         partial.rename(work.source)
     shutil.rmtree(work.apt, ignore_errors=True)
-    found = json.loads((work.source / "origin.json").read_text("utf-8"))
+    result = json.loads((work.source / "origin.json").read_text("utf-8"))
     (tree,) = (entry for entry in work.source.iterdir() if entry.is_dir())
-    return tree, found
+    return tree, result
 
 
 def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:

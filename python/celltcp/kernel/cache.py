@@ -98,9 +98,9 @@ def find(version: str | None = None) -> Kernel:
         CelltcpError: there is none; says which there are, and the command that builds one.
     """
     there = versions()
-    found = [name for name in there if version is None or matches(name, version)]
-    if found:
-        return _read(found[-1])
+    result = [name for name in there if version is None or matches(name, version)]
+    if result:
+        return _read(result[-1])
     have = f"there are {', '.join(there)}" if there else "none is built"
     wanted = f"kernel {version!r}: " if version is not None else "kernel: "
     raise CelltcpError(f"{wanted}{have} in {root()}; `{BUILD_COMMAND}` builds one")
@@ -155,12 +155,12 @@ def removable(version: str | None) -> list[Path]:
     """
     if version is None:
         return [*(root() / name for name in versions()), *work_folders()]
-    found = [name for name in versions() if matches(name, version)]
+    result = [name for name in versions() if matches(name, version)]
     works = [work for work in work_folders() if _work_is_of(work, version)]
-    if not found and not works:
+    if not result and not works:
         have = ", ".join(versions()) or "none"
         raise CelltcpError(f"kernel {version!r}: not in {root()}; there are: {have}")
-    return [*(root() / name for name in found), *works]
+    return [*(root() / name for name in result), *works]
 
 
 def _work_is_of(work: Path, version: str) -> bool:

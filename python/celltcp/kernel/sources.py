@@ -69,23 +69,23 @@ def read_sources(sourcelist: Path, sourceparts: Path) -> list[Source]:
     files = [sourcelist] if sourcelist.is_file() else []
     if sourceparts.is_dir():
         files += sorted(file for file in sourceparts.iterdir() if file.suffix in (".list", ".sources"))
-    found: list[Source] = []
+    result: list[Source] = []
     for file in files:
         try:
             text = file.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise CelltcpError(f"{file}: {error}") from None
-        found += parse_deb822(text) if file.suffix == ".sources" else parse_one_line(text)
+        result += parse_deb822(text) if file.suffix == ".sources" else parse_one_line(text)
     return [
         source
-        for source in dict.fromkeys(found)
+        for source in dict.fromkeys(result)
         if "main" in source.components and not source.uri.startswith("cdrom:")
     ]
 
 
 def parse_one_line(text: str) -> list[Source]:
     """Parses the one-line style of sources.list: `deb [ option=value ] uri suite component...`."""
-    found = []
+    result = []
     for line in text.splitlines():
         match = _ONE_LINE.match(line.partition("#")[0].strip())
         if not match:
@@ -96,13 +96,13 @@ def parse_one_line(text: str) -> list[Source]:
             if name.lower() in _OPTIONS:
                 options.append((_OPTIONS[name.lower()], value.replace(",", " ")))
         components = tuple(match["components"].split())
-        found.append(Source(match["uri"], match["suite"], components, tuple(options)))
-    return found
+        result.append(Source(match["uri"], match["suite"], components, tuple(options)))
+    return result
 
 
 def parse_deb822(text: str) -> list[Source]:
     """Parses the style of .sources files: stanzas of fields, with several URIs and suites in each."""
-    found = []
+    result = []
     for fields in _stanzas(text):
         if fields.get("enabled", "yes").lower() in ("no", "false", "without", "off", "disable"):
             continue
@@ -110,12 +110,12 @@ def parse_deb822(text: str) -> list[Source]:
             continue
         options = tuple((name, fields[key]) for key, name in _OPTIONS.items() if key in fields)
         components = tuple(fields.get("components", "").split())
-        found += [
+        result += [
             Source(uri, suite, components, options)
             for uri in fields.get("uris", "").split()
             for suite in fields.get("suites", "").split()
         ]
-    return found
+    return result
 
 
 def _stanzas(text: str) -> Iterator[dict[str, str]]:
@@ -153,9 +153,9 @@ def candidates(own: Iterable[Source]) -> list[Candidate]:
     suites = [f"{RELEASES[mine]}-backports"] if ages else []
     for release in (*RELEASES[mine + 1 :], *reversed(RELEASES[: max(mine, 0)])):
         suites += [release] if release == "sid" else [release, f"{release}-backports"]
-    found = [Candidate("the machine's own suites", tuple(own))]
+    result = [Candidate("the machine's own suites", tuple(own))]
     for suite in suites:
         moved = dict.fromkeys(replace(source, suite=suite) for source in archives)
         if new := tuple(source for source in moved if source not in own):
-            found.append(Candidate(suite, new))
-    return found
+            result.append(Candidate(suite, new))
+    return result

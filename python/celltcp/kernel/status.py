@@ -44,11 +44,11 @@ def status() -> Status:
     Raises:
         CelltcpError: a kernel is damaged; says how to remove it.
     """
-    found = cache.kernels()
-    mark = fingerprint(kernel_side()) if found else ""
+    result = cache.kernels()
+    mark = fingerprint(kernel_side()) if result else ""
     return Status(
         folder=str(cache.root()),
-        kernels=[_state(kernel, mark) for kernel in found],
+        kernels=[_state(kernel, mark) for kernel in result],
         work=[WorkState(path=str(work), size_bytes=_size(work)) for work in cache.work_folders()],
     )
 

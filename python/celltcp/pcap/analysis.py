@@ -196,9 +196,9 @@ def analyse(
         check_links(folder, tables)
         check_files(folder, tables, "give another folder")
         with staging(folder) as staged:
-            found = _read(analyses, _Keeper(staged, segments), notes, progress)
+            result = _read(analyses, _Keeper(staged, segments), notes, progress)
             publish(staged, folder, CAPTURES, {"files": names})
-    return found
+    return result
 
 
 def _read(

@@ -22,12 +22,12 @@ _TIMEOUT_S = 120
 
 def external_counts(capture: Path) -> dict[str, dict[str, int]]:
     """Returns the counts of each tool that is installed."""
-    found = {}
+    result = {}
     if shutil.which("tshark"):
-        found["tshark"] = _tshark(capture)
+        result["tshark"] = _tshark(capture)
     if shutil.which("tcptrace"):
-        found["tcptrace"] = _tcptrace(capture)
-    return {tool: counts for tool, counts in found.items() if counts}
+        result["tcptrace"] = _tcptrace(capture)
+    return {tool: counts for tool, counts in result.items() if counts}
 
 
 def _output(command: list[str]) -> str:

@@ -51,10 +51,10 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
     ends = seq + rows["len"].to_numpy(np.int64)
     previous = _previous(seq)
     highest = np.maximum.accumulate(seq) if len(seq) else seq
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
 
     def add(index: int, kind: str) -> None:
-        found.append(
+        result.append(
             {
                 "seq": int(seq[index]),
                 "len": int(rows["len"][index]),
@@ -88,7 +88,7 @@ def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.D
         overtaken = most_before[order[index] - 1] > seq[index]
         if overtaken and again[index] < 0 and highest[index] == seq[index]:
             add(index, "reordering")
-    return pd.DataFrame(found, columns=["seq", "len", "t_ns", "kind"])
+    return pd.DataFrame(result, columns=["seq", "len", "t_ns", "kind"])
 
 
 def _discarded(
@@ -131,16 +131,16 @@ def _outages(
     times, departures = ended[arrived][order], sent[arrived][order]
     gaps = np.flatnonzero(np.diff(times) >= _OUTAGE_NS)
     least = (times - departures).min(initial=0)
-    found = []
+    result = []
     for index in gaps.tolist():
         last, departure, arrival = (
             int(at) for at in (times[index], departures[index + 1], times[index + 1])
         )
         if departure <= last + _OUTAGE_NS // 4:
-            found.append((last, arrival))
+            result.append((last, arrival))
         elif arrival - departure >= _OUTAGE_NS + least:
-            found.append((departure, arrival))
-    return found
+            result.append((departure, arrival))
+    return result
 
 
 def _sent_again(seq: NDArray[np.int64]) -> NDArray[np.int64]:

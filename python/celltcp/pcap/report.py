@@ -121,16 +121,16 @@ def _intervals(analyses: CaptureAnalyses) -> tuple[dict[str, np.ndarray], dict[s
 
 
 def _chart(analyses: CaptureAnalyses) -> Chart:
-    found, losses = _intervals(analyses)
-    times = numbers(found["t_s"])
+    result, losses = _intervals(analyses)
+    times = numbers(result["t_s"])
     rate = 8e-6 / _INTERVAL
     rates = (
-        Series("new", _NEW, numbers(found["bytes"]) * rate),
-        Series("again", _AGAIN, numbers(found["retransmitted_bytes"]) * rate),
+        Series("new", _NEW, numbers(result["bytes"]) * rate),
+        Series("again", _AGAIN, numbers(result["retransmitted_bytes"]) * rate),
     )
     delays = (
-        Series("capture to receiver", _NEW, numbers(found["rtt_mean_ms"])),
-        Series("capture to sender", _NEAR, numbers(found["near_rtt_mean_ms"])),
+        Series("capture to receiver", _NEW, numbers(result["rtt_mean_ms"])),
+        Series("capture to sender", _NEAR, numbers(result["near_rtt_mean_ms"])),
     )
     places = np.searchsorted(times, numbers(losses["t_s"]), "right") - 1
     counts = []
@@ -149,17 +149,17 @@ def _chart(analyses: CaptureAnalyses) -> Chart:
 def _draw(analyses: CaptureAnalyses) -> Picture:
     from celltcp.present.style import draw_series, figure
 
-    found, _ = _intervals(analyses)
+    result, _ = _intervals(analyses)
     picture = figure(8.5, 4.6)
     upper, lower = picture.subplots(2, 1, sharex=True)
     for name, colour, label in (("bytes", _NEW, "new"), ("retransmitted_bytes", _AGAIN, "again")):
-        values = found[name] * 8e-6 / _INTERVAL
-        draw_series(upper, found["t_s"], values, color=colour, lw=0.9, label=label)
+        values = result[name] * 8e-6 / _INTERVAL
+        draw_series(upper, result["t_s"], values, color=colour, lw=0.9, label=label)
     for name, colour, label in (
         ("rtt_mean_ms", _NEW, "capture to receiver"),
         ("near_rtt_mean_ms", _NEAR, "capture to sender"),
     ):
-        draw_series(lower, found["t_s"], found[name], color=colour, lw=0.9, label=label)
+        draw_series(lower, result["t_s"], result[name], color=colour, lw=0.9, label=label)
     upper.set_ylabel("Mbit/s")
     lower.set_ylabel("RTT, ms")
     lower.set_xlabel("time since the first packet, s")

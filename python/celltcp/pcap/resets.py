@@ -93,36 +93,36 @@ def reset_savings(
 
 def _read(file: str, savings: ResetSavings) -> None:
     analysis = CaptureAnalysis(file, segments=True)
-    found: dict[int, ResetConnection] = {}
+    result: dict[int, ResetConnection] = {}
     goes_on = True
     while goes_on:
         goes_on = analysis.advance(_PIECE)
         tables = analysis.take_tables()
-        _take_segments(tables["segments"].to_pandas(), file, savings, found)
+        _take_segments(tables["segments"].to_pandas(), file, savings, result)
         for row in tables["connections"].to_pylist():
             savings.all_connections += 1
             savings.bytes_down += row["bytes_down"]
-            if each := found.get(row["connection"]):
+            if each := result.get(row["connection"]):
                 each.client, each.server = row["client"], row["server"]
                 each.bytes_down = row["bytes_down"]
     if broken := analysis.summary()["broken"]:
         savings.broken.append((file, *broken))
-    savings.connections += found.values()
+    savings.connections += result.values()
 
 
 def _take_segments(
-    rows: pd.DataFrame, file: str, savings: ResetSavings, found: dict[int, ResetConnection]
+    rows: pd.DataFrame, file: str, savings: ResetSavings, result: dict[int, ResetConnection]
 ) -> None:
     """Adds the segments of a piece, which are in the order of time."""
     resets = rows[(rows["up"] == 1) & (rows["flags"] & _RST > 0)]
     for number, mine in resets.groupby("connection")["t_s"]:
-        each = found.setdefault(
+        each = result.setdefault(
             int(str(number)), ResetConnection(file, int(str(number)), float(mine.min()))
         )
         each.resets += len(mine)
-    data = rows[(rows["up"] == 0) & (rows["len"] > 0) & rows["connection"].isin(list(found))]
+    data = rows[(rows["up"] == 0) & (rows["len"] > 0) & rows["connection"].isin(list(result))]
     for number, segments in data.groupby("connection"):
-        each = found[int(str(number))]
+        each = result[int(str(number))]
         since = segments["t_s"].to_numpy(float) - each.reset_s
         size = segments["len"].to_numpy(np.int64)
         late = since > 0

@@ -195,7 +195,7 @@ def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
 _RESETS = 20
 
 
-def print_resets(found: ResetSavings) -> None:
+def print_resets(result: ResetSavings) -> None:
     """Prints what a reset tracker would have kept off the air, by connection and in all."""
     from rich.console import Console
     from rich.table import Table
@@ -204,7 +204,7 @@ def print_resets(found: ResetSavings) -> None:
     table.add_column("server", overflow="ellipsis", no_wrap=True, max_width=24)
     for heading in ("MB", "RST", "late kB", "spared kB", "spared %"):
         table.add_column(heading, justify="right", no_wrap=True)
-    late = [each for each in found.connections if each.late_bytes]
+    late = [each for each in result.connections if each.late_bytes]
     for each in late[:_RESETS]:
         share = each.spared_bytes / each.bytes_down if each.bytes_down else math.nan
         table.add_row(
@@ -222,12 +222,12 @@ def print_resets(found: ResetSavings) -> None:
     if len(late) > _RESETS:
         click.echo(f"{len(late) - _RESETS} more connections: --json -")
     click.echo(
-        f"{found.all_connections} connections, {len(found.connections)} reset by their clients, "
+        f"{result.all_connections} connections, {len(result.connections)} reset by their clients, "
         f"{len(late)} with data after that"
     )
     click.echo(
-        f"late {found.late_bytes / 1e3:.1f} kB of {found.bytes_down / 1e6:.2f} MB; "
-        f"a reset tracker would have spared {found.spared_bytes / 1e3:.1f} kB "
-        f"({100 * found.share:.2f} %) in "
-        f"{found.spared_segments} segments, and a RST for each"
+        f"late {result.late_bytes / 1e3:.1f} kB of {result.bytes_down / 1e6:.2f} MB; "
+        f"a reset tracker would have spared {result.spared_bytes / 1e3:.1f} kB "
+        f"({100 * result.share:.2f} %) in "
+        f"{result.spared_segments} segments, and a RST for each"
     )

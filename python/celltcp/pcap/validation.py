@@ -116,10 +116,12 @@ def _judge(case: Case, capture: Path) -> Validation:
     parts = []
     for flow, mine in fates.groupby("flow"):
         (row,) = connections[connections["connection"] == flow].to_dict("records")
-        found = losses[(losses["connection"] == flow) & (losses["up"] == int(row["direction"] == "up"))]
-        sent_ns = (found["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
+        result = losses[
+            (losses["connection"] == flow) & (losses["up"] == int(row["direction"] == "up"))
+        ]
+        sent_ns = (result["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
         truth = ground_truth_losses(mine, timestamps=stamped)
-        parts.append(_matched(truth, found.assign(t_ns=sent_ns - delay_ns), case.before is not None))
+        parts.append(_matched(truth, result.assign(t_ns=sent_ns - delay_ns), case.before is not None))
     path = estimate_path(analyses)
     largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))
     summary = analyses.summaries[0]
@@ -142,7 +144,7 @@ def _judge(case: Case, capture: Path) -> Validation:
     )
 
 
-def _matched(truth: pd.DataFrame, found: pd.DataFrame, between: bool) -> pd.DataFrame:
+def _matched(truth: pd.DataFrame, result: pd.DataFrame, between: bool) -> pd.DataFrame:
     """Joins truth and finding: the same first byte, and the same time at which it had passed.
 
     To a capture in between, segments may come later than the delay of the way.
@@ -151,33 +153,33 @@ def _matched(truth: pd.DataFrame, found: pd.DataFrame, between: bool) -> pd.Data
     match if they overlap.
     """
     rest: dict[int, list[int]] = {}
-    found = found.reset_index(drop=True)
-    for index, seq in enumerate(found["seq"]):
+    result = result.reset_index(drop=True)
+    for index, seq in enumerate(result["seq"]):
         rest.setdefault(int(seq), []).append(index)
     rows = []
     for seq, t_ns, kind in zip(truth["seq"], truth["t_ns"], truth["kind"], strict=True):
         candidates = rest.get(int(seq), [])
         late = _WAIT_NS if between else _SAME_NS
-        near = [index for index in candidates if -_SAME_NS <= found["t_ns"][index] - t_ns <= late]
+        near = [index for index in candidates if -_SAME_NS <= result["t_ns"][index] - t_ns <= late]
         # A loss that was found upstream has another time; the order tells which one is meant.
-        near.sort(key=lambda index: abs(found["t_ns"][index] - t_ns))
-        chosen = near or [index for index in candidates if found["is_upstream"][index]]
+        near.sort(key=lambda index: abs(result["t_ns"][index] - t_ns))
+        chosen = near or [index for index in candidates if result["is_upstream"][index]]
         if chosen:
             candidates.remove(chosen[0])
         if kind == "discarded":
             continue
-        rows.append((seq, t_ns, kind, found["kind"][chosen[0]] if chosen else None))
+        rows.append((seq, t_ns, kind, result["kind"][chosen[0]] if chosen else None))
     rows += [
-        (int(found["seq"][index]), int(found["t_ns"][index]), None, found["kind"][index])
+        (int(result["seq"][index]), int(result["t_ns"][index]), None, result["kind"][index])
         for indices in rest.values()
         for index in indices
     ]
     return pd.DataFrame(rows, columns=["seq", "t_ns", "truth", "found"])
 
 
-def _error(found: float, true: float) -> float | None:
+def _error(result: float, true: float) -> float | None:
     """Returns the relative error; None where nothing is known."""
-    return None if np.isnan(found) or np.isnan(true) or not true else abs(found - true) / true
+    return None if np.isnan(result) or np.isnan(true) or not true else abs(result - true) / true
 
 
 def _true_rtt_ms(flows: pd.DataFrame) -> float:
@@ -240,13 +242,13 @@ def scores(judged: Sequence[Validation]) -> dict[str, Score]:
     matched = pd.concat([each.matched for each in judged], ignore_index=True)
     table = {}
     for kind in KINDS:
-        true, found = matched["truth"] == kind, matched["found"] == kind
-        both = int((true & found).sum())
+        true, result = matched["truth"] == kind, matched["found"] == kind
+        both = int((true & result).sum())
         table[kind] = Score(
-            both / int(found.sum()) if found.any() else None,
+            both / int(result.sum()) if result.any() else None,
             both / int(true.sum()) if true.any() else None,
             int(true.sum()),
-            int(found.sum()),
+            int(result.sum()),
         )
     return table
 

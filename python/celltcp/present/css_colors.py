@@ -29,9 +29,9 @@ def variable(colour: str) -> str:
 
 def declarations(body: str) -> tuple[str, str]:
     """Returns the declarations of all colours that a page uses, for light and for dark paper."""
-    found = sorted({(one or other).lower() for one, other in _USED.findall(body)})
-    return _declared((each, f"#{each}") for each in found), _DARK + " " + _declared(
-        (each, on_dark(f"#{each}")) for each in found
+    result = sorted({(one or other).lower() for one, other in _USED.findall(body)})
+    return _declared((each, f"#{each}") for each in result), _DARK + " " + _declared(
+        (each, on_dark(f"#{each}")) for each in result
     )
 
 
@@ -48,9 +48,9 @@ def on_dark(colour: str) -> str:
     share = 0.0
     while share < 1:
         lighter = (1 - (1 - part) * (1 - share) for part in (red, green, blue))
-        found = to_hex(tuple(lighter))  # type: ignore[arg-type]
-        if contrast(found, _PAPER) >= _CONTRAST:
-            return found
+        result = to_hex(tuple(lighter))  # type: ignore[arg-type]
+        if contrast(result, _PAPER) >= _CONTRAST:
+            return result
         share += 0.05
     return "#ffffff"
 

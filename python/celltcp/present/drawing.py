@@ -28,8 +28,8 @@ def svg_of(picture: Figure, name: str) -> str:
     head, _, rest = text.partition(">")
     head = _SIZE.sub("", head).replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
     text = _NAMES.sub(rf"\g<1>{name}-", f"{head}>{rest}")
-    return _STYLE.sub(lambda found: _COLOUR.sub(_variable, found[0]), text).strip()
+    return _STYLE.sub(lambda result: _COLOUR.sub(_variable, result[0]), text).strip()
 
 
-def _variable(found: re.Match[str]) -> str:
-    return f"var(--h{found[1].lower()})"
+def _variable(result: re.Match[str]) -> str:
+    return f"var(--h{result[1].lower()})"

@@ -87,11 +87,11 @@ def _longest(
 
 def _range(console: Console, options: ConsoleOptions, column: Column) -> Measurement:
     """Returns the least width of a column without a cut, and the one without a wrapped line."""
-    found = _longest(console, options, column)
+    result = _longest(console, options, column)
     if not (column.no_wrap or column.justify == "right"):
-        return found
+        return result
     cells = _longest(console, options, column, headed=False).maximum
-    return Measurement(max(found.minimum, cells), found.maximum)
+    return Measurement(max(result.minimum, cells), result.maximum)
 
 
 def _set_widths(console: Console, options: ConsoleOptions, table: Table) -> None:

@@ -67,13 +67,13 @@ class SchemaWriter:
     def _annotated(self, kind: Any, notes: Sequence[object]) -> Schema:
         """Returns the schema of a type with the description, keywords and columns of its notes."""
         columns = [note.types() for note in notes if isinstance(note, Columns)]
-        found = self._object(columns[-1]) if columns else self.schema(kind)
+        result = self._object(columns[-1]) if columns else self.schema(kind)
         for note in notes:
             if isinstance(note, str):
-                found = {**found, "description": note}
+                result = {**result, "description": note}
             elif isinstance(note, Keywords):
-                found = {**found, **note.keywords}
-        return found
+                result = {**result, **note.keywords}
+        return result
 
     def _positions(self, kinds: Sequence[Any]) -> Schema:
         """Returns the schema of an array that has a value of each of these types."""

@@ -12,11 +12,11 @@ def mean_text(values: Iterable[float], digits: int) -> str:
     """Returns the mean and half the width of its 95 % interval as text; `-` without a value."""
     from celltcp.results.statistics import estimate
 
-    found = estimate([float(value) for value in values])
-    if math.isnan(found.mean):
+    result = estimate([float(value) for value in values])
+    if math.isnan(result.mean):
         return "-"
-    spread = f" ±{found.ci95:.{digits}f}" if found.ci95 is not None else ""
-    return f"{found.mean:.{digits}f}{spread}"
+    spread = f" ±{result.ci95:.{digits}f}" if result.ci95 is not None else ""
+    return f"{result.mean:.{digits}f}{spread}"
 
 
 def runs_text(runs: int) -> str:

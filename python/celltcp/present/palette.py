@@ -60,12 +60,12 @@ def colours(ccas: Iterable[str]) -> dict[str, str]:
 
     Each has the colour of `colour` unless one before it has that.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for cca in dict.fromkeys(ccas):
         own = COLOURS.get(cca)
-        taken = {*found.values(), *COLOURS.values()}
-        found[cca] = own or next(each for each in _spare(cca) if each not in taken)
-    return found
+        taken = {*result.values(), *COLOURS.values()}
+        result[cca] = own or next(each for each in _spare(cca) if each not in taken)
+    return result
 
 
 def colour(cca: str) -> str:

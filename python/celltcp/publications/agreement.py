@@ -190,11 +190,11 @@ def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
 def _row(table: Table, theirs: Published, measured: Mapping[str, Measured]) -> Row:
     here = measured[theirs.source]
     values = measured_values(here, theirs)
-    found = estimate(values)
+    result = estimate(values)
     if table.interval == "slots":
-        found = Estimate(found.mean, slot_interval(here, theirs))
+        result = Estimate(result.mean, slot_interval(here, theirs))
     holds = _holds(theirs, values, measured)
-    return Row(table, theirs, here.ran[theirs.cca], values, found, here, holds)
+    return Row(table, theirs, here.ran[theirs.cca], values, result, here, holds)
 
 
 def _holds(theirs: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
@@ -265,12 +265,12 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
         for each in groups
         if each.ranks is not None
     ]
-    found = {}
+    result = {}
     for cca in dict.fromkeys(cca for each in pairs for cca in each):
         fewer = [[mean for name, mean in each.items() if name != cca] for each in pairs]
         if all(len(each) >= _LEAST_RANKED for each in fewer):
-            found[cca] = mean_correlation(fewer)
-    return max(found.items(), key=lambda each: each[1]) if found else None
+            result[cca] = mean_correlation(fewer)
+    return max(result.items(), key=lambda each: each[1]) if result else None
 
 
 def _measured_again(groups: list[Group]) -> Replication | None:

@@ -45,23 +45,23 @@ class Capabilities:
     def differing(self) -> list[Word]:
         """The cells that differ, line by line."""
         places = ((line, column) for line in self.lines for column in self.columns)
-        found = (self.words[place] for place in places if place in self.words)
-        return [each for each in found if each.differs]
+        result = (self.words[place] for place in places if place in self.words)
+        return [each for each in result if each.differs]
 
 
-def capabilities(found: Outcome) -> Capabilities:
+def capabilities(result: Outcome) -> Capabilities:
     """Returns the table of an outcome whose entries have cells."""
-    rows = {row.published.cell: row for row in found.rows}
-    known = {each.cell for each in found.table.entries}
+    rows = {row.published.cell: row for row in result.rows}
+    known = {each.cell for each in result.table.entries}
     words = [
         Word(cell, _word(cell, rows[cell]), rows[cell])
         if cell in rows
         else Word(cell, NOT_RUN if cell in known else NOT_AVAILABLE)
-        for cell in found.table.cells
+        for cell in result.table.cells
     ]
     return Capabilities(
-        list(dict.fromkeys(cell.line for cell in found.table.cells)),
-        list(dict.fromkeys(cell.column for cell in found.table.cells)),
+        list(dict.fromkeys(cell.line for cell in result.table.cells)),
+        list(dict.fromkeys(cell.column for cell in result.table.cells)),
         {(each.cell.line, each.cell.column): each for each in words},
     )
 

@@ -103,19 +103,19 @@ def claim(text: str, place: str) -> Claim:
     """
     if text in _ORDERS:
         return Claim(text, text)
-    if found := _RANGE.fullmatch(text):
-        low, high = float(found[1]), float(found[2])
+    if result := _RANGE.fullmatch(text):
+        low, high = float(result[1]), float(result[2])
         if low > high:
             raise CelltcpError(f"{place}: claim: {text!r} ends before it begins; allowed: such as 3..8")
         return Claim(text, "range", low=low, high=high)
-    found = _RELATION.fullmatch(text)
-    if found is None or not any(found[part] for part in ("factor", "cca", "place")):
+    result = _RELATION.fullmatch(text)
+    if result is None or not any(result[part] for part in ("factor", "cca", "place")):
         raise CelltcpError(
             f"{place}: claim: {text!r}: allowed: {', '.join(_ORDERS)}, a range such as 3..8, or a "
             "relation such as > 0.95, < 0.5 * reno, about cubic @ static/mid-cell"
         )
     try:
-        cca = chosen(found["cca"], ())[0] if found["cca"] else None
+        cca = chosen(result["cca"], ())[0] if result["cca"] else None
     except CelltcpError as error:
         raise CelltcpError(f"{place}: claim: {text!r}: {error}") from None
-    return Claim(text, found["sign"], float(found["factor"] or 1.0), cca, found["place"])
+    return Claim(text, result["sign"], float(result["factor"] or 1.0), cca, result["place"])

@@ -20,18 +20,18 @@ _INDEX = Path(__file__).with_suffix(".json")
 @functools.cache
 def indexed() -> dict[str, list[str]]:
     """Returns the names of the files by scenario, both in order."""
-    found: dict[str, list[str]] = json.loads(_INDEX.read_text("utf-8"))
-    return found
+    result: dict[str, list[str]] = json.loads(_INDEX.read_text("utf-8"))
+    return result
 
 
 def scanned() -> dict[str, list[str]]:
     """Returns the same from the tables themselves."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for file in table_files():
         scenarios = {each.scenario for table in tables_in(file) for each in goodputs(table)}
         for scenario in scenarios:
-            found.setdefault(scenario, []).append(file.name)
-    return dict(sorted(found.items()))
+            result.setdefault(scenario, []).append(file.name)
+    return dict(sorted(result.items()))
 
 
 def goodputs(table: Table) -> list[Published]:

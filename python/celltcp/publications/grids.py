@@ -104,7 +104,7 @@ def _rows(
     named: str, cells: Mapping[str, Cell], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, str]]:
     """Returns the rows of all places; one that says nothing gives way to those that say something."""
-    found: list[dict[str, str]] = []
+    result: list[dict[str, str]] = []
     for place, cell in cells.items():
         mine = [each for each in rows if _within(cell, each.get("where", {}))]
         saying = {_measured(each) for each in mine if "published" in each or "claim" in each}
@@ -117,8 +117,8 @@ def _rows(
                     lambda asked, cell=cell: named.format(**{**cell, **_pairs(asked[1])}),  # type: ignore[misc]
                     words["claim"],
                 )
-            found.append({"scenario": place, "published": "", **words})
-    return found
+            result.append({"scenario": place, "published": "", **words})
+    return result
 
 
 def _measured(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -94,9 +94,9 @@ class Measured:
         kept = self.digests
         results = self.comparison.results
         tables = {name: table for name, table in results.tables.items() if name != "radio"}
-        found = replace(self, comparison=Comparison(Results(tables, results.about)))
-        found.__dict__["digests"] = kept
-        return found
+        result = replace(self, comparison=Comparison(Results(tables, results.about)))
+        result.__dict__["digests"] = kept
+        return result
 
     @functools.cached_property
     def all_slots(self) -> pd.DataFrame:

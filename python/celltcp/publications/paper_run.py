@@ -92,33 +92,33 @@ class PaperRun:
 @functools.cache
 def _entries() -> dict[str, list[Published]]:
     """Returns what all tables have, by place."""
-    found: dict[str, list[Published]] = {}
+    result: dict[str, list[Published]] = {}
     for table in published_tables():
         for each in table.entries:
-            found.setdefault(each.scenario, []).append(each)
-    return found
+            result.setdefault(each.scenario, []).append(each)
+    return result
 
 
 @functools.cache
 def _named() -> dict[str, set[Condition]]:
     """Returns the places that tables name."""
-    found: dict[str, set[Condition]] = {}
+    result: dict[str, set[Condition]] = {}
     for table in published_tables():
         for each in table.named:
-            found.setdefault(each.name, set()).add(each)
-    return found
+            result.setdefault(each.name, set()).add(each)
+    return result
 
 
 @functools.cache
 def _referred() -> dict[str, list[str]]:
     """Returns the CCAs that claims refer to, by place."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for table in published_tables():
         for each in table.entries:
             if each.claim and each.claim.refers:
                 there = each.claim.place or each.scenario
-                found.setdefault(there, []).append(each.claim.cca or each.cca)
-    return found
+                result.setdefault(there, []).append(each.claim.cca or each.cca)
+    return result
 
 
 def place_named(name: str) -> Condition:
@@ -140,10 +140,10 @@ def ccas_of(name: str) -> list[str]:
     that a quantity of another CCA is relative to.
     """
     mine = _entries().get(name, [])
-    found = {each.cca: None for each in mine if each.cca != SELECTION}
+    result = {each.cca: None for each in mine if each.cca != SELECTION}
     bases = [QUANTITIES[each.quantity].base for each in mine]
-    found |= {base(each.cca): None for base, each in zip(bases, mine, strict=True) if base}
-    return list(found | dict.fromkeys(_referred().get(name, [])))
+    result |= {base(each.cca): None for base, each in zip(bases, mine, strict=True) if base}
+    return list(result | dict.fromkeys(_referred().get(name, [])))
 
 
 def needs_log(name: str) -> bool:

@@ -87,26 +87,29 @@ def publication(name: str) -> Publication:
 
 def _read(file: Path) -> Publication:
     try:
-        found = tomllib.loads(file.read_text("utf-8"))
+        result = tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CelltcpError(f"{file}: {error}") from None
     _check(
-        found, {"source": str, "about": str}, {"era": dict, "unpublished": list, "runs": int}, f"{file}"
+        result,
+        {"source": str, "about": str},
+        {"era": dict, "unpublished": list, "runs": int},
+        f"{file}",
     )
-    for cca, of_then in found.get("era", {}).items():
+    for cca, of_then in result.get("era", {}).items():
         try:
             chosen([cca, of_then], ())
         except CelltcpError as error:
             raise CelltcpError(f"{file}: era: {error}") from None
-    conditions = found.get("unpublished", [])
+    conditions = result.get("unpublished", [])
     for number, each in enumerate(conditions, 1):
         needed = {"condition": str, "field": str, "plausible": str, "experiments": list}
         _check(each, needed, {"values": list}, f"{file}: unpublished condition {number}")
     return Publication(
         file.stem,
-        found["source"],
-        found["about"],
-        found.get("era", {}),
+        result["source"],
+        result["about"],
+        result.get("era", {}),
         tuple(
             Unpublished(
                 each["condition"],
@@ -117,25 +120,25 @@ def _read(file: Path) -> Publication:
             )
             for each in conditions
         ),
-        _runs(found, file),
+        _runs(result, file),
     )
 
 
-def _runs(found: Mapping[str, Any], file: Path) -> int:
-    runs = int(found.get("runs", Publication.runs))
+def _runs(result: Mapping[str, Any], file: Path) -> int:
+    runs = int(result.get("runs", Publication.runs))
     if runs < 1:
         raise CelltcpError(f"{file}: runs = {runs}; allowed: 1 or more")
     return runs
 
 
 def _check(
-    found: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
+    result: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
 ) -> None:
     """Raises an error unless there are all keys that are needed, and no others than those possible."""
     types = {**needed, **possible}
-    if missing := [key for key in needed if key not in found]:
+    if missing := [key for key in needed if key not in result]:
         raise CelltcpError(f"{where}: {missing[0]} is missing; needed: {', '.join(needed)}")
-    for key, value in found.items():
+    for key, value in result.items():
         if key not in types:
             raise CelltcpError(f"{where}: {key}: allowed: {', '.join(types)}")
         if not isinstance(value, types[key]):

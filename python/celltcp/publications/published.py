@@ -99,8 +99,8 @@ def published_phases(scenario: str) -> dict[tuple[str, str], float]:
     }
 
 
-def _of_grid(found: GridTable, file: str) -> Table:
-    header = found.header
+def _of_grid(result: GridTable, file: str) -> Table:
+    header = result.header
     return Table(
         header["publication"],
         header["experiment"],
@@ -109,10 +109,10 @@ def _of_grid(found: GridTable, file: str) -> Table:
         INTERVALS[0],
         header["form"],
         header.get("note", ""),
-        tuple(_entry(row, f"{file}, {header['experiment']}") for row in found.rows),
-        found.places,
-        found.grid,
-        found.named_only,
+        tuple(_entry(row, f"{file}, {header['experiment']}") for row in result.rows),
+        result.places,
+        result.grid,
+        result.named_only,
     )
 
 
@@ -202,10 +202,10 @@ def _cell(row: Mapping[str, str | None]) -> Cell:
 
 def _word(file: Path, header: Mapping[str, str], key: str, allowed: tuple[str, ...]) -> str:
     """Returns a word of the header, by default the first of those allowed."""
-    found = header.get(key, allowed[0])
-    if found not in allowed:
-        raise CelltcpError(f"{file}: {key}: {found!r}: allowed: {', '.join(allowed)}")
-    return found
+    result = header.get(key, allowed[0])
+    if result not in allowed:
+        raise CelltcpError(f"{file}: {key}: {result!r}: allowed: {', '.join(allowed)}")
+    return result
 
 
 def _entry(row: Mapping[str, str | None], place: str) -> Published:
@@ -245,12 +245,12 @@ def _cca(name: str, place: str) -> str:
     if name == SELECTION:
         return name
     try:
-        found = chosen(name, ())
+        result = chosen(name, ())
     except CelltcpError as error:
         raise CelltcpError(f"{place}: cca: {error}") from None
-    if len(found) != 1:
+    if len(result) != 1:
         raise CelltcpError(f"{place}: cca: {name!r}: a row has one")
-    return found[0]
+    return result[0]
 
 
 def _range(text: str | None, field: str, place: str) -> tuple[float, float] | None:
@@ -271,9 +271,9 @@ def _range(text: str | None, field: str, place: str) -> tuple[float, float] | No
 
 def _number(text: str | None, field: str, place: str) -> float:
     try:
-        found = float(text or "")
+        result = float(text or "")
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        result = math.nan
+    if not math.isfinite(result):
         raise CelltcpError(f"{place}: {field}: {text!r} is no number; allowed: one such as 24.5")
-    return found
+    return result

@@ -93,24 +93,24 @@ def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> 
     if not orders:
         return math.nan
     random = np.random.default_rng(1)
-    found = 0.0
+    result = 0.0
     drawn = np.zeros(_DRAWS)
     for ours, published in orders:
         mine, theirs = ranks(np.array([ours])), ranks(np.array([published]))
-        found += float(np.nan_to_num(correlated(mine, theirs))[0])
+        result += float(np.nan_to_num(correlated(mine, theirs))[0])
         shuffled = random.permuted(np.repeat(mine, _DRAWS, axis=0), axis=1)
         drawn += np.nan_to_num(correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
     # The order that was found is one of those that could have been drawn.
-    return float((np.sum(drawn >= found - 1e-9) + 1) / (_DRAWS + 1))
+    return float((np.sum(drawn >= result - 1e-9) + 1) / (_DRAWS + 1))
 
 
 def mean_correlation(orders: Sequence[Sequence[tuple[float, float]]]) -> float:
     """Returns the mean of the rank correlations of pairs of values; one without order counts as 0."""
-    found = 0.0
+    result = 0.0
     for pairs in orders:
         mine, theirs = np.array(pairs, dtype=float).T
-        found += float(np.nan_to_num(correlated(ranks(mine[None, :]), ranks(theirs[None, :])))[0])
-    return found / len(orders)
+        result += float(np.nan_to_num(correlated(ranks(mine[None, :]), ranks(theirs[None, :])))[0])
+    return result / len(orders)
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,10 +138,10 @@ def correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
     a = first - first.mean(axis=1, keepdims=True)
     b = second - second.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        found: NDArray[np.float64] = (a * b).sum(axis=1) / np.sqrt(
+        result: NDArray[np.float64] = (a * b).sum(axis=1) / np.sqrt(
             (a**2).sum(axis=1) * (b**2).sum(axis=1)
         )
-    return found
+    return result
 
 
 def _chance(rho: float, mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:

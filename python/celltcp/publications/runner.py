@@ -57,10 +57,10 @@ def run_tables(
     for each in {each.source: each for each in wanted}.values():
         with shown(each.source):
             here = measured[each.scenario]
-            found = combination(replay, place_named(each.scenario), each.criterion, here)
-        combined[each.source] = found
-        gained = {f"gain_{each.criterion}": gain(found, here)}
-        measured[each.source] = replace(found.measured, known=gained)
+            result = combination(replay, place_named(each.scenario), each.criterion, here)
+        combined[each.source] = result
+        gained = {f"gain_{each.criterion}": gain(result, here)}
+        measured[each.source] = replace(result.measured, known=gained)
     for each in tallies:
         sources = [case.source for case in _cases(each)]
         first = combined[sources[0]].measured
@@ -79,10 +79,10 @@ def _cases(tally: Published) -> list[Published]:
 
 def _counts(cases: Sequence[tuple[Combination, Measured]]) -> dict[str, float]:
     """Returns how many cases there are of each kind of the tally."""
-    gains = [next(iter(here.known.values())) for found, here in cases if found.switches]
+    gains = [next(iter(here.known.values())) for result, here in cases if result.switches]
     return {
         kind: float(
-            sum(not found.switches for found, _ in cases)
+            sum(not result.switches for result, _ in cases)
             if bounds is None
             else sum(bounds[0] <= each < bounds[1] for each in gains)
         )

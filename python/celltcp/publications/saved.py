@@ -28,8 +28,8 @@ def load_experiments(folder: Path) -> list[Outcome]:
         runs = folder / place_named(name).folder
         if about_in(runs) is not None:
             measured[name] = _measured(runs, name)
-    found = [outcome(table, measured) for table in drawn or tables]
-    return [each for each in found if each.groups]
+    result = [outcome(table, measured) for table in drawn or tables]
+    return [each for each in result if each.groups]
 
 
 def _picture(table: Table) -> str:

@@ -47,10 +47,10 @@ class Choice:
         return "do not split" if best.mean + half <= WORTH else "unclear"
 
 
-def choices(found: Outcome) -> list[Choice]:
+def choices(result: Outcome) -> list[Choice]:
     """Returns the options of each place of an outcome."""
     by_place: dict[str, list[Row]] = {}
-    for row in found.rows:
+    for row in result.rows:
         by_place.setdefault(row.published.scenario, []).append(row)
     return [_choice(place, rows) for place, rows in by_place.items()]
 

@@ -53,10 +53,10 @@ def combination(replay: PaperRun, place: Condition, quantity: str, here: Measure
         )[0]
         for phase in phases
     }
-    found = Combination(place.name, quantity, best, here)
+    result = Combination(place.name, quantity, best, here)
     first, *_ = best.values()
-    if not found.switches:
-        return replace(found, measured=Measured(here.comparison, {SELECTION: here.ran[first]}))
+    if not result.switches:
+        return replace(result, measured=Measured(here.comparison, {SELECTION: here.ran[first]}))
     starts = dict(zip(phases, _starts(way, phases), strict=True))
     switches = ", ".join(
         f'{{ at = "{starts[later]:g}s", to = "{here.ran[best[later]]}", how = "context" }}'
@@ -79,27 +79,27 @@ def combination(replay: PaperRun, place: Condition, quantity: str, here: Measure
         out=replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}"),
         overwrite=replay.overwrite,
     )
-    return replace(found, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
+    return replace(result, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
 
 def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
     """Returns the times at which phases begin, s."""
-    found = []
+    result = []
     for phase in phases:
         at_the_edge = "constrained" if way.movement == "forward" else "scaling"
         if phase == "start-up":
-            found.append(0.0)
+            result.append(0.0)
         elif phase == at_the_edge and "constrained" in phases:
-            found.append(way.when(way.lowest_db + CONSTRAINED_DB))
+            result.append(way.when(way.lowest_db + CONSTRAINED_DB))
         else:
-            found.append(START_UP_S)
-    return found
+            result.append(START_UP_S)
+    return result
 
 
-def gain(found: Combination, here: Measured) -> float:
+def gain(result: Combination, here: Measured) -> float:
     """Returns what the combination has more than the best single CCA over the whole way, %."""
-    asked = Published(found.place, "", found.quantity, "", "", None, None)
+    asked = Published(result.place, "", result.quantity, "", "", None, None)
     single = {cca: measured_values(here, replace(asked, cca=cca)) for cca in here.ran}
     most = estimate(single[best_and_ties(single)[0]]).mean
-    mine = estimate(measured_values(found.measured, replace(asked, cca=SELECTION))).mean
+    mine = estimate(measured_values(result.measured, replace(asked, cca=SELECTION))).mean
     return 100 * (mine / most - 1)

@@ -39,7 +39,7 @@ def read_lines(file: Path) -> list[str]:
 
 def header_of(file: Path, lines: Sequence[str]) -> dict[str, str]:
     """Returns the values of the lines `# key: value` by key."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.startswith("#"):
             continue
@@ -49,22 +49,22 @@ def header_of(file: Path, lines: Sequence[str]) -> dict[str, str]:
                 f"{file}, line {number}: {key!r}: allowed: lines # key: value with "
                 f"{', '.join((*_NEEDED, *_POSSIBLE))} or place NAME"
             )
-        if key in found:
+        if key in result:
             raise CelltcpError(f"{file}, line {number}: {key} is there twice")
-        found[key] = value
-    if missing := [key for key in _NEEDED if not found.get(key)]:
+        result[key] = value
+    if missing := [key for key in _NEEDED if not result.get(key)]:
         raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_NEEDED)}")
-    if not _WORD.fullmatch(found["experiment"]):
+    if not _WORD.fullmatch(result["experiment"]):
         raise CelltcpError(
-            f"{file}: experiment: {found['experiment']!r}: allowed: letters, digits, dots and hyphens"
+            f"{file}: experiment: {result['experiment']!r}: allowed: letters, digits, dots and hyphens"
         )
     publications = sorted(each.stem for each in _PUBLICATIONS.glob("*.toml"))
-    if found["publication"] not in publications:
+    if result["publication"] not in publications:
         raise CelltcpError(
-            f"{file}: publication: {found['publication']!r}: allowed: {', '.join(publications)}, "
+            f"{file}: publication: {result['publication']!r}: allowed: {', '.join(publications)}, "
             f"each of which a file in {_PUBLICATIONS} describes"
         )
-    return found
+    return result
 
 
 def rows_of(file: Path, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -15,43 +15,43 @@ if TYPE_CHECKING:
     from celltcp.publications.agreement import Outcome, Row
 
 
-def print_outcome(found: Outcome, console: Console) -> None:
+def print_outcome(result: Outcome, console: Console) -> None:
     """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
     from celltcp.publications.publications import publications
 
-    title = f"{found.table.publication}, {found.table.figure}: {found.table.title}"
-    rows = found.rows
+    title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
+    rows = result.rows
     _print_numbers(
-        f"{title}, as published and here, means and 95 % intervals{_KINDS[found.table.interval]}",
+        f"{title}, as published and here, means and 95 % intervals{_KINDS[result.table.interval]}",
         [row for row in rows if row.published.value is not None],
         console,
     )
-    if found.table.form == "capabilities":
-        _print_capabilities(title, found, console)
+    if result.table.form == "capabilities":
+        _print_capabilities(title, result, console)
     else:
         claims = [row for row in rows if row.published.claim is not None]
         _print_claims(f"{title}: claims", claims, console)
     others = [row for row in rows if row.published.value is None and row.published.claim is None]
-    if found.table.form != "choices":
+    if result.table.form != "choices":
         _print_means(f"{title}: ours", others, console)
-    _print_losing(found, console)
-    if found.table.form == "choices":
-        _print_choices(title, found, console)
-    for group in found.groups:
+    _print_losing(result, console)
+    if result.table.form == "choices":
+        _print_choices(title, result, console)
+    for group in result.groups:
         if group.ranks:
             console.print(
                 f"{group.title}: Spearman's rank correlation of {group.ranks.count}: {group.ranks}"
             )
-    for agreement in found.agreements:
+    for agreement in result.agreements:
         console.print(agreement_text(agreement))
-    held, judged = found.claims
+    held, judged = result.claims
     if judged:
         console.print(f"claims of the publication: {held} of {judged} hold here")
     known = publications()
-    name = found.table.publication
+    name = result.table.publication
     source = known[name].source if name in known else name
-    note = f". {found.table.note}" if found.table.note else ""
-    console.print(f"published: {source}, {found.table.figure}{note}")
+    note = f". {result.table.note}" if result.table.note else ""
+    console.print(f"published: {source}, {result.table.figure}{note}")
 
 
 def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
@@ -110,14 +110,14 @@ def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
     print_table(console, table, ("quantity", "claim"))
 
 
-def _print_capabilities(title: str, found: Outcome, console: Console) -> None:
+def _print_capabilities(title: str, result: Outcome, console: Console) -> None:
     """Prints a table of words as measured, with the published word and the reason where it differs."""
     from rich.table import Table
 
     from celltcp.present.fit_table import print_table
     from celltcp.publications.capabilities import capabilities
 
-    known = capabilities(found)
+    known = capabilities(result)
     table = Table(title=f"{title}; in brackets the publication where it differs")
     table.add_column("capability")
     for column in known.columns:
@@ -142,7 +142,7 @@ def _print_capabilities(title: str, found: Outcome, console: Console) -> None:
             )
 
 
-def _print_choices(title: str, found: Outcome, console: Console) -> None:
+def _print_choices(title: str, result: Outcome, console: Console) -> None:
     """Prints gain and cost of each split over the best CCA without one, and whether it pays."""
     from rich.table import Table
 
@@ -155,7 +155,7 @@ def _print_choices(title: str, found: Outcome, console: Console) -> None:
     for heading in ("gain, %", "delay added, ms", "buffered, kB"):
         table.add_column(heading, justify="right")
     table.add_column("verdict")
-    for choice in choices(found):
+    for choice in choices(result):
         for option in choice.options:
             first = option is choice.options[0]
             table.add_row(
@@ -170,14 +170,14 @@ def _print_choices(title: str, found: Outcome, console: Console) -> None:
     print_table(console, table)
 
 
-def _print_losing(found: Outcome, console: Console) -> None:
+def _print_losing(result: Outcome, console: Console) -> None:
     """Prints where a split loses, and why."""
     from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
-    counted = len(split_gains(found))
+    counted = len(split_gains(result))
     if not counted:
         return
-    lost = split_losses(found)
+    lost = split_losses(result)
     console.print(f"points where the split loses more than {LOSS:g} %: {len(lost)} of {counted}")
     for each in lost:
         gain = value_text(each.row.ours.mean, each.row.ours.ci95)
@@ -211,19 +211,19 @@ def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
 _KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
 
 
-def print_sweep(field: str, found: Sequence[tuple[str, Outcome]], console: Console) -> None:
+def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Console) -> None:
     """Prints the agreement of a table for each value of a field that the publication does not give."""
     from rich.table import Table
 
     from celltcp.present.fit_table import print_table
 
-    first = found[0][1].table
+    first = result[0][1].table
     table = Table(title=f"{first.publication}, {first.figure}: agreement by {field}")
     table.add_column(field)
     table.add_column("quantity")
     for heading in ("mean rank correlation", "p-value", "mean error", "in their intervals"):
         table.add_column(heading, justify="right")
-    for value, outcome in found:
+    for value, outcome in result:
         for each in outcome.agreements:
             table.add_row(
                 value,

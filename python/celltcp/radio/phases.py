@@ -31,12 +31,12 @@ def phases_at(way: SinrTrajectory, times_s: pd.Series, begun_s: pd.Series | floa
         CelltcpError: if the mean SINR neither only falls nor only rises.
     """
     other = "sustainer" if way.movement == "forward" else "scaling"
-    found: NDArray[np.str_] = np.select(
+    result: NDArray[np.str_] = np.select(
         [times_s - begun_s < START_UP_S, way.at(times_s) < way.lowest_db + CONSTRAINED_DB],
         ["start-up", "constrained"],
         other,
     )
-    return found
+    return result
 
 
 def phased_slots(comparison: Comparison) -> pd.DataFrame:
@@ -68,6 +68,6 @@ def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
         {"cca": cca, "run": run, "phase": phase, "value": mean_of(mine, metric, slot_s)}
         for (cca, run, phase), mine in slots.groupby(["cca", "run", "phase"], observed=True)
     ]
-    found = pd.DataFrame(rows)
-    found["phase"] = pd.Categorical(found["phase"], slots["phase"].cat.categories, ordered=True)
-    return found
+    result = pd.DataFrame(rows)
+    result["phase"] = pd.Categorical(result["phase"], slots["phase"].cat.categories, ordered=True)
+    return result

@@ -39,7 +39,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     if len(results) != 2:
         raise CelltcpError("--by-position needs two results: forward movement, then backward movement")
     forward, backward = results
-    found = by_position(forward, backward, metric)
+    result = by_position(forward, backward, metric)
     heading, digits = _HEADINGS[metric]
     names = [str(each.results.about["name"]) for each in results]
     table = Table(
@@ -54,8 +54,8 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     for cca in ccas:
         table.add_column(f"{called[cca]}\nforward", justify="right")
         table.add_column("\nbackward", justify="right")
-    for place in sorted(found["sinr_db"].unique(), reverse=True):
-        here = found[found["sinr_db"] == place]
+    for place in sorted(result["sinr_db"].unique(), reverse=True):
+        here = result[result["sinr_db"] == place]
         cells = [
             mean_text(here.loc[(here["cca"] == cca) & (here["movement"] == way), "value"], digits)
             for cca in ccas
@@ -63,7 +63,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
         ]
         table.add_row(f"{place:.1f}", *cells)
     print_table(wide_console(), table)
-    common = found[found["cca"].isin(ccas)]
+    common = result[result["cca"].isin(ccas)]
     return draw_positions(common, metric, f"{names[0]} and {names[1]}")
 
 
@@ -77,16 +77,16 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
     panels = picture.subplots(len(results), 1, squeeze=False, sharey=True)[:, 0]
     console = wide_console()
     for each, axes in zip(results, panels, strict=True):
-        found = wasted(each)
+        result = wasted(each)
         name = str(each.results.about["name"])
         labels = {
             modulation: f"{modulation}\nMCS {first}-{last}"
             for modulation, (first, last) in scheme_ranges(str(each.results.about["scenario"])).items()
         }
         labels["all"] = "all"
-        print_table(console, _wasted_table(each, found, labels))
+        print_table(console, _wasted_table(each, result, labels))
         print_table(console, _scheme_table(each, scheme_statistics(each)))
-        draw_bars(axes, found, "modulation", list(labels), "wasted_per_s")
+        draw_bars(axes, result, "modulation", list(labels), "wasted_per_s")
         axes.set_xticks(range(len(labels)), list(labels.values()))
         axes.set_ylabel("wasted opportunities\nper second with such schemes")
         axes.set_title(name)
@@ -94,7 +94,7 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
     return picture
 
 
-def _wasted_table(each: Comparison, found: pd.DataFrame, labels: dict[str, str]) -> Table:
+def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]) -> Table:
     from rich.table import Table
 
     about = each.results.about
@@ -107,7 +107,7 @@ def _wasted_table(each: Comparison, found: pd.DataFrame, labels: dict[str, str])
         table.add_column(label, justify="right")
     names = cca_labels(each.ccas)
     for cca in each.ccas:
-        mine = found[found["cca"] == cca]
+        mine = result[result["cca"] == cca]
         cells = []
         for modulation in labels:
             part = mine[mine["modulation"] == modulation]
@@ -120,7 +120,7 @@ def _wasted_table(each: Comparison, found: pd.DataFrame, labels: dict[str, str])
     return table
 
 
-def _scheme_table(each: Comparison, found: pd.DataFrame) -> Table:
+def _scheme_table(each: Comparison, result: pd.DataFrame) -> Table:
     from rich.table import Table
 
     about = each.results.about
@@ -130,7 +130,7 @@ def _scheme_table(each: Comparison, found: pd.DataFrame) -> Table:
         table.add_column(heading, justify="right")
     names = cca_labels(each.ccas)
     for cca in each.ccas:
-        mine = found[found["cca"] == cca]
+        mine = result[result["cca"] == cca]
         table.add_row(names[cca], *(mean_text(mine[column], 2) for column in ("mean", "sd", "change")))
     return table
 
@@ -162,9 +162,9 @@ def view_phases(
     quoted = False
     for each, axes in zip(results, panels, strict=True):
         about = each.results.about
-        found = by_phase(each, metric)
+        result = by_phase(each, metric)
         published = published_of(str(about["name"])) if metric == "goodput" else {}
-        phases = [phase for phase in found["phase"].cat.categories if (found["phase"] == phase).any()]
+        phases = [phase for phase in result["phase"].cat.categories if (result["phase"] == phase).any()]
         also = "; in brackets what was published" if published else ""
         quoted |= bool(published)
         table = Table(
@@ -176,7 +176,7 @@ def view_phases(
             table.add_column(str(phase), justify="right")
         names = cca_labels(each.ccas)
         for cca in each.ccas:
-            mine = found[found["cca"] == cca]
+            mine = result[result["cca"] == cca]
             cells = []
             for phase in phases:
                 theirs = published.get((str(phase), cca))
@@ -184,7 +184,7 @@ def view_phases(
                 cells.append(text if theirs is None else f"{text} \\[{theirs:.{digits}f}]")
             table.add_row(names[cca], *cells)
         print_table(console, table)
-        draw_bars(axes, found, "phase", phases, published=published)
+        draw_bars(axes, result, "phase", phases, published=published)
         axes.set_ylabel(heading)
         axes.set_title(str(about["name"]))
         axes.legend(ncols=3)

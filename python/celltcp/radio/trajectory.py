@@ -36,8 +36,8 @@ class SinrTrajectory:
 
     def at(self, times_s: pd.Series) -> NDArray[np.float64]:
         """Returns the mean SINR in dB at times in s."""
-        found: NDArray[np.float64] = np.interp(times_s.to_numpy(), self.times_s, self.sinr_db)
-        return found
+        result: NDArray[np.float64] = np.interp(times_s.to_numpy(), self.times_s, self.sinr_db)
+        return result
 
     def when(self, sinr_db: float) -> float:
         """Returns the time in s at which the mean SINR is that in dB; it only falls or only rises."""

@@ -25,8 +25,8 @@ def numbers(column: pa.ChunkedArray[Any]) -> NDArray[Any]:
 
 def _plain(chunk: pa.Array[Any]) -> NDArray[Any]:
     if not chunk.null_count:
-        found: NDArray[Any] = np.from_dlpack(chunk)
-        return found
+        result: NDArray[Any] = np.from_dlpack(chunk)
+        return result
     buffer: Any = chunk.buffers()[1]
     data = np.frombuffer(buffer, np.float64)[chunk.offset : chunk.offset + len(chunk)]
     is_known = np.from_dlpack(chunk.is_valid().cast(pa.uint8()))
@@ -82,8 +82,8 @@ def values_of(
         missing: value of all others.
     """
     # The last value is that of the place -1.
-    found: NDArray[Any] = np.append(values, missing)[places_of(wanted, known)]
-    return found
+    result: NDArray[Any] = np.append(values, missing)[places_of(wanted, known)]
+    return result
 
 
 def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -91,5 +91,5 @@ def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np
     if not len(known):
         return np.full(len(wanted), -1, np.intp)
     order = np.argsort(known)
-    found = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
-    return np.where(known[found] == wanted, found, -1)
+    result = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+    return np.where(known[result] == wanted, result, -1)

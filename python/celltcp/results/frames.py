@@ -101,5 +101,5 @@ def json_value(value: Any) -> Any:
 
 def json_interval(values: Sequence[float]) -> Interval:
     """Returns the mean of values and the half width of its 95 % interval as JSON has them."""
-    found = estimate(values)
-    return {"mean": json_value(found.mean), "ci95": found.ci95}
+    result = estimate(values)
+    return {"mean": json_value(result.mean), "ci95": result.ci95}

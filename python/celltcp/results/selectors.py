@@ -59,10 +59,10 @@ def used_in(results: Results) -> list[Used]:
             if (run, flow) in named:
                 under.setdefault(named[run, flow][:2], Counter())[using] += 1
     runs = Counter(lineups.values())
-    found = []
+    result = []
     for (lineup, name, cca), each in causes.items():
         used = under.get((lineup, name), Counter())
-        found.append(
+        result.append(
             Used(
                 lineup,
                 name,
@@ -72,4 +72,4 @@ def used_in(results: Results) -> list[Used]:
                 {using: count / used.total() for using, count in used.most_common()},
             )
         )
-    return found
+    return result

@@ -139,18 +139,18 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     within = MARGIN * most
     tied, undecided, needed = [], [], 0.0
     for name in others:
-        found = paired_difference(values[leader], values[name])
-        half = found.ci95 or 0.0
-        if abs(found.mean) + half <= within:
+        result = paired_difference(values[leader], values[name])
+        half = result.ci95 or 0.0
+        if abs(result.mean) + half <= within:
             tied.append(name)
             continue
         undecided.append(name)
         # The half width shrinks with the root of the number of runs.
-        needed = max(needed, runs * (half / max(abs(found.mean), within)) ** 2)
+        needed = max(needed, runs * (half / max(abs(result.mean), within)) ** 2)
     enough = math.ceil(needed) + 1
     for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
-        found = paired_difference(values[leader], values[name])
-        if name not in ranked and abs(found.mean) + (found.ci95 or 0.0) <= NEGLIGIBLE * most:
+        result = paired_difference(values[leader], values[name])
+        if name not in ranked and abs(result.mean) + (result.ci95 or 0.0) <= NEGLIGIBLE * most:
             tied.append(name)
     return Verdict(
         leader, tuple(tied), tuple(undecided), enough if undecided and enough <= _MOST_RUNS else None

@@ -70,8 +70,8 @@ def _numbered(keys: Sequence[Key], known: Sequence[Key]) -> NDArray[np.intp]:
     return np.array([numbers[key] for key in keys], np.intp)
 
 
-def _by(known: Sequence[Key], found: NDArray[np.float64]) -> dict[Key, float]:
-    return dict(zip(known, found.tolist(), strict=True))
+def _by(known: Sequence[Key], result: NDArray[np.float64]) -> dict[Key, float]:
+    return dict(zip(known, result.tolist(), strict=True))
 
 
 def _compensated(values: Iterable[float]) -> float:

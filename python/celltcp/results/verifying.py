@@ -32,10 +32,10 @@ def verify(place: Path) -> Verified:
     Raises:
         CelltcpError: if there is nothing with a digest.
     """
-    found = _folder(place) if place.is_dir() else _file(place)
-    if not found.intact and not found.damaged:
+    result = _folder(place) if place.is_dir() else _file(place)
+    if not result.intact and not result.damaged:
         raise CelltcpError(f"{place}: has no file with a digest of celltcp")
-    return found
+    return result
 
 
 def _folder(place: Path) -> Verified:

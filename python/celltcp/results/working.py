@@ -179,12 +179,12 @@ def _staging_name() -> str:
 
 def _contents(place: Path) -> list[Path]:
     """Returns everything in a folder, without following links; folders come before what is in them."""
-    found = []
+    result = []
     for each in sorted(place.iterdir()):
-        found.append(each)
+        result.append(each)
         if each.is_dir() and not each.is_symlink():
-            found += _contents(each)
-    return found
+            result += _contents(each)
+    return result
 
 
 def _is_own(entry: Path) -> bool:

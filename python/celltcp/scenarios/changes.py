@@ -55,10 +55,10 @@ def override_texts(changes: Changes) -> list[str]:
     return list(changes)
 
 
-def _require_text(found: object, what: str, example: str) -> None:
-    if not isinstance(found, str):
+def _require_text(result: object, what: str, example: str) -> None:
+    if not isinstance(result, str):
         raise CelltcpError(
-            f"set: {found!r} is of type {type(found).__name__}, and {what} is a text; "
+            f"set: {result!r} is of type {type(result).__name__}, and {what} is a text; "
             f"allowed: texts such as {example}"
         )
 

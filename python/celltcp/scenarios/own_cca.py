@@ -136,7 +136,7 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
     """Returns names, types and defaults (as text) of the arguments of a class."""
     if cca.__init__ is object.__init__:  # type: ignore[misc]
         return []
-    found = []
+    result = []
     for argument in list(inspect.signature(cca.__init__).parameters.values())[1:]:  # type: ignore[misc]
         if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
             continue
@@ -153,8 +153,8 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
         if kind is int and argument.annotation in (float, "float"):
             kind = float
         text = ("on" if value else "off") if kind is bool else str(value)
-        found.append((argument.name, kind.__name__, text))
-    return found
+        result.append((argument.name, kind.__name__, text))
+    return result
 
 
 def source_digests(ccas: Iterable[str]) -> str:

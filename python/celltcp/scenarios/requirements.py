@@ -92,8 +92,8 @@ def _derived(requirement: str) -> Weights | Bounded:
 
 def derived_among(requirements: Iterable[str]) -> list[Weights | Bounded]:
     """Returns the requirements among these that are measured slot by slot beside the named ones."""
-    found = (each for each in requirements if each not in REQUIREMENTS and each != COMPLETION)
-    return [_derived(each) for each in dict.fromkeys(found)]
+    result = (each for each in requirements if each not in REQUIREMENTS and each != COMPLETION)
+    return [_derived(each) for each in dict.fromkeys(result)]
 
 
 def required_in(lineups: Iterable[str]) -> list[str]:

@@ -61,9 +61,9 @@ def expand_scenarios(given: str | Sequence[str], changes: Changes = ()) -> Scena
         CelltcpError: if a name is no scenario, or the list is empty.
     """
     texts = tuple(override_texts(changes))
-    found, left_out = load_each(given, lambda name: _load(name, texts))
+    result, left_out = load_each(given, lambda name: _load(name, texts))
     return ScenarioList(
-        tuple(Source(name, scenario, texts) for name, scenario in found.items()), tuple(left_out)
+        tuple(Source(name, scenario, texts) for name, scenario in result.items()), tuple(left_out)
     )
 
 
@@ -83,19 +83,19 @@ def load_each(
     for piece in names_of(given):
         for name, in_folder in _meant(piece):
             names.setdefault(name, in_folder)
-    found: dict[str, Scenario] = {}
+    result: dict[str, Scenario] = {}
     left_out = []
     for name, in_folder in names.items():
         try:
-            found[name] = load(name)
+            result[name] = load(name)
         except CelltcpError as error:
             if not in_folder:
                 raise
             left_out.append(str(error) if name in str(error) else f"{name}: {error}")
-    if not found:
+    if not result:
         reason = f"; {left_out[0]}" if left_out else ""
         raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
-    return found, left_out
+    return result, left_out
 
 
 def names_one(given: Sequence[str]) -> bool:

@@ -67,7 +67,7 @@ def agreements(both: pd.DataFrame) -> list[Agreement]:
     capacity = both[both["capacity_confidence"] >= CONFIDENT]
     queue = both[both["queue_confidence"] >= CONFIDENT]
     lived = len(both)
-    found = [
+    result = [
         _number(
             *("capacity", "mean of the last second", lived),
             *(capacity["capacity_mbps_seen"], capacity["true_capacity_mbps"]),
@@ -84,8 +84,8 @@ def agreements(both: pd.DataFrame) -> list[Agreement]:
     for quantity, truth in (("movement", "of the mean SINR"), ("phase", "from the mean SINR")):
         if f"true_{quantity}" in both:
             right = (both[quantity].astype(str) == both[f"true_{quantity}"]).mean()
-            found.append(Agreement(quantity, truth, lived, lived, accuracy=float(right)))
-    return found
+            result.append(Agreement(quantity, truth, lived, lived, accuracy=float(right)))
+    return result
 
 
 def _number(quantity: str, truth: str, lived: int, seen: pd.Series, true: pd.Series) -> Agreement:

@@ -113,17 +113,17 @@ def _baselines(regrets: Regrets) -> list[tuple[str, str, pd.Series]]:
     if fixed.empty:
         return []
     one = str(fixed.mean().idxmin())
-    found = [(BASELINES[0], one, fixed[one])]
+    result = [(BASELINES[0], one, fixed[one])]
     families = _families([str(name) for name in fixed.index])
     if len(set(families)) > 1:
         left_out = _family_left_out(fixed, families)
         chosen = dict.fromkeys(left_out.sort_index()["choice"])
-        found.append((BASELINES[1], ", ".join(chosen), left_out["regret"]))
+        result.append((BASELINES[1], ", ".join(chosen), left_out["regret"]))
     if len(fixed.columns) > 1:
         pair, regret = _better_of_two(fixed)
-        found.append((BASELINES[2], " or ".join(pair), regret))
-    found.append((BASELINES[3], "best of each run", regrets.oracle["oracle"]))
-    return found
+        result.append((BASELINES[2], " or ".join(pair), regret))
+    result.append((BASELINES[3], "best of each run", regrets.oracle["oracle"]))
+    return result
 
 
 def _families(scenarios: Sequence[str]) -> list[str]:

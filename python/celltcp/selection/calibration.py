@@ -34,8 +34,8 @@ _EXPECTED = re.compile(r"(\d+\.\d+) (?:expected )?of ([\w-]+)")
 
 def expected_of(reason: str, cca: str) -> float:
     """Returns the measure that the reason of a decision expects of a CCA; NaN without one."""
-    _, found, _ = reason.partition(" expected of ")
-    if not found:
+    _, result, _ = reason.partition(" expected of ")
+    if not result:
         return math.nan
     named = {name: float(value) for value, name in _EXPECTED.findall(reason)}
     return named.get(cca, math.nan)
@@ -167,8 +167,8 @@ def reliability_of(expectations: pd.DataFrame) -> pd.DataFrame:
 
 def _over_scenarios(part: pd.DataFrame, values: pd.Series) -> tuple[float, float]:
     """Returns the mean of the scenarios' means, and half of its interval (NaN without one)."""
-    found = estimate(values.groupby(part["scenario"], sort=False).mean().tolist())
-    return found.mean, math.nan if found.ci95 is None else found.ci95
+    result = estimate(values.groupby(part["scenario"], sort=False).mean().tolist())
+    return result.mean, math.nan if result.ci95 is None else result.ci95
 
 
 def _correlation(first: pd.Series, second: pd.Series) -> float:

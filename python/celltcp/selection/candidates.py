@@ -89,15 +89,15 @@ def uses(
         CelltcpError: if there is no such policy or requirement, or it cannot be used.
     """
     spelt = dict.fromkeys(requirement_of(each) for each in requirements)
-    found = []
+    result = []
     for policy in dict.fromkeys(policies):
         method = _method(policy)
         cost = method.get("cost") if remember else None
         learns = tuple(cost["candidates"]) if cost else ()
         # Tables go by movement and speed, which only the radio side knows.
         asks = hints or "table" in method
-        found += [PolicyUse(policy, requirement, asks, learns) for requirement in spelt]
-    return found
+        result += [PolicyUse(policy, requirement, asks, learns) for requirement in spelt]
+    return result
 
 
 def _method(policy: str) -> dict[str, Any]:

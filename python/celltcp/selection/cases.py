@@ -36,13 +36,13 @@ def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
 
     Tied means that the 95 % interval of the paired difference includes zero.
     """
-    found: Estimate = paired_difference(mine, other)
+    result: Estimate = paired_difference(mine, other)
     level = estimate(other).mean
-    if math.isnan(found.mean) or not level:
+    if math.isnan(result.mean) or not level:
         return Relative(math.nan, math.nan, "tied")
-    verdict = "tied" if found.includes_zero else "won" if found.mean > 0 else "lost"
-    half = math.nan if found.ci95 is None else 100 * found.ci95 / level
-    return Relative(100 * found.mean / level, half, verdict)
+    verdict = "tied" if result.includes_zero else "won" if result.mean > 0 else "lost"
+    half = math.nan if result.ci95 is None else 100 * result.ci95 / level
+    return Relative(100 * result.mean / level, half, verdict)
 
 
 def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
@@ -115,7 +115,7 @@ def _case(fixed: Mapping[str, list[float]], mine: pd.DataFrame, metric: str) -> 
         "regret": -against["best"].percent,
         "regret_ci95": against["best"].ci95,
         "oracle_regret": -against["oracle"].percent,
-        **{f"against_{name}": found.verdict for name, found in against.items()},
+        **{f"against_{name}": result.verdict for name, result in against.items()},
         "switches_per_min": float(mine["switches"].sum() / minutes),
         "returns_per_min": float(mine["returns"].sum() / minutes),
         "switched": bool(mine["switches"].any()),
@@ -137,9 +137,9 @@ def pairwise_of(runs: pd.DataFrame) -> pd.DataFrame:
         for policy, values in select.items():
             rivals = {**stay, **{name: each for name, each in select.items() if name != policy}}
             for rival, theirs in rivals.items():
-                found = relative(values, theirs)
+                result = relative(values, theirs)
                 place = {"scenario": scenario, "requirement": requirement}
-                rows.append({**place, "policy": policy, "rival": rival, **found._asdict()})
+                rows.append({**place, "policy": policy, "rival": rival, **result._asdict()})
     return pd.DataFrame(rows)
 
 

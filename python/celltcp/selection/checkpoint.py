@@ -113,12 +113,12 @@ def joined(earlier: Frames, later: Frames) -> Frames:
             # What policies remember does not depend on the number of runs.
             frames[name] = before
             continue
-        found = pd.concat(parts, ignore_index=True)
-        mine = [each for each in groups if each in found]
+        result = pd.concat(parts, ignore_index=True)
+        mine = [each for each in groups if each in result]
         places = keys.drop_duplicates(mine)[mine].assign(place=range(len(keys.drop_duplicates(mine))))
-        order = found[[*mine, "seed"]].merge(places, on=mine, how="left")
+        order = result[[*mine, "seed"]].merge(places, on=mine, how="left")
         order = order.sort_values(["place", "seed"], kind="stable")
-        frames[name] = found.loc[order.index].reset_index(drop=True)
+        frames[name] = result.loc[order.index].reset_index(drop=True)
     return frames
 
 
@@ -241,8 +241,8 @@ def continued(
             return outcome(there)
         kept = Checkpoint(folder)
         frames = run(runs, kept)
-        found = outcome(joined(there, frames) if there else frames)
+        result = outcome(joined(there, frames) if there else frames)
         if folder is not None:
-            found.save(folder)
+            result.save(folder)
             kept.clear()
-    return found
+    return result

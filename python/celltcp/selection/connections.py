@@ -36,12 +36,12 @@ def selected_in(results: Results, run: int) -> list[Connection]:
     lived &= _slots(results, "estimates", run)
     slots = Counter(flow for flow, _ in lived)
     flows = results.tables["flows"].filter(here).select(["flow", "name", "cca"]).to_pylist()
-    found = [
+    result = [
         Connection(int(flow["flow"]), str(flow["name"]), str(flow["cca"]), slots[flow["flow"]])
         for flow in flows
         if flow["flow"] in decided and flow["flow"] in slots
     ]
-    return sorted(found, key=lambda each: each.number)
+    return sorted(result, key=lambda each: each.number)
 
 
 def main_one(connections: Sequence[Connection]) -> Connection:

@@ -141,14 +141,14 @@ def check_engines_with(
     compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
     if len(compared) < 2:
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
-    found = expand_scenarios(scenarios, settings.changes)
+    result = expand_scenarios(scenarios, settings.changes)
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
     # Whatever cannot be run is told before anything is.
-    digests = {source.name: [plan.check(source) for plan in plans] for source in found.sources}
+    digests = {source.name: [plan.check(source) for plan in plans] for source in result.sources}
     if settings.dry_run:
         raise DryRunExit(
             estimate_cost(
-                jobs for plan in plans for each in found.sources for jobs in plan.outlined(each)
+                jobs for plan in plans for each in result.sources for jobs in plan.outlined(each)
             )
         )
     told: OverlapOrigin = {
@@ -157,9 +157,9 @@ def check_engines_with(
         "kernel_version": linux.kernel.version if linux.kernel else "",
         "requirements": requirements,
         "cca": compared,
-        "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "scenarios": {source.name: source.scenario.hash for source in result.sources},
         "digests": digests,
-        "left_out": list(found.left_out),
+        "left_out": list(result.left_out),
         "runs": settings.runs,
         "seed": settings.seed,
     }
@@ -168,7 +168,7 @@ def check_engines_with(
 
     def run(there: int, kept: Checkpoint) -> Frames:
         missing = [replace(plan, existing_runs=there) for plan in plans]
-        return {"runs": _both(missing, found.sources, kept, progress)}
+        return {"runs": _both(missing, result.sources, kept, progress)}
 
     return continued(
         settings, "engines", told, ("runs",), run, lambda frames: Overlap(frames["runs"], told)

@@ -38,7 +38,7 @@ def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
                 values = series(here, requirement)
                 best = best_and_ties(values)
                 for cca, mine in values.items():
-                    found = estimate(mine)
+                    result = estimate(mine)
                     to_best = relative(mine, values[best[0]]) if best else _UNDEFINED
                     rows.append(
                         {
@@ -47,8 +47,8 @@ def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
                             "engine": engine,
                             "cca": cca,
                             "metric": REQUIREMENTS[requirement],
-                            "mean": found.mean,
-                            "ci95": math.nan if found.ci95 is None else found.ci95,
+                            "mean": result.mean,
+                            "ci95": math.nan if result.ci95 is None else result.ci95,
                             "to_best": to_best.percent,
                             "to_best_ci95": to_best.ci95,
                             "best": cca in best,

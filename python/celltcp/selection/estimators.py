@@ -127,7 +127,7 @@ def check_estimators(
             f"cca: {with_parameters[0]!r} has parameters; allowed: plain names, and auto with its own"
         )
     watched = [_watched(name) for name in named]
-    found: list[pd.DataFrame] = []
+    result: list[pd.DataFrame] = []
     for number, source in enumerate(there.sources):
         name = part_of_file_name(source.name.replace("/", "-"))
         comparison = compare(
@@ -141,7 +141,7 @@ def check_estimators(
         )
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
-        found.extend(_answers(comparison, spelt))
+        result.extend(_answers(comparison, spelt))
     about: AccuracyOrigin = {
         "scenarios": [source.name for source in there.sources],
         "left_out": list(there.left_out),
@@ -149,7 +149,7 @@ def check_estimators(
         "runs": runs,
         "seed": seed,
     }
-    return Accuracy(pd.concat(found, ignore_index=True), tuple(named), about)
+    return Accuracy(pd.concat(result, ignore_index=True), tuple(named), about)
 
 
 def _watched(name: str) -> str:

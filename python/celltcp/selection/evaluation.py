@@ -96,8 +96,8 @@ class Evaluation:
     def expectations(self) -> pd.DataFrame:
         """A row per decision with an expectation (`celltcp.selection.calibration.expectations_of`)."""
         empty = pd.DataFrame(columns=["scenario", *COLUMNS, "policy", "requirement"])
-        found = self._frames.get("expectations", empty)
-        return empty if found.empty else found
+        result = self._frames.get("expectations", empty)
+        return empty if result.empty else result
 
     @cached_property
     def calibration(self) -> pd.DataFrame:
@@ -264,12 +264,12 @@ def evaluate_with(
     wanted = uses(compared, requirements, policies.hints, remember=history > 0)
     engine = settings.find_engine()
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
-    found = expand_scenarios(scenarios, settings.changes)
+    result = expand_scenarios(scenarios, settings.changes)
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
     # Whatever cannot be run is told before anything is.
-    digests = {source.name: plan.check(source) for source in found.sources}
+    digests = {source.name: plan.check(source) for source in result.sources}
     if settings.dry_run:
-        raise DryRunExit(estimate_cost(jobs for each in found.sources for jobs in plan.outlined(each)))
+        raise DryRunExit(estimate_cost(jobs for each in result.sources for jobs in plan.outlined(each)))
     told: Settings = {
         "version": __version__,
         "build": engine.build,
@@ -280,9 +280,9 @@ def evaluate_with(
         "cca": list(fixed),
         "hints": {use.policy: use.hints for use in wanted},
         "history": {use.policy: history for use in wanted if use.learns},
-        "scenarios": {source.name: source.scenario.hash for source in found.sources},
+        "scenarios": {source.name: source.scenario.hash for source in result.sources},
         "digests": digests,
-        "left_out": list(found.left_out),
+        "left_out": list(result.left_out),
         "switches": policies.switches,
         "runs": settings.runs,
         "seed": settings.seed,
@@ -291,7 +291,7 @@ def evaluate_with(
         told["set"] = overrides
 
     def run(there: int, kept: Checkpoint) -> Frames:
-        return on_sources(found.sources, replace(plan, existing_runs=there), kept, progress)
+        return on_sources(result.sources, replace(plan, existing_runs=there), kept, progress)
 
     names = ("runs", "decisions", "expectations", "histories", "costs")
     return continued(settings, "evaluate", told, names, run, lambda frames: Evaluation(frames, told))

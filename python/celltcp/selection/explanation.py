@@ -228,11 +228,11 @@ def explain(
     seeds = sorted({int(row["seed"]) for row in runs})
     if seed is not None and seed not in seeds:
         raise CelltcpError(f"seed: {seed} is not in {place}; allowed: {_spans(seeds)}")
-    found = []
+    result = []
     for name in [cca] if cca is not None else names:
         mine = [row for row in runs if row["cca"] == name and seed in (None, row["seed"])]
-        found += [Explanation(read, int(row["run"]), flow) for row in mine[:1]]
-    return found
+        result += [Explanation(read, int(row["run"]), flow) for row in mine[:1]]
+    return result
 
 
 def _meant(cca: str, names: list[str], place: str) -> str:

@@ -52,10 +52,10 @@ class GroundTruth:
         if self._way is None:
             return None
         change = self._way.at(times_s + _AROUND_S / 2) - self._way.at(times_s - _AROUND_S / 2)
-        found: NDArray[np.str_] = np.select(
+        result: NDArray[np.str_] = np.select(
             [change < -1e-9, change > 1e-9], ["forward", "backward"], "static"
         )
-        return found
+        return result
 
     def phases(self, times_s: pd.Series, begun_s: pd.Series | float) -> NDArray[np.str_] | None:
         """Returns the phase at these times, s, of flows that began then; None if movement turns."""

@@ -59,11 +59,11 @@ def prior_connections(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[
     """Returns the measures of the connections of these jobs at their ends, in their order."""
     flows, slots = frame(tables["flows"]), frame(tables["slots"])
     seen = frame(tables["estimates"]) if "estimates" in tables else None
-    found = []
+    result = []
     for job in jobs:
         flow = flows[flows["run"] == job.number].iloc[0]
-        found.append(final_measures(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
-    return found
+        result.append(final_measures(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
+    return result
 
 
 def final_measures(

@@ -192,17 +192,17 @@ def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.Data
     labels = [*plan.fixed, *(use.cca for use in plan.uses)]
     told = origin_of(source.scenario, labels, plan.settings.runs, plan.settings.seed, plan.engine)
     comparison = Comparison(Results(tables, told), [use.requirement for use in plan.uses])
-    found = comparison.runs
+    result = comparison.runs
     causes = _causes(tables)
     counted = {
-        column: [causes.get((run, cause), 0) for run in found["run"]]
+        column: [causes.get((run, cause), 0) for run in result["run"]]
         for column, cause in (("changes", "change"), ("returns", "return"))
     }
-    summary = found[["seed", *comparison.requirements.values(), *_KEPT]].assign(
+    summary = result[["seed", *comparison.requirements.values(), *_KEPT]].assign(
         switches=[a + b for a, b in zip(counted["changes"], counted["returns"], strict=True)],
         returns=counted["returns"],
     )
-    summary.insert(0, "label", found["cca"].astype(str))
+    summary.insert(0, "label", result["cca"].astype(str))
     return _named(summary, plan, "label")
 
 
@@ -219,18 +219,18 @@ def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
     columns = ["seed", "flow", "t_ns", "cause", "from_cca", "to_cca", "reason", "measures"]
     if "decisions" not in tables:
         return pd.DataFrame(columns=["policy", "requirement", *columns])
-    found = frame(tables["decisions"])
+    result = frame(tables["decisions"])
     seeds = frame(tables["runs"]).set_index("run")["seed"]
-    found["seed"] = found["run"].map(seeds)
-    return _named(found, plan, "cca")[["policy", "requirement", *columns]]
+    result["seed"] = result["run"].map(seeds)
+    return _named(result, plan, "cca")[["policy", "requirement", *columns]]
 
 
-def _named(found: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
+def _named(result: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
     """Adds the policy and the requirement of each label; both are empty for fixed CCAs."""
     names = {use.cca: use for use in plan.uses}
-    if found.empty:
-        return found
-    labels = found[label].astype(str)
+    if result.empty:
+        return result
+    labels = result[label].astype(str)
     policies = [names[each].policy if each in names else "" for each in labels]
     requirements = [names[each].requirement if each in names else "" for each in labels]
-    return found.assign(policy=policies, requirement=requirements)
+    return result.assign(policy=policies, requirement=requirements)

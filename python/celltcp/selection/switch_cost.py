@@ -75,7 +75,7 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
     slots = frame(tables["slots"])
     slots = slots[slots["flow"] == 0]
     rows_of = spans(slots["run"])
-    found: list[Change] = []
+    result: list[Change] = []
     numbered = {job.number: job for job in jobs}
     for run, mine in decisions.groupby("run", sort=True):
         if not (mine["cause"] != "establishment").any():
@@ -83,8 +83,8 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
         job = numbered[int(str(run))]
         here = _Slots(slots[rows_of.get(job.number, slice(0))], job.scenario.slot_s, packet_bytes(job))
         for flow, rows in mine.groupby("flow", sort=True):
-            found += _changes(rows, job, here if flow == 0 else None)
-    return found
+            result += _changes(rows, job, here if flow == 0 else None)
+    return result
 
 
 def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterator[Change]:
@@ -216,8 +216,8 @@ class _Slots:
         return self._whole(begin, begin + self._second)
 
     def _whole(self, begin: int, end: int) -> pd.DataFrame | None:
-        found = self._slots.loc[begin : end - 1]
-        return found if len(found) == end - begin else None
+        result = self._slots.loc[begin : end - 1]
+        return result if len(result) == end - begin else None
 
     def lost(self, slots: pd.DataFrame) -> float:
         """Returns retransmitted segments over arrived packets plus these, in full packets."""

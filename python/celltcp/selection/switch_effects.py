@@ -25,23 +25,23 @@ def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) 
     """
     measure, unit = _measure(slots, requirement)
     times, causes = decisions["t_s"].tolist(), decisions["cause"].tolist()
-    found = []
+    result = []
     for number, (at, cause) in enumerate(zip(times, causes, strict=True)):
         if cause not in ("change", "agent"):
-            found.append("")
+            result.append("")
             continue
         if causes[number + 1 : number + 2] == ["return"]:
-            found.append(f"taken back after {times[number + 1] - at:.1f} s")
+            result.append(f"taken back after {times[number + 1] - at:.1f} s")
             continue
         end = min([at + _SETTLING_S + _JUDGED_S, *times[number + 1 : number + 2]])
         before = _mean(measure, slots["t_s"], at - _JUDGED_S, at)
         after = _mean(measure, slots["t_s"], at + _SETTLING_S, end)
-        found.append(
+        result.append(
             "stood, with nothing to compare"
             if before is None or after is None
             else f"stood: {before:.3g} before, {after:.3g}{unit} after"
         )
-    return found
+    return result
 
 
 def _measure(slots: pd.DataFrame, requirement: str) -> tuple[pd.Series, str]:

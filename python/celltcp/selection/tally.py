@@ -49,17 +49,17 @@ def tally_of(runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for policy, mine in runs[runs["policy"] != ""].groupby("policy", sort=False):
         for name, ccas in among.items():
-            found = _outcomes(mine, fixed[fixed["label"].isin(ccas)])
-            counts = {each: found.count(each) for each in OUTCOMES}
-            rows.append({"policy": policy, "among": name, "cases": len(found), **counts})
+            result = _outcomes(mine, fixed[fixed["label"].isin(ccas)])
+            counts = {each: result.count(each) for each in OUTCOMES}
+            rows.append({"policy": policy, "among": name, "cases": len(result), **counts})
     return pd.DataFrame(rows)
 
 
 def _outcomes(mine: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
-    found = []
+    result = []
     for (scenario, requirement), case in mine.groupby(["scenario", "requirement"], sort=False):
         stay = series(fixed[fixed["scenario"] == scenario], str(requirement))
         values = case.sort_values("seed")[metric_of(str(requirement))].astype(float).tolist()
         against = relative(values, stay[best_of(stay)])
-        found.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
-    return found
+        result.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
+    return result

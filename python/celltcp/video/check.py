@@ -120,15 +120,15 @@ def check() -> list[Checked]:
             "and from the published result of the software's example mode0.json (O.46 is 4.9209)"
         ) from None
     forest = _forest(software)
-    found = []
+    result = []
     for session in SESSIONS:
         mine = p1203_scores(session.pieces, session.audio_kbps, session.interruptions, forest)
         here = dict(zip(("O23", "O35", "O46"), mine, strict=True))
         if forest is None:
             del here["O46"]
         answer = software.P1203Standalone(session.for_reference(), quiet=True).calculate_complete()
-        found.append(Checked(session.name, here, {name: float(answer[name]) for name in here}))
-    return found
+        result.append(Checked(session.name, here, {name: float(answer[name]) for name in here}))
+    return result
 
 
 def _forest(software: ModuleType) -> Path | None:

@@ -66,9 +66,9 @@ class VideoComparison:
                 mine = runs[runs["cca"] == cca]
                 row: dict[str, Any] = {"scenario": scenario, "abr": abr, "cca": cca}
                 for figure in VIDEO:
-                    found = estimate(mine[figure].astype(float).tolist())
-                    row[figure] = found.mean
-                    row[f"{figure}_ci95"] = math.nan if found.ci95 is None else found.ci95
+                    result = estimate(mine[figure].astype(float).tolist())
+                    row[figure] = result.mean
+                    row[f"{figure}_ci95"] = math.nan if result.ci95 is None else result.ci95
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()
@@ -104,13 +104,13 @@ class VideoComparison:
             {
                 "scenario": scenario,
                 "abr": abr,
-                "best": found.best,
-                "leader": found.leader,
-                "tied": list(found.tied),
-                "undecided": list(found.undecided),
+                "best": result.best,
+                "leader": result.leader,
+                "tied": list(result.tied),
+                "undecided": list(result.undecided),
             }
             for scenario, abr in self.comparisons
-            for found in [self.verdict(scenario, abr)]
+            for result in [self.verdict(scenario, abr)]
         ]
         return {
             "version": __version__,
@@ -201,13 +201,13 @@ def load_video_scenarios(
     own = override_texts(settings.changes)
     # A file counts from the working directory, wherever the scenarios are.
     source = str(Path(ladder).resolve()) if ladder.endswith(".json") else ladder
-    found = {}
+    result = {}
     for each in abrs:
         workload = (
             f'flows.0.workload={{ kind = "video", abr = "{each}", ladder = {json.dumps(source)} }}'
         )
-        found[each] = load_all(scenarios, replace(settings, changes=[workload, *own]))
-    return found
+        result[each] = load_all(scenarios, replace(settings, changes=[workload, *own]))
+    return result
 
 
 def compare_loaded_video(
@@ -226,7 +226,7 @@ def compare_loaded_video(
         settings.plan(scenarios[key], engine, None if folder is None else folder / folder_name(*key))
         for key in keys
     ]
-    found = run_campaigns(
+    result = run_campaigns(
         planned,
         workers=settings.workers,
         folder=folder,
@@ -234,7 +234,7 @@ def compare_loaded_video(
         dry_run=settings.dry_run,
         progress=progress,
     )
-    comparisons = {key: Comparison(results) for key, results in zip(keys, found, strict=True)}
+    comparisons = {key: Comparison(results) for key, results in zip(keys, result, strict=True)}
     return VideoComparison(comparisons, next(iter(loaded.values())).left_out)
 
 

@@ -75,8 +75,8 @@ pub(crate) const CASES: [Case; 8] = [
 impl Case {
     /// Returns the case of that name.
     pub(crate) fn called(name: &str) -> Result<&'static Self, CountsError> {
-        let found = CASES.iter().find(|case| case.name == name);
-        found.ok_or_else(|| CountsError::UnknownCase {
+        let result = CASES.iter().find(|case| case.name == name);
+        result.ok_or_else(|| CountsError::UnknownCase {
             name: name.to_owned(),
             allowed: CASES.map(|case| case.name).join(", "),
         })

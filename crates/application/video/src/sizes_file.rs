@@ -162,11 +162,11 @@ impl<'de> Visitor<'de> for Keys {
 }
 
 /// Refuses a list without one entry for each bitrate, where their number is known.
-fn same_count<E: Error>(found: usize, wanted: Option<usize>) -> Result<(), E> {
+fn same_count<E: Error>(result: usize, wanted: Option<usize>) -> Result<(), E> {
     match wanted {
-        Some(wanted) if wanted != found => {
+        Some(wanted) if wanted != result => {
             let message = format!(
-                "{found} entries are out of range; allowed: {wanted}, one for each bitrate"
+                "{result} entries are out of range; allowed: {wanted}, one for each bitrate"
             );
             Err(E::custom(message))
         }
@@ -358,10 +358,10 @@ struct Bits {
 }
 
 impl Bits {
-    fn refuse<E: Error>(self, found: impl core::fmt::Display, allowed: &str) -> E {
+    fn refuse<E: Error>(self, result: impl core::fmt::Display, allowed: &str) -> E {
         let row = self.row;
         E::custom(format!(
-            "row {row}: {found} is out of range; allowed: {allowed}"
+            "row {row}: {result} is out of range; allowed: {allowed}"
         ))
     }
 }

@@ -81,9 +81,9 @@ impl LadderSource {
     ) -> Result<(), FieldError> {
         if let Self::File { name, manifest } = self {
             let (path, text) = read(name)?;
-            let found =
+            let result =
                 Manifest::from_json(&text, &path).map_err(|error| FieldError::new("", error))?;
-            *manifest = Some(Arc::new(found));
+            *manifest = Some(Arc::new(result));
         }
         Ok(())
     }

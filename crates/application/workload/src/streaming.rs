@@ -234,15 +234,15 @@ impl Streaming {
     /// Records the figures of the session.
     fn report(&self, out: &mut Vec<Command>) {
         let log = self.client.log();
-        let found = figures(&self.manifest, &log, &self.config.screen, None);
+        let result = figures(&self.manifest, &log, &self.config.screen, None);
         let known = [
-            ("qoe", Some(found.mos.map_or(WORST, |mos| mos.o46))),
-            ("linear_qoe", Some(found.linear)),
-            ("startup_s", found.startup_s),
-            ("stalls", Some(found.stalls as f64)),
-            ("stalled_s", Some(found.stalled_s)),
-            ("bitrate_mbps", found.bitrate_mbps),
-            ("switches", Some(found.switches as f64)),
+            ("qoe", Some(result.mos.map_or(WORST, |mos| mos.o46))),
+            ("linear_qoe", Some(result.linear)),
+            ("startup_s", result.startup_s),
+            ("stalls", Some(result.stalls as f64)),
+            ("stalled_s", Some(result.stalled_s)),
+            ("bitrate_mbps", result.bitrate_mbps),
+            ("switches", Some(result.switches as f64)),
             ("abandoned", Some(f64::from(log.abandoned))),
             ("watched_s", Some(log.played.as_secs_f64())),
         ];

@@ -7,7 +7,7 @@ use workload::{Action, Application, Command, End, Sessions};
 /// An application that says its lines, one list of commands per wake, and remembers the bytes it was told of.
 struct Script {
     lines: Vec<Vec<Command>>,
-    told: Arrivals,
+    arrivals: Arrivals,
 }
 
 /// Bytes that have arrived at client and server, and how often connections were completed.
@@ -22,11 +22,11 @@ impl Application for Script {
     }
 
     fn received(&mut self, _: Instant, end: End, bytes: u64, _: &mut Vec<Command>) {
-        self.told.lock().expect("one thread").0[end.index()] += bytes;
+        self.arrivals.lock().expect("one thread").0[end.index()] += bytes;
     }
 
     fn completed(&mut self, _: Instant, _: &mut Vec<Command>) {
-        self.told.lock().expect("one thread").1 += 1;
+        self.arrivals.lock().expect("one thread").1 += 1;
     }
 }
 
@@ -42,11 +42,11 @@ struct TestEngine {
 
 impl TestEngine {
     fn new(lines: Vec<Vec<Command>>) -> (Self, Arrivals) {
-        let told = Arrivals::default();
+        let arrivals = Arrivals::default();
         let mut sessions = Sessions::default();
         let script = Script {
             lines,
-            told: Arrivals::clone(&told),
+            arrivals: Arrivals::clone(&arrivals),
         };
         sessions.add(0, End::Client, Instant::ZERO, Box::new(script));
         let engine = Self {
@@ -57,7 +57,7 @@ impl TestEngine {
             completed: false,
             now: Instant::ZERO,
         };
-        (engine, told)
+        (engine, arrivals)
     }
 
     fn carry_out(&mut self) {
@@ -125,7 +125,7 @@ proptest! {
         let mut lines = vec![vec![Command::Open]];
         lines.extend(messages.iter().map(|&(end, bytes)| vec![Command::Send(end, bytes)]));
         lines.push(vec![Command::Close(closing)]);
-        let (mut engine, told) = TestEngine::new(lines);
+        let (mut engine, arrivals) = TestEngine::new(lines);
         engine.wake();
         for (number, (kind, end, bytes)) in events.into_iter().enumerate() {
             if number == connects_after {
@@ -152,7 +152,7 @@ proptest! {
             let of_end = messages.iter().filter(|(end, _)| *end == from);
             of_end.map(|(_, bytes)| bytes).sum()
         };
-        let (arrived, completed) = *told.lock().expect("one thread");
+        let (arrived, completed) = *arrivals.lock().expect("one thread");
         prop_assert_eq!(engine.taken, [sent(End::Client), sent(End::Server)]);
         prop_assert_eq!(arrived, [sent(End::Server), sent(End::Client)]);
         prop_assert_eq!(completed, 1);
@@ -167,7 +167,7 @@ proptest! {
 #[test]
 fn messages_that_wait_are_written_one_by_one() {
     let send = |bytes| Command::Send(End::Server, bytes);
-    let (mut engine, told) =
+    let (mut engine, arrivals) =
         TestEngine::new(vec![vec![Command::Open, send(100), send(250), send(7)]]);
     engine.wake();
     engine.sessions.connected(0);
@@ -178,12 +178,15 @@ fn messages_that_wait_are_written_one_by_one() {
     }
     assert_eq!(writes, [60, 40, 250, 3, 4]);
     engine.deliver(End::Server, 1_000);
-    assert_eq!(told.lock().expect("one thread").0[End::Client.index()], 357);
+    assert_eq!(
+        arrivals.lock().expect("one thread").0[End::Client.index()],
+        357
+    );
 }
 
 #[test]
 fn bytes_that_were_withdrawn_are_not_missed() {
-    let (mut engine, told) = TestEngine::new(vec![
+    let (mut engine, arrivals) = TestEngine::new(vec![
         vec![Command::Open, Command::Send(End::Server, 9_000)],
         vec![
             Command::CancelUnsent(End::Server),
@@ -199,7 +202,7 @@ fn bytes_that_were_withdrawn_are_not_missed() {
     engine.deliver(End::Server, 4_000);
     assert!(engine.completed);
     // It was no whole message.
-    assert_eq!(*told.lock().expect("one thread"), ([0, 0], 1));
+    assert_eq!(*arrivals.lock().expect("one thread"), ([0, 0], 1));
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl Node {
         let parsed = check_nesting(text)
             .ok()
             .and_then(|()| DeValue::parse(text).ok())
-            .map(|found| value(found.get_ref(), &|_| origin));
+            .map(|result| value(result.get_ref(), &|_| origin));
         Self {
             origin,
             value: parsed.unwrap_or_else(|| Value::Text(text.to_owned())),
@@ -156,11 +156,11 @@ impl Node {
 
 fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
     let mut fields = Vec::with_capacity(table.len());
-    for (key, found) in table {
+    for (key, result) in table {
         let origin_of_key = origin(key.span().start);
         let node = Node {
             origin: origin_of_key,
-            value: value(found.get_ref(), origin),
+            value: value(result.get_ref(), origin),
         };
         let place = if key.get_ref() == "kind" {
             0
@@ -172,8 +172,8 @@ fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
     Value::Table(fields)
 }
 
-fn value(found: &DeValue<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
-    match found {
+fn value(result: &DeValue<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
+    match result {
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::String(s) => Value::Text(s.to_string()),
         DeValue::Datetime(time) => Value::Text(time.to_string()),

@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn a_nested_check_names_the_whole_field() {
         let times = [Duration::from_millis(1), Duration::ZERO];
-        let found = each("times", &times, |time| positive("", *time)).in_table("path");
-        let wrong = found.unwrap_err();
+        let result = each("times", &times, |time| positive("", *time)).in_table("path");
+        let wrong = result.unwrap_err();
         assert_eq!(wrong.field, "path.times.1");
         assert_eq!(wrong.message, "0s is out of range; allowed: more than zero");
     }

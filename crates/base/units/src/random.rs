@@ -228,13 +228,17 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_moments(found: (f64, f64), mean: f64, sd: f64) {
+    fn assert_moments(result: (f64, f64), mean: f64, sd: f64) {
         assert!(
-            (found.0 - mean).abs() < 0.03 * sd,
+            (result.0 - mean).abs() < 0.03 * sd,
             "mean {} for {mean}",
-            found.0
+            result.0
         );
-        assert!((found.1 - sd).abs() < 0.05 * sd, "sd {} for {sd}", found.1);
+        assert!(
+            (result.1 - sd).abs() < 0.05 * sd,
+            "sd {} for {sd}",
+            result.1
+        );
     }
 
     #[test]

@@ -78,10 +78,10 @@ impl Analysis {
             let Some(records) = &mut self.records else {
                 return false;
             };
-            let mut found = None;
-            let next = records.next(|record| found = Some((record.at_ns, dissect(&record))));
+            let mut result = None;
+            let next = records.next(|record| result = Some((record.at_ns, dissect(&record))));
             self.summary.bytes = records.offset();
-            match (next, found) {
+            match (next, result) {
                 (Ok(true), Some((at_ns, dissected))) => self.take(at_ns, dissected),
                 (Err(broken), _) => {
                     self.summary.broken = Some(broken);

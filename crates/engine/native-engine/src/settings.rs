@@ -25,10 +25,10 @@ pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, SettingError> {
 }
 
 fn entry(choice: &CcaChoice) -> &'static CcaInfo {
-    let Some(found) = registry::find(choice.name) else {
+    let Some(result) = registry::find(choice.name) else {
         unreachable!("a choice comes from the catalogue, and nothing ever leaves it");
     };
-    found
+    result
 }
 
 /// Returns the two ends of connection number `connection`. The sender runs `choice` and has what is set in `config`. The

@@ -91,8 +91,8 @@ impl Bottlenecks {
     /// Counts bytes that `link` carries; returns its number, or `None` if it is no bottleneck.
     #[inline]
     pub(crate) fn count_forwarded(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
-        let found = self.by_link.get(link.0 as usize)?;
-        let index = (*found)?;
+        let result = self.by_link.get(link.0 as usize)?;
+        let index = (*result)?;
         self.links[index].forwarded_bytes += u64::from(bytes);
         Some(index)
     }

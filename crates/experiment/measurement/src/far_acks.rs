@@ -7,7 +7,7 @@ use tcp::{FarAck, Flags, Segment};
 pub(crate) struct FarAcks {
     /// Option kind of the server, and the negotiated kind.
     understood: Option<u8>,
-    told: Option<u8>,
+    negotiated: Option<u8>,
 }
 
 impl FarAcks {
@@ -21,13 +21,13 @@ impl FarAcks {
     /// Notes a segment that has come to the server.
     pub(crate) fn received(&mut self, segment: &Segment) {
         if let Some(option) = of_handshake(segment) {
-            self.told = (option.number == 1).then_some(option.kind);
+            self.negotiated = (option.number == 1).then_some(option.kind);
         }
     }
 
     /// Returns whether the server takes far acknowledgements for what the far end has.
     pub(crate) fn agreed(&self) -> bool {
-        self.told.is_some() && self.told == self.understood
+        self.negotiated.is_some() && self.negotiated == self.understood
     }
 }
 

@@ -106,8 +106,8 @@ fn build(own: Option<&CcaText>, of_flows: &[FlowCca], (one, other): (HostId, Hos
         .iter()
         .find(|(ends, _)| *ends == (one, other) || *ends == (other, one))
         .map(|(_, text)| text);
-    let found = own.or(of_flow).cloned();
-    let built = found.unwrap_or_else(|| checked(FALLBACK)).build();
+    let result = own.or(of_flow).cloned();
+    let built = result.unwrap_or_else(|| checked(FALLBACK)).build();
     built.unwrap_or_else(|error| unreachable!("a scenario is checked where it is read: {error}"))
 }
 

@@ -38,7 +38,7 @@ impl Scenario {
             .map(|hop| &hop.queue)
             .chain(self.links.iter().map(|link| &link.queue))
             .chain([&path.queue]);
-        let found = [
+        let result = [
             (
                 "trace offset",
                 self.variation.trace_offset && (recorded || generated),
@@ -73,7 +73,7 @@ impl Scenario {
                 self.flows.iter().any(|flow| flow.workload.is_random()),
             ),
         ];
-        found
+        result
             .into_iter()
             .filter_map(|(name, differs)| differs.then_some(name))
             .collect()

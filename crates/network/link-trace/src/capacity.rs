@@ -221,10 +221,10 @@ impl CapacityTable {
             || self.column.is_some()
             || self.unit.is_some()
             || self.direction.is_some();
-        let mut found: Vec<Capacity> = Vec::new();
-        found.extend(self.rate.map(Capacity::constant));
-        found.extend(self.steps.map(|steps| Capacity::Steps { steps }));
-        found.extend(self.trace.map(|trace| {
+        let mut result: Vec<Capacity> = Vec::new();
+        result.extend(self.rate.map(Capacity::constant));
+        result.extend(self.steps.map(|steps| Capacity::Steps { steps }));
+        result.extend(self.trace.map(|trace| {
             Capacity::Trace(TraceFile {
                 trace,
                 format: self.format,
@@ -233,11 +233,11 @@ impl CapacityTable {
                 direction: self.direction,
             })
         }));
-        found.extend(
+        result.extend(
             self.generate
                 .map(|generate| Capacity::Generated { generate }),
         );
-        match (found.pop(), found.is_empty(), told) {
+        match (result.pop(), result.is_empty(), told) {
             (Some(Capacity::Trace(file)), true, _) => Ok(Capacity::Trace(file)),
             (Some(capacity), true, false) => Ok(capacity),
             _ => Err(E::custom(

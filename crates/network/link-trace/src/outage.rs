@@ -23,7 +23,7 @@ impl Trace {
     /// Returns the first outage that lasts for at least `least` and ends after `from`, where the run started `offset`
     /// into the trace. Of an outage that has begun before, the rest counts.
     pub fn next_outage(&self, from: Instant, least: Duration, offset: Duration) -> Option<Outage> {
-        let found = match self {
+        let result = match self {
             Self::Opportunities(opportunities) => opportunities.next_gap(from + offset, least),
             Self::Steps(steps) => steps.next_gap(from + offset, least),
         }?;
@@ -32,8 +32,8 @@ impl Trace {
             at => Instant::ZERO + at.since_start().saturating_sub(offset),
         };
         Some(Outage {
-            start: of_run(found.start),
-            end: of_run(found.end),
+            start: of_run(result.start),
+            end: of_run(result.end),
         })
     }
 }
@@ -85,14 +85,14 @@ impl Steps {
                 }
                 if rate.bits_per_second() == 0 {
                     silence.get_or_insert(Outage { start, end }).end = end;
-                } else if let Some(found) = silence.take()
-                    && found.lasts(least)
+                } else if let Some(result) = silence.take()
+                    && result.lasts(least)
                 {
-                    return Some(found);
+                    return Some(result);
                 }
             }
         }
-        silence.filter(|found| found.lasts(least))
+        silence.filter(|result| result.lasts(least))
     }
 }
 
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(next(0), outage(170, 230), "the first ones are too short");
         assert_eq!(next(200), outage(370, 430), "the rest is too short");
         let last = steps(&[(0, 8), (100, 0)], Duration::MAX);
-        let found = last.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO).unwrap();
-        assert_eq!((found.start, found.end), (ms(100), Instant::NEVER));
+        let result = last.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO).unwrap();
+        assert_eq!((result.start, result.end), (ms(100), Instant::NEVER));
         let never = steps(&[(0, 8)], Duration::MAX);
         assert_eq!(never.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO), None);
     }

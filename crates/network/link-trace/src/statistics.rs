@@ -190,31 +190,31 @@ mod tests {
         let trace: Trace = Opportunities::new(vec![250, 300, 300, 1_000])
             .unwrap()
             .into();
-        let found = trace.statistics(ms(500));
-        assert_eq!(found.duration, ms(1_000));
-        assert_eq!(found.mean, Rate::from_bits_per_second(48_000));
-        assert_eq!(found.longest_gap, ms(700));
-        assert_eq!(found.opportunities, Some(4));
+        let result = trace.statistics(ms(500));
+        assert_eq!(result.duration, ms(1_000));
+        assert_eq!(result.mean, Rate::from_bits_per_second(48_000));
+        assert_eq!(result.longest_gap, ms(700));
+        assert_eq!(result.opportunities, Some(4));
         let series = [72_000, 24_000].map(Rate::from_bits_per_second);
         assert_eq!(trace.rate_series(ms(500)), Ok(series.to_vec()));
-        assert_eq!(found.percentiles[2], Rate::from_bits_per_second(48_000));
+        assert_eq!(result.percentiles[2], Rate::from_bits_per_second(48_000));
     }
 
     #[test]
     fn an_outage_goes_on_across_the_end_of_the_period() {
         let rates = [(0, 0.0), (300, 8.0), (600, 0.0), (800, 4.0), (850, 0.0)];
         let steps = rates.map(|(at, mbps)| (ms(at), Rate::from_mbps(mbps)));
-        let found = Trace::Steps(Steps::new(&steps, ms(1_000)).unwrap()).statistics(ms(1_000));
-        assert_eq!(found.longest_gap, ms(450));
-        assert_eq!(found.mean, Rate::from_mbps(2.6));
-        assert_eq!(found.opportunities, None);
+        let result = Trace::Steps(Steps::new(&steps, ms(1_000)).unwrap()).statistics(ms(1_000));
+        assert_eq!(result.longest_gap, ms(450));
+        assert_eq!(result.mean, Rate::from_mbps(2.6));
+        assert_eq!(result.opportunities, None);
     }
 
     #[test]
     fn percentiles_interpolate_between_ranks() {
         let sorted = [10, 20, 30, 40].map(|bits| (Rate::from_bits_per_second(bits), 1));
-        let found = PERCENTILES.map(|p| percentile(&sorted, p).bits_per_second());
-        assert_eq!(found, [11, 17, 25, 32, 38]);
+        let result = PERCENTILES.map(|p| percentile(&sorted, p).bits_per_second());
+        assert_eq!(result, [11, 17, 25, 32, 38]);
     }
 
     #[test]
@@ -223,8 +223,8 @@ mod tests {
         let steps = [(Duration::ZERO, 5.0), (ms(1_500), 7.0), (last, 3.0)];
         let steps = steps.map(|(at, mbps)| (at, Rate::from_mbps(mbps)));
         let trace = Trace::Steps(Steps::new(&steps, last * 2).unwrap());
-        let found = trace.statistics(ms(1));
-        let mbps = found.percentiles.map(Rate::as_mbps);
+        let result = trace.statistics(ms(1));
+        let mbps = result.percentiles.map(Rate::as_mbps);
         assert_eq!(mbps[0], 3.0);
         assert_eq!(mbps[4], 7.0);
         let error = trace.rate_series(ms(1)).unwrap_err();

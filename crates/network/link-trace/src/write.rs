@@ -159,8 +159,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse(text: &str) -> Result<Trace, ParseError> {
-        let found = read(text, "f", &ReadOptions::default(), Direction::Downlink);
-        found.map(|recording| recording.trace)
+        let result = read(text, "f", &ReadOptions::default(), Direction::Downlink);
+        result.map(|recording| recording.trace)
     }
 
     fn csv(trace: &Trace) -> String {

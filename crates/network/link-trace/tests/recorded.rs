@@ -7,8 +7,8 @@ use recordings::recordings;
 use units::Duration;
 
 fn read(name: &str, text: &str) -> Trace {
-    let found = link_trace::read(text, name, &ReadOptions::default(), Direction::Downlink);
-    found.unwrap().trace
+    let result = link_trace::read(text, name, &ReadOptions::default(), Direction::Downlink);
+    result.unwrap().trace
 }
 
 #[test]

@@ -49,13 +49,13 @@ impl OutageWatch {
 
     /// Plans the changes of the first outage after `from`.
     fn look_ahead(&mut self, from: Instant) {
-        let found = self.capacity.next_outage(from, self.watch.least);
-        self.next = found.map(|found| {
-            self.outage = (found.start, found.end);
+        let result = self.capacity.next_outage(from, self.watch.least);
+        self.next = result.map(|result| {
+            self.outage = (result.start, result.end);
             if self.watch.warning.is_zero() {
-                return (found.start, LinkChange::Interrupted);
+                return (result.start, LinkChange::Interrupted);
             }
-            let warning = found.start.since_start();
+            let warning = result.start.since_start();
             let warned = Instant::ZERO + warning.saturating_sub(self.watch.warning);
             (warned.max(from), LinkChange::Expected)
         });

@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn independent_losses_have_their_probability() {
-        let found = share(&losses(Loss::Random(0.02)));
-        assert!((found - 0.02).abs() < 0.001, "{found}");
+        let result = share(&losses(Loss::Random(0.02)));
+        assert!((result - 0.02).abs() < 0.001, "{result}");
         assert_eq!(share(&losses(Loss::NONE)), 0.0);
     }
 
@@ -214,20 +214,20 @@ mod tests {
             loss_bad: 1.0,
         }));
         let expected = p / (p + r);
-        let found = share(&losses);
+        let result = share(&losses);
         assert!(
-            (found / expected - 1.0).abs() < 0.06,
-            "{found} instead of {expected}"
+            (result / expected - 1.0).abs() < 0.06,
+            "{result} instead of {expected}"
         );
         let bursts = losses.windows(2).filter(|pair| !pair[0] && pair[1]).count();
-        let length = found * losses.len() as f64 / bursts as f64;
+        let length = result * losses.len() as f64 / bursts as f64;
         assert!((length - 4.0).abs() < 0.2, "mean burst of {length}");
     }
 
     #[test]
     fn elliott_losses_happen_in_both_states() {
         let (p, r, loss_good, loss_bad) = (0.1, 0.3, 0.01, 0.5);
-        let found = share(&losses(Loss::GilbertElliott(GilbertElliott {
+        let result = share(&losses(Loss::GilbertElliott(GilbertElliott {
             to_bad: p,
             to_good: r,
             loss_good,
@@ -235,8 +235,8 @@ mod tests {
         })));
         let expected = 0.75 * loss_good + 0.25 * loss_bad;
         assert!(
-            (found / expected - 1.0).abs() < 0.03,
-            "{found} instead of {expected}"
+            (result / expected - 1.0).abs() < 0.03,
+            "{result} instead of {expected}"
         );
     }
 }

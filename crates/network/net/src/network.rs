@@ -450,16 +450,16 @@ impl Network {
     /// Takes the packets whose headers have come to base stations with a middlebox.
     fn heads_of(&self, air: &mut RanLinks) -> Vec<(HostId, Packet)> {
         let mut heads = core::mem::take(&mut air.outcome.heads);
-        let mut told = Vec::new();
+        let mut notified = Vec::new();
         for (user, name) in heads.drain(..) {
             let node = self.links[air.link(user, Direction::Up)].to();
             let packet = *self.store.packet(name as PacketHandle);
             if packet.kind == Kind::Tcp && self.middleboxes.are_at(node) {
-                told.push((node, packet));
+                notified.push((node, packet));
             }
         }
         air.outcome.heads = heads;
-        told
+        notified
     }
 
     /// Discards what waits at base stations for `host` on connection `flow`.

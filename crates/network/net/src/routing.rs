@@ -25,11 +25,11 @@ impl Routes {
         };
         for destination in 0..nodes {
             // The search goes from the destination backwards; a node found twice has two ways.
-            let mut found = vec![(destination, HERE)];
+            let mut result = vec![(destination, HERE)];
             let mut seen = vec![false; nodes];
             seen[destination] = true;
             let mut index = 0;
-            while let Some(&(node, way)) = found.get(index) {
+            while let Some(&(node, way)) = result.get(index) {
                 for &(link, from) in &into[node] {
                     let from = from.0 as usize;
                     let back = way != HERE && topology.links[way.0 as usize].to.0 as usize == from;
@@ -43,7 +43,7 @@ impl Routes {
                     }
                     seen[from] = true;
                     routes.next[from * nodes + destination] = link;
-                    found.push((from, link));
+                    result.push((from, link));
                 }
                 index += 1;
             }

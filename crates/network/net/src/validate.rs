@@ -125,12 +125,12 @@ pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
 /// Each user of the radio access network has a link each way, and no link has another one.
 fn users(topology: &Topology) -> Result<(), TopologyError> {
     let users = topology.radio.as_ref().map_or(0, |radio| radio.users.len());
-    let mut found = vec![[false; 2]; users];
+    let mut result = vec![[false; 2]; users];
     for link in &topology.links {
         let LinkCapacity::Radio { user, direction } = link.capacity else {
             continue;
         };
-        let place = found
+        let place = result
             .get_mut(user as usize)
             .map(|ways| &mut ways[direction as usize]);
         match place {
@@ -149,7 +149,7 @@ fn users(topology: &Topology) -> Result<(), TopologyError> {
             }
         }
     }
-    match found.iter().position(|ways| *ways != [true; 2]) {
+    match result.iter().position(|ways| *ways != [true; 2]) {
         Some(user) => Err(TopologyError::Unlinked { user }),
         None => Ok(()),
     }

@@ -18,17 +18,17 @@ pub(super) fn read(text: &str) -> Result<BTreeMap<String, DestinationEntry>, Str
 }
 
 fn destinations(file: &Table) -> Result<BTreeMap<String, DestinationEntry>, Wrong> {
-    let mut found = BTreeMap::new();
+    let mut result = BTreeMap::new();
     for (field, value) in file {
         if field != "destinations" {
             return Err(unknown(field, &["destinations"]));
         }
         for (name, value) in table(field, value)? {
             let place = format!("{field}.{name}");
-            found.insert(name.clone(), remembered(&place, table(&place, value)?)?);
+            result.insert(name.clone(), remembered(&place, table(&place, value)?)?);
         }
     }
-    Ok(found)
+    Ok(result)
 }
 
 fn remembered(place: &str, entry: &Table) -> Result<DestinationEntry, Wrong> {
@@ -144,7 +144,7 @@ mod tests {
             let text = format!("[destinations.phone]\nconnections = 2\n{line}\n");
             read(&text).expect_err("it is wrong")
         };
-        for (line, told) in [
+        for (line, message) in [
             (
                 "min_rtt_ms = inf",
                 "destinations.phone.min_rtt_ms: inf is not allowed; allowed: numbers from 0 to 120000",
@@ -188,12 +188,12 @@ mod tests {
                 "destinations.phone.ccas.newreno: \"newreno\" is another name of \"reno\"; allowed: reno",
             ),
         ] {
-            assert_eq!(wrong(line), told);
+            assert_eq!(wrong(line), message);
         }
         let cubix = wrong("ccas.cubix.cost = 1.0");
-        let told = "destinations.phone.ccas.cubix: \"cubix\" is not a congestion control; did you mean \"cubic\"?; \
+        let message = "destinations.phone.ccas.cubix: \"cubix\" is not a congestion control; did you mean \"cubic\"?; \
                     allowed: ";
-        assert!(cubix.starts_with(told), "{cubix}");
+        assert!(cubix.starts_with(message), "{cubix}");
         assert!(wrong("min_rtt_ms = ").starts_with("line 3: "));
         let other = read("[places.phone]").expect_err("it is wrong");
         assert_eq!(

@@ -211,19 +211,19 @@ impl KnnPolicy {
                 .families(near.rows.iter().map(|near| near.0), NAMED),
             near.distance
         );
-        let told = format!("{alike}: {:.3} expected of {}", best.measure, best.cca);
+        let text = format!("{alike}: {:.3} expected of {}", best.measure, best.cca);
         if best.cca == present {
-            return stays(told, confidence);
+            return stays(text, confidence);
         }
         let Some(known) = known else {
             return Some(Recommendation {
                 to: best.cca,
-                reason: format!("{told}, nothing known of {present}"),
+                reason: format!("{text}, nothing known of {present}"),
                 confidence,
             });
         };
         let compared = format!(
-            "{told}, {:.3} of {present}, {:.3} and {:.3} of the best",
+            "{text}, {:.3} of {present}, {:.3} and {:.3} of the best",
             known.measure, best.score, known.score
         );
         let (gain, error) = gain(best, known, &near.rows);
@@ -249,7 +249,7 @@ impl KnnPolicy {
         kernel: bool,
     ) -> Vec<Expected> {
         let there: Vec<_> = self.table.available(kernel).collect();
-        let mut found: Vec<_> = there
+        let mut result: Vec<_> = there
             .iter()
             .map(|&(_, cca)| Expected {
                 cca,
@@ -268,7 +268,7 @@ impl KnnPolicy {
             };
             let worth = |place: usize| measure.of(of(place)) * factor(place);
             let best = there.iter().map(|each| worth(each.0)).fold(0.0, f64::max);
-            for (each, &(place, _)) in found.iter_mut().zip(&there) {
+            for (each, &(place, _)) in result.iter_mut().zip(&there) {
                 // Where no CCA gets anything, all are as good as the best.
                 let relative = if best > 0.0 { worth(place) / best } else { 1.0 };
                 each.score += weight / total * relative;
@@ -276,7 +276,7 @@ impl KnnPolicy {
                 each.measure += weight / total * measure.of(of(place));
             }
         }
-        found
+        result
     }
 }
 

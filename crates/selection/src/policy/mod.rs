@@ -277,14 +277,14 @@ impl Policy {
             Method::Tree(trees) => trees.choices(),
             Method::Cost(cost) => cost.choices(),
         };
-        let mut found: Vec<_> = names
+        let mut result: Vec<_> = names
             .into_iter()
             .filter_map(|n| cca_named(n).ok())
             .collect();
-        found.push(self.default_cca());
-        found.sort_unstable();
-        found.dedup();
-        found
+        result.push(self.default_cca());
+        result.sort_unstable();
+        result.dedup();
+        result
     }
 
     /// Returns whether the policy changes CCAs in flight.

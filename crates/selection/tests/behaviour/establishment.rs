@@ -74,9 +74,9 @@ fn the_first_rtt_sample_completes_what_the_radio_tells() {
     assert_eq!((first.to, first.cause), ("cubic", Cause::Establishment));
     let silent = first_sample(None);
     assert_eq!(selector.observe(at(10), &silent, hints), None);
-    let told = first_sample(Some(Duration::from_millis(78)));
+    let sample = first_sample(Some(Duration::from_millis(78)));
     let second = selector
-        .observe(at(90), &told, hints)
+        .observe(at(90), &sample, hints)
         .expect("an informed choice");
     assert_eq!(second.cause, Cause::Establishment);
     assert_eq!((second.at, second.from), (at(90), "cubic"));
@@ -146,8 +146,8 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
             assert!(first.reason.contains("too little"));
             assert!(first.reason.starts_with("flow_size unknown: "));
         }
-        let told = first_sample(Some(Duration::from_millis(78)));
-        selector.observe(at(90), &told, None);
+        let sample = first_sample(Some(Duration::from_millis(78)));
+        selector.observe(at(90), &sample, None);
         assert_eq!(selector.present(), "cubic");
     }
 }

@@ -73,7 +73,7 @@ fn selector(policy: &str, requirement: &str) -> Selector {
 fn decisions(policy: &str, requirement: &str, rtt_ms: u64) -> Vec<Decision> {
     let mut selector = selector(policy, requirement);
     let rtt = Duration::from_millis(rtt_ms);
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for tick in 0..400 {
         let now = Instant::ZERO + Duration::from_millis(10 * tick);
         let delivered = 10 * (10 * tick / rtt_ms);
@@ -88,16 +88,16 @@ fn decisions(policy: &str, requirement: &str, rtt_ms: u64) -> Vec<Decision> {
             send_window: Some(65_535),
             ..SenderInfo::default()
         };
-        found.extend(selector.observe(now, &sender, None));
+        result.extend(selector.observe(now, &sender, None));
     }
-    found
+    result
 }
 
 #[test]
 fn the_outcomes_of_the_moments_most_alike_decide() {
     for (rtt_ms, cca, family) in [(25, "vegas", "5 near"), (215, "bbr", "5 far")] {
-        let found = decisions(&policy(1.0, ""), "delay", rtt_ms);
-        let change = found.last().expect("a change");
+        let result = decisions(&policy(1.0, ""), "delay", rtt_ms);
+        let change = result.last().expect("a change");
         assert_eq!((change.from, change.to), ("cubic", cca));
         let told = format!("5 of 20 moments are most alike ({family}; distance ");
         assert!(change.reason.starts_with(&told), "{}", change.reason);
@@ -134,8 +134,8 @@ fn a_cca_that_starves_beside_others_is_worth_less() {
 #[test]
 fn changes_are_made_from_an_age_on() {
     let changed_at = |choice: &str| {
-        let found = decisions(&policy(1.0, choice), "delay", 25);
-        found.last().expect("a change").at.as_secs_f64()
+        let result = decisions(&policy(1.0, choice), "delay", 25);
+        result.last().expect("a change").at.as_secs_f64()
     };
     assert!(changed_at("") < 3.0);
     assert!(changed_at(", after = 3.0") > 3.0);
@@ -146,8 +146,8 @@ fn far_from_all_moments_nothing_is_changed() {
     // The five most alike are up to two of twenty ranks away.
     for (reach, changes) in [("0.01", 0), ("0.1", 1)] {
         let policy = policy(1.0, "").replace("reach = 0.5", &format!("reach = {reach}"));
-        let found = decisions(&policy, "delay", 25);
-        let to_vegas = found.iter().filter(|each| each.to == "vegas");
+        let result = decisions(&policy, "delay", 25);
+        let to_vegas = result.iter().filter(|each| each.to == "vegas");
         assert_eq!(to_vegas.count(), changes);
     }
 }
@@ -161,8 +161,8 @@ fn a_gain_that_is_not_sure_is_none() {
         if spread {
             text = text.replacen("near,cubic,1,24,,20,70", "near,cubic,1,24,,0,0", 1);
         }
-        let found = decisions(&text, "delay", 25);
-        found.iter().any(|each| each.to == "reno")
+        let result = decisions(&text, "delay", 25);
+        result.iter().any(|each| each.to == "reno")
     };
     assert!(changed(false));
     assert!(!changed(true));

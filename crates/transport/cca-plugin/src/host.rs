@@ -54,8 +54,8 @@ pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
     let opened =
         opened.map_err(|error| format!("{shown}: cannot be opened as a library: {error}"))?;
     // SAFETY: a symbol of this name is made by `export!` alone, with this type, whose first field all versions have.
-    let found = unsafe { opened.get::<*const Library>(b"CELLTCP_LIBRARY\0") };
-    let table = *found.map_err(|_| {
+    let result = unsafe { opened.get::<*const Library>(b"CELLTCP_LIBRARY\0") };
+    let table = *result.map_err(|_| {
         format!(
             "{shown}: exports no congestion control; allowed: a library with cca_plugin::export!(...)"
         )

@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn comments_are_skipped_and_lines_are_counted() {
-        let found = tokens("// a\n/* b\n */ `c\nd` e").expect("it is well formed");
-        let lines: Vec<u32> = found.iter().map(|(line, _)| *line).collect();
+        let result = tokens("// a\n/* b\n */ `c\nd` e").expect("it is well formed");
+        let lines: Vec<u32> = result.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [3, 4]);
         assert_eq!(tokens("a\n `b").expect_err("no end").line, 2);
     }

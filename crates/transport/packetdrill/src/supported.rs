@@ -133,12 +133,12 @@ fn missing_in_call(call: &Call) -> Option<&'static str> {
     if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
         return Some(feature);
     }
-    let mut found = None;
+    let mut result = None;
     for argument in &call.arguments {
         argument.words(&mut |word| {
             let feature = FEATURES.iter().find(|(part, _)| word.contains(part));
-            found = found.or(feature.map(|(_, feature)| *feature));
+            result = result.or(feature.map(|(_, feature)| *feature));
         });
     }
-    found
+    result
 }

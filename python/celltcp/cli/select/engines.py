@@ -44,11 +44,11 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
     if settings.out:
         prepare_folder(settings.out)
     with progress_bar("comparing") as progress:
-        found = check_engines_with(scenarios, requirement, settings, progress)
-    print_result(found.to_json, json_file, lambda: print_overlap(found))
+        result = check_engines_with(scenarios, requirement, settings, progress)
+    print_result(result.to_json, json_file, lambda: print_overlap(result))
 
 
-def print_overlap(found: Overlap) -> None:
+def print_overlap(result: Overlap) -> None:
     """Prints the sets of all cases, the CCAs in one set only, and the number of overlaps."""
     from celltcp.present.terminal import terminal_table
     from celltcp.selection.report.engine_agreement_tables import (
@@ -58,19 +58,19 @@ def print_overlap(found: Overlap) -> None:
     )
 
     console = wide_console()
-    about = found.about
-    cases = terminal_table(cases_table(found.cases), is_open=True)
+    about = result.about
+    cases = terminal_table(cases_table(result.cases), is_open=True)
     print_table(console, cases, ("kernel only", "native only", "in both"))
-    if len(found.differences):
-        differences = terminal_table(differences_table(found.differences), is_open=True)
+    if len(result.differences):
+        differences = terminal_table(differences_table(result.differences), is_open=True)
         print_table(console, differences)
         console.print(
             "Means, paired by seed, against the best of each engine; cases without overlap are bold."
         )
-    print_table(console, terminal_table(summary_table(found.summary), is_open=True), _DROPPABLE)
+    print_table(console, terminal_table(summary_table(result.summary), is_open=True), _DROPPABLE)
     for reason in about["left_out"]:
         console.print(f"left out: {reason}", style="yellow", markup=False)
-    overall = found.summary.iloc[-1]
+    overall = result.summary.iloc[-1]
     console.print(
         f"celltcp {about['version']} against Linux {about['kernel_version']}, "
         f"{about['runs']} runs each: the best overlap in {overall['overlap']} of "

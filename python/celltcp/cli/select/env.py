@@ -105,24 +105,24 @@ def print_trial(trial: Trial, console: Console) -> None:
         print_spaces(trial.env, console)
 
 
-def print_spaces(found: SelectionEnv, console: Console) -> None:
+def print_spaces(result: SelectionEnv, console: Console) -> None:
     """Prints the features of observations, and the actions."""
     from rich.table import Table
 
-    shape = found.observation_space.shape
+    shape = result.observation_space.shape
     table = Table(title=f"Observation: Box{shape}, float32: values, confidences, CCA in use")
     for heading in ("feature", "meaning", "least", "most"):
         table.add_column(heading, justify="right" if heading in ("least", "most") else "left")
-    for each in found.features:
+    for each in result.features:
         table.add_row(each.name, each.meaning, f"{each.low:g}", f"{each.high:g}")
     print_table(console, table)
-    actions = Table(title=f"Actions: Discrete({1 + len(found.ccas)})")
+    actions = Table(title=f"Actions: Discrete({1 + len(result.ccas)})")
     actions.add_column("action", justify="right")
     actions.add_column("meaning")
-    for number, name in enumerate(("keep the CCA", *found.ccas)):
+    for number, name in enumerate(("keep the CCA", *result.ccas)):
         actions.add_row(str(number), name)
     print_table(console, actions)
-    console.print(f"Reward: {found.requirement}, mean over the slots of a step of {found.step_s:g} s")
+    console.print(f"Reward: {result.requirement}, mean over the slots of a step of {result.step_s:g} s")
 
 
 def print_rewards(trial: Trial, console: Console) -> None:

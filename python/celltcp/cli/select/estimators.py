@@ -92,12 +92,12 @@ def print_accuracy(accuracy: Accuracy, console: Console) -> None:
 
 def _by_confidence(accuracy: Accuracy) -> Table:
     table = _table("Right answers by confidence, %, and how many")
-    found = accuracy.by_confidence
-    ranges = list(dict.fromkeys(found["confidence"].sort_values()))
+    result = accuracy.by_confidence
+    ranges = list(dict.fromkeys(result["confidence"].sort_values()))
     for heading in ("estimator", "all", *ranges):
         table.add_column(heading, justify="left" if heading == "estimator" else "right")
     overall = accuracy.overall.set_index("estimator")
-    for estimator, rows in found.groupby("estimator", sort=True):
+    for estimator, rows in result.groupby("estimator", sort=True):
         cells = rows.set_index("confidence")
         shares = (_cell(cells, each) for each in ranges)
         table.add_row(str(estimator), _cell(overall, str(estimator)), *shares)

@@ -79,20 +79,20 @@ def explain(
     from celltcp.selection.explanation import explain as explain_all
 
     check_json(json_file)
-    found = explain_all(folder, run, cca, flow=flow, seed=seed)
+    result = explain_all(folder, run, cca, flow=flow, seed=seed)
     place = prepare_folder(folder)
 
     def show() -> None:
-        for each in found:
+        for each in result:
             _print(each)
 
-    print_result(lambda: {"runs": [each.to_json() for each in found]}, json_file, show)
-    draw_all(found, Path(place))
+    print_result(lambda: {"runs": [each.to_json() for each in result]}, json_file, show)
+    draw_all(result, Path(place))
 
 
-def draw_all(found: list[Explanation], folder: Path) -> None:
+def draw_all(result: list[Explanation], folder: Path) -> None:
     """Draws a picture of each explanation: explain.png, explain-2.png and so on."""
-    for each in found:
+    for each in result:
         draw(each.plot(), folder, each.picture)
 
 
@@ -138,7 +138,7 @@ def _measure(row: Mapping[Hashable, Any], name: str) -> str:
     return "-" if math.isnan(value) else f"{value:.3g}"
 
 
-def _agreements(found: list[Agreement]) -> Table:
+def _agreements(result: list[Agreement]) -> Table:
     from rich.table import Table
 
     from celltcp.selection.agreement import CONFIDENT
@@ -151,7 +151,7 @@ def _agreements(found: list[Agreement]) -> Table:
     table.add_column("truth")
     for heading in ("slots", "right, %", "median\nerror, %", "median\nbias, %"):
         table.add_column(heading, justify="right")
-    for each in found:
+    for each in result:
         shares = (each.accuracy, each.error, each.bias)
         cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
         table.add_row(each.quantity, each.truth, f"{each.slots} of {each.total_slots}", *cells)

@@ -141,7 +141,7 @@ def leading_ccas(comparison: Comparison) -> list[str]:
     ccas = comparison.ccas
     if len(ccas) <= _MOST_SERIES:
         return ccas
-    ranked = [name for found in comparison.verdicts.values() for name in found.ranked[:2]]
+    ranked = [name for result in comparison.verdicts.values() for name in result.ranked[:2]]
     chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
     return [cca for cca in ccas if cca in chosen]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def draw_bars(
     axes: Axes,
-    found: pd.DataFrame,
+    result: pd.DataFrame,
     group: str,
     groups: Sequence[str],
     value: str = "value",
@@ -29,11 +29,11 @@ def draw_bars(
     Columns of `found`: `cca`, `run`, and the two that are named. Published values, by group and
     congestion control, are diamonds.
     """
-    ccas = list(dict.fromkeys(found["cca"].astype(str)))
+    ccas = list(dict.fromkeys(result["cca"].astype(str)))
     width = 0.84 / len(ccas)
     names, shades, hatched = labels(ccas), colours(ccas), hatches(ccas)
     for number, cca in enumerate(ccas):
-        mine = found[found["cca"] == cca]
+        mine = result[result["cca"] == cca]
         for place, name in enumerate(groups):
             each = estimate(mine.loc[mine[group] == name, value].astype(float).tolist())
             middle = place + (number - (len(ccas) - 1) / 2) * width

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _LINES = {"forward": "-", "backward": "--"}
 
 
-def draw_positions(found: pd.DataFrame, metric: str, title: str) -> Figure:
+def draw_positions(result: pd.DataFrame, metric: str, title: str) -> Figure:
     """Means with 95 % bands over the mean SINR; the best place is on the left."""
     picture = figure(7, 4)
     axes = picture.add_subplot()
-    ccas = found["cca"].astype(str).unique()
+    ccas = result["cca"].astype(str).unique()
     names, shades = labels(ccas), colours(ccas)
-    for (cca, movement), mine in found.groupby(["cca", "movement"], sort=False, observed=True):
+    for (cca, movement), mine in result.groupby(["cca", "movement"], sort=False, observed=True):
         places = sorted(mine["sinr_db"].unique().tolist())
         estimates = [estimate(mine.loc[mine["sinr_db"] == at, "value"].tolist()) for at in places]
         means = [each.mean for each in estimates]

@@ -59,7 +59,7 @@ def delivered_curves(
     """
     steps = np.arange(0, seconds + slot_s / 2, slot_s)
     begun = flows.groupby("run")["first_data_s"].min()
-    found = {}
+    result = {}
     for cca in ccas:
         curves = []
         for run, mine in slots[slots["cca"] == cca].groupby("run"):
@@ -72,5 +72,5 @@ def delivered_curves(
         spread = None
         if len(curves) > 1:
             spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
-        found[cca] = (stacked.mean(axis=0), spread)
-    return steps, found
+        result[cca] = (stacked.mean(axis=0), spread)
+    return steps, result

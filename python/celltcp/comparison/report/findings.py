@@ -96,10 +96,10 @@ def _worth(result: Comparison, cca: str, metric: str) -> str:
 def _ahead(best: Sequence[float], other: Sequence[float]) -> str:
     """Returns how far one is ahead of another, with the 95 % interval."""
     base = abs(_mean(other))
-    found = paired_difference(best, other)
-    if not base or math.isnan(found.mean):
+    result = paired_difference(best, other)
+    if not base or math.isnan(result.mean):
         return "ahead of"
-    share, half = 100 * found.mean / base, found.ci95
+    share, half = 100 * result.mean / base, result.ci95
     if half is None:
         return f"{share:.1f} % more than"
     half = 100 * half / base

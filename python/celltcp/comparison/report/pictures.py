@@ -100,10 +100,10 @@ def tradeoff(result: Comparison) -> Figure:
 
 def _placed(places: Numbers, at: Numbers, values: Numbers) -> Numbers:
     """Returns values at the places where they belong, NaN at all others."""
-    found = np.full(len(places), np.nan)
+    result = np.full(len(places), np.nan)
     known = np.isfinite(at)
-    found[np.searchsorted(places, at[known])] = values[known]
-    return found
+    result[np.searchsorted(places, at[known])] = values[known]
+    return result
 
 
 def _at(places: Numbers, at: float, value: float) -> Numbers:

@@ -64,11 +64,11 @@ def _scenario(about: Mapping[str, Any], changed: str | None) -> list[str]:
     if name.partition("@")[0] in scenario_names():
         for length in (None, duration):
             try:
-                found = load_scenario(name, duration=length, changes=[changed] if changed else [])
+                result = load_scenario(name, duration=length, changes=[changed] if changed else [])
             except CelltcpError:
                 break
-            log = found.with_radio_log() if found.has_radio else found
-            for each, option in ((found, []), (log, ["--radio-log"])):
+            log = result.with_radio_log() if result.has_radio else result
+            for each, option in ((result, []), (log, ["--radio-log"])):
                 if each.hash == about["hash"]:
                     return [name, *(["--duration", duration] if length else []), *option]
     return [file_name(about)]

@@ -153,21 +153,21 @@ def subject_text(result: Comparison) -> str:
     return f"Means are those of the flow under test: {result.subject}."
 
 
-def verdict_text(found: Verdict, names: Mapping[str, str]) -> str:
+def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
     """Returns a verdict in words."""
-    if found.leader is None:
+    if result.leader is None:
         return "undecided"
-    if found.contradicted_by:
-        return f"no verdict, as the application's figures are against it: {found.contradicted_by}"
-    tied = ", ".join(names[cca] for cca in found.tied)
-    if not found.undecided:
-        return f"{names[found.leader]}{f' (tied with it: {tied})' if tied else ''}"
-    among = found.ranked
+    if result.contradicted_by:
+        return f"no verdict, as the application's figures are against it: {result.contradicted_by}"
+    tied = ", ".join(names[cca] for cca in result.tied)
+    if not result.undecided:
+        return f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
+    among = result.ranked
     if len(among) > 6:
         among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
     else:
         among_text = ", ".join(names[cca] for cca in among)
-    more = f"; --runs {found.runs_needed} would likely tell" if found.runs_needed else ""
+    more = f"; --runs {result.runs_needed} would likely tell" if result.runs_needed else ""
     return f"undecided among {among_text}{more}"
 
 

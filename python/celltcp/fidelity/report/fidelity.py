@@ -36,31 +36,31 @@ _NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")
 
 def fidelity_part(kept: SavedFidelity) -> Part:
     """Returns the part of a report on the judgements of a campaign."""
-    found = kept.fidelity
-    ccas = list(dict.fromkeys(each.cca for each in found.judgements))
+    result = kept.fidelity
+    ccas = list(dict.fromkeys(each.cca for each in result.judgements))
     cases = counted(len(kept.cases), "case")
     is_random = all(each.group == RANDOM for each in kept.cases)
-    linux = f"Linux {found.kernel_version}"
-    sections = [Section("Differences", figure=_overview(found), text=(_BANDS,))]
+    linux = f"Linux {result.kernel_version}"
+    sections = [Section("Differences", figure=_overview(result), text=(_BANDS,))]
     if is_random:
-        sections += distribution_sections(found, kept.cases)
+        sections += distribution_sections(result, kept.cases)
     for group, title in group_titles().items():
-        mine = [each for each in found.judgements if each.group == group]
+        mine = [each for each in result.judgements if each.group == group]
         if mine:
             table = group_table(mine).without(_NOT_JUDGED)
             sections.append(Section(title, table, text=(LEGEND,)))
-    sections += _outside(found)
-    for each in chosen_trajectories(found.judgements):
-        title = f"{each.cca} on {each.case}, seed {found.seed}"
-        sections.append(Section(title, figure=_trajectory(each, found.seed, title)))
+    sections += _outside(result)
+    for each in chosen_trajectories(result.judgements):
+        title = f"{each.cca} on {each.case}, seed {result.seed}"
+        sections.append(Section(title, figure=_trajectory(each, result.seed, title)))
     told = {**kept.about, "engine": f"native engine and {linux}", "hash": ""}
     return Part(
         title=f"Fidelity: native TCP and {linux}",
         asked=(
             f"How far is the native TCP from that of {linux} with {', '.join(labels(ccas).values())} "
-            f"in {cases}{' drawn at random' if is_random else ''}, in {runs_text(found.runs)} on each?"
+            f"in {cases}{' drawn at random' if is_random else ''}, in {runs_text(result.runs)} on each?"
         ),
-        findings=_findings(found),
+        findings=_findings(result),
         sections=(*sections, *origin_sections(told, _command(kept, ccas, is_random=is_random))),
     )
 
@@ -71,25 +71,25 @@ _BANDS = (
 )
 
 
-def _findings(found: Fidelity) -> tuple[Finding, ...]:
+def _findings(result: Fidelity) -> tuple[Finding, ...]:
     """Returns how many differences are within their bands, and how large those of each metric are."""
-    total, outside, undecided = len(found.judgements), len(found.outside), len(found.undecided)
+    total, outside, undecided = len(result.judgements), len(result.outside), len(result.undecided)
     state = "open" if outside else "tied" if undecided else "sure"
     first = Finding(
         "Within their bands",
-        f"{found.within} of {total}",
+        f"{result.within} of {total}",
         f"{undecided} undecided, {outside} outside",
-        f"by paired differences of {runs_text(found.runs)}",
+        f"by paired differences of {runs_text(result.runs)}",
         state,
     )
-    return (first, *(_size(found, metric, name) for metric, name, _, _ in _JUDGED))
+    return (first, *(_size(result, metric, name) for metric, name, _, _ in _JUDGED))
 
 
-def _size(found: Fidelity, metric: str, name: str) -> Finding:
+def _size(result: Fidelity, metric: str, name: str) -> Finding:
     """Returns the finding for the median and the largest difference of a metric."""
     sizes = [
         (abs(each.differences[metric].percent), each)
-        for each in found.judgements
+        for each in result.judgements
         if not math.isnan(each.differences[metric].percent)
     ]
     question = f"Difference of {name}"
@@ -107,11 +107,11 @@ def _size(found: Fidelity, metric: str, name: str) -> Finding:
     )
 
 
-def _overview(found: Fidelity) -> Figure:
+def _overview(result: Fidelity) -> Figure:
     """Returns the differences of goodput and mean RTT in every case."""
-    cases = list(dict.fromkeys(each.case for each in found.judgements))
-    ccas = list(dict.fromkeys(each.cca for each in found.judgements))
-    by_place = {(each.case, each.cca): each for each in found.judgements}
+    cases = list(dict.fromkeys(each.case for each in result.judgements))
+    ccas = list(dict.fromkeys(each.cca for each in result.judgements))
+    by_place = {(each.case, each.cca): each for each in result.judgements}
     names, shades = labels(ccas), colours(ccas)
     panels = []
     for metric, label, _, _ in _JUDGED:
@@ -124,15 +124,15 @@ def _overview(found: Fidelity) -> Figure:
             series.append(Series(names[cca], shades[cca], middle, "points", low=low, high=high, size=8))
         panels.append(Panel(f"{label}: native less kernel", "% of the kernel's", tuple(series), 2))
     chart = Chart(np.arange(len(cases), dtype=float), "case", "", tuple(panels), names=tuple(cases))
-    draw = functools.partial(draw_overview, found)
+    draw = functools.partial(draw_overview, result)
     return Figure(draw, "Differences of goodput and mean RTT per case, with the allowed bands", chart)
 
 
-def _outside(found: Fidelity) -> list[Section]:
+def _outside(result: Fidelity) -> list[Section]:
     """Returns the comparisons outside of their bands with their causes, and the undecided ones."""
     sections = []
     causes = known_causes()
-    for title, judgements in (("OutOfBand", found.outside), ("Undecided", found.undecided)):
+    for title, judgements in (("OutOfBand", result.outside), ("Undecided", result.undecided)):
         if not judgements:
             continue
         rows = []
@@ -171,7 +171,7 @@ def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
 
 def _command(kept: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
     """Returns the command that makes the judgements again."""
-    found = kept.fidelity
+    result = kept.fidelity
     words = ["celltcp", "fidelity", "--cca", ",".join(ccas)]
     names = [each.name for each in kept.cases]
     if is_random:
@@ -180,7 +180,7 @@ def _command(kept: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> st
         words += ["--scenario", ",".join(names)]
     lengths = {each.scenario.duration_s for each in kept.cases}
     words += ["--duration", f"{lengths.pop():g}s"] if len(lengths) == 1 else []
-    words += ["--runs", str(found.runs), "--seed", str(found.seed)]
-    again = [each.runs for each in found.judgements if each.runs != found.runs]
+    words += ["--runs", str(result.runs), "--seed", str(result.seed)]
+    again = [each.runs for each in result.judgements if each.runs != result.runs]
     words += ["--decide", str(max(again))] if again else []
-    return shlex.join([*words, "--kernel", found.kernel_version, "--out", "results"])
+    return shlex.join([*words, "--kernel", result.kernel_version, "--out", "results"])

@@ -36,15 +36,15 @@ def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
     )
 
 
-def distribution_sections(found: Fidelity, cases: Sequence[Case]) -> list[Section]:
+def distribution_sections(result: Fidelity, cases: Sequence[Case]) -> list[Section]:
     """Returns the distribution of the differences over random cases, and what large ones share."""
-    distribution = distribution_of(found, cases)
+    distribution = distribution_of(result, cases)
     tables = [quantiles_table(distribution), traits_table(distribution)]
     tables += [beyond_table(distribution)] if distribution.outside else []
     return [Section(table.title, replace(table, title="")) for table in tables]
 
 
-def quantiles_table(found: Distribution) -> Table:
+def quantiles_table(result: Distribution) -> Table:
     """Returns quantiles of the absolute differences, a row per metric."""
     names = ["median" if share == 0.5 else f"p{100 * share:g}" for share in QUANTILES]
     columns = (
@@ -56,29 +56,29 @@ def quantiles_table(found: Distribution) -> Table:
         (
             _METRICS[metric],
             *(f"{quantiles[share]:.1f}" for share in QUANTILES),
-            f"{100 * found.within[metric]:.1f} %",
+            f"{100 * result.within[metric]:.1f} %",
         )
-        for metric, quantiles in found.quantiles.items()
+        for metric, quantiles in result.quantiles.items()
     )
-    title = f"Absolute differences, % of the kernel's mean, over {found.comparisons} comparisons"
+    title = f"Absolute differences, % of the kernel's mean, over {result.comparisons} comparisons"
     return Table(columns, rows, title)
 
 
-def traits_table(found: Distribution) -> Table:
+def traits_table(result: Distribution) -> Table:
     """Returns how many comparisons have each trait, and how many of them are beyond a band."""
     headings = ("comparisons", "beyond a band", "share, %")
     columns = (Column("trait"), *(Column(each, is_number=True) for each in headings))
     rows = tuple(
         (name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
-        for name, (count, beyond) in found.traits.items()
+        for name, (count, beyond) in result.traits.items()
     )
     return Table(columns, rows, "Comparisons by what their scenario has")
 
 
-def beyond_table(found: Distribution) -> Table:
+def beyond_table(result: Distribution) -> Table:
     """Returns the comparisons beyond a band with their traits."""
     rows = []
-    for each in found.outside:
+    for each in result.outside:
         metrics = ", ".join(
             f"{_METRICS[metric]} {each.judgement.differences[metric].percent:+.1f} %"
             for metric in each.metrics

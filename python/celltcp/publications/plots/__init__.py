@@ -56,16 +56,16 @@ _TITLE_LETTERS = 90
 _Line: TypeAlias = "tuple[float, list[Panel]]"
 
 
-def draw_outcomes(found: Sequence[Outcome]) -> Figure:
+def draw_outcomes(result: Sequence[Outcome]) -> Figure:
     """Draws outcomes in the forms that their tables have, one under the other.
 
     A picture of one experiment has its name and title above, one of several has the name at each panel.
     A table without what its form shows, such as the axes of a grid, is drawn as bars.
     """
-    single = found[0].table if len({each.table.experiment for each in found}) == 1 else None
+    single = result[0].table if len({each.table.experiment for each in result}) == 1 else None
     if single:
-        found = [replace(each, table=replace(each.table, figure="")) for each in found]
-    parts = [lines for lines in map(_lines_of, found) if lines]
+        result = [replace(each, table=replace(each.table, figure="")) for each in result]
+    parts = [lines for lines in map(_lines_of, result) if lines]
     heights = [sum(height for height, _ in lines) for lines in parts]
     picture = figure(9.2, max(sum(heights), 1.0) + (0.3 if single else 0.0))
     if not parts:
@@ -80,11 +80,11 @@ def draw_outcomes(found: Sequence[Outcome]) -> Figure:
     return picture
 
 
-def _lines_of(found: Outcome) -> list[_Line]:
+def _lines_of(result: Outcome) -> list[_Line]:
     """Returns the panels of an outcome in lines."""
-    make, usual, height = _FORMS[found.table.form]
-    panels = make(found) or bar_panels(found)
-    beside = min(_beside(found, usual), max(len(panels), 1))
+    make, usual, height = _FORMS[result.table.form]
+    panels = make(result) or bar_panels(result)
+    beside = min(_beside(result, usual), max(len(panels), 1))
     if beside == 3 and len(panels) == 4:
         beside = 2
     lines = [panels[start : start + beside] for start in range(0, len(panels), beside)]
@@ -101,7 +101,7 @@ def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
             panel.draw(axes)
 
 
-def _beside(found: Outcome, usual: int) -> int:
+def _beside(result: Outcome, usual: int) -> int:
     """Returns the panels of a line: all quantities of a place over time, if they fit."""
-    drawn = {row.published.quantity for row in found.rows if QUANTITIES[row.published.quantity].column}
-    return len(drawn) if found.table.form == "time" and len(drawn) in (2, 4) else usual
+    drawn = {row.published.quantity for row in result.rows if QUANTITIES[row.published.quantity].column}
+    return len(drawn) if result.table.form == "time" and len(drawn) in (2, 4) else usual

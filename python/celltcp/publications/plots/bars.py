@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from celltcp.publications.agreement import Group, Outcome, Row
 
 
-def bar_panels(found: Outcome) -> list[Panel]:
+def bar_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per group of rows, or per quantity where all places have the same one CCA."""
-    if len(found.groups) > 1 and len({row.published.cca for row in found.rows}) == 1:
+    if len(result.groups) > 1 and len({row.published.cca for row in result.rows}) == 1:
         by_quantity: dict[str, list[Group]] = {}
-        for group in found.groups:
+        for group in result.groups:
             by_quantity.setdefault(group.quantity, []).append(group)
         return [
-            Panel(functools.partial(_draw_places, found.table.figure, groups))
+            Panel(functools.partial(_draw_places, result.table.figure, groups))
             for groups in by_quantity.values()
         ]
-    return [Panel(functools.partial(_draw, found.table.figure, group)) for group in found.groups]
+    return [Panel(functools.partial(_draw, result.table.figure, group)) for group in result.groups]
 
 
 def _draw(name: str, group: Group, axes: Axes) -> None:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _SAME, _OTHER, _NONE = "#D5EFE3", "#F8D9C4", "#EEEEEE"
 
 
-def capability_panels(found: Outcome) -> list[Panel]:
+def capability_panels(result: Outcome) -> list[Panel]:
     """Returns the panel with the table; none if the entries have no cells."""
-    if not found.table.cells:
+    if not result.table.cells:
         return []
-    return [Panel(functools.partial(_draw, found.table.figure, capabilities(found)))]
+    return [Panel(functools.partial(_draw, result.table.figure, capabilities(result)))]
 
 
 def _draw(name: str, known: Capabilities, axes: Axes) -> None:

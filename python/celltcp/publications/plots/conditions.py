@@ -24,11 +24,11 @@ _LEVEL = 3
 _LETTERS = 11
 
 
-def place_panels(found: Outcome) -> list[Panel]:
+def place_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per quantity with the bars of each place."""
-    shades = colours(dict.fromkeys(row.published.cca for row in found.rows))
+    shades = colours(dict.fromkeys(row.published.cca for row in result.rows))
     quantities: dict[str, dict[str, list[Row]]] = {}
-    for scenario, quantity, rows in by_scenario(found):
+    for scenario, quantity, rows in by_scenario(result):
         quantities.setdefault(quantity, {})[scenario] = rows
     bars = [
         {name for rows in places.values() for name in _named(rows)} for places in quantities.values()
@@ -36,7 +36,7 @@ def place_panels(found: Outcome) -> list[Panel]:
     # All panels have the same colours, so the legend is in the one with most bars.
     told = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
     return [
-        Panel(functools.partial(_draw, found.table.figure, shades, places, number == told))
+        Panel(functools.partial(_draw, result.table.figure, shades, places, number == told))
         for number, places in enumerate(quantities.values())
     ]
 

@@ -41,15 +41,15 @@ _SAME = 1.05
 _MOST_POINTS, _STEPS = 120, 40
 
 
-def time_panels(found: Outcome) -> list[Panel]:
+def time_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity: means over the runs."""
-    groups = [each for each in by_scenario(found) if QUANTITIES[each[1]].column]
+    groups = [each for each in by_scenario(result) if QUANTITIES[each[1]].column]
     panels, known = [], set[str]()
     for _, _, rows in groups:
         # A legend stands where a CCA is drawn for the first time.
         legend = not {row.published.cca for row in rows} <= known
         known.update(row.published.cca for row in rows)
-        panels.append(Panel(functools.partial(_draw_time, found.table.figure, rows, legend)))
+        panels.append(Panel(functools.partial(_draw_time, result.table.figure, rows, legend)))
     return panels
 
 
@@ -89,14 +89,14 @@ def _same_capacity(rows: Sequence[Row]) -> bool:
     return max(means) <= _SAME * min(means)
 
 
-def position_panels(found: Outcome) -> list[Panel]:
+def position_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per pair of places that differ in the direction only, by quantity."""
     pairs: dict[tuple[str, str], list[Row]] = {}
-    for scenario, quantity, rows in by_scenario(found):
+    for scenario, quantity, rows in by_scenario(result):
         where = scenario.replace("forward", "*").replace("backward", "*")
         pairs.setdefault((where, quantity), []).extend(rows)
     return [
-        Panel(functools.partial(_draw_position, found.table.figure, where, rows))
+        Panel(functools.partial(_draw_position, result.table.figure, where, rows))
         for (where, _), rows in pairs.items()
     ]
 
@@ -130,8 +130,8 @@ def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> No
 
 
 def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.Series:
-    found: pd.Series = slots[column].groupby(places).median()
-    return found
+    result: pd.Series = slots[column].groupby(places).median()
+    return result
 
 
 def _whole(row: Row) -> Published:

@@ -26,19 +26,19 @@ _POINTS = 200
 _WIDE = 50
 
 
-def ecdf_panels(found: Outcome) -> list[Panel]:
+def ecdf_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, or per quantity where the places have one CCA.
 
     What is only there for a claim or a number is left out where there is more.
     """
     curves = {
         row.published.quantity
-        for row in found.rows
+        for row in result.rows
         if row.published.claim is None and row.published.value is None
-    } or {row.published.quantity for row in found.rows}
+    } or {row.published.quantity for row in result.rows}
     groups = [
         rows
-        for _, quantity, rows in by_scenario(found)
+        for _, quantity, rows in by_scenario(result)
         if quantity in curves and QUANTITIES[quantity].spread is not None
     ]
     if all(len(rows) == 1 for rows in groups):
@@ -47,7 +47,7 @@ def ecdf_panels(found: Outcome) -> list[Panel]:
             together.setdefault(row.published.quantity, []).append(row)
         groups = list(together.values())
     return [
-        Panel(functools.partial(_draw, found.table.figure, rows, place == 0))
+        Panel(functools.partial(_draw, result.table.figure, rows, place == 0))
         for place, rows in enumerate(groups)
     ]
 

@@ -27,19 +27,19 @@ _LINES = (
 _LETTERS = 34
 
 
-def gain_panels(found: Outcome) -> list[Panel]:
+def gain_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per CCA and combination of values of axes that are neither across nor lines."""
-    grid = found.table.grid
+    grid = result.table.grid
     if grid is None:
         return []
     panels: dict[tuple[str, ...], list[Row]] = {}
-    for row in found.rows:
+    for row in result.rows:
         if row.published.quantity == "split_gain":
             cell = grid.cells[row.published.scenario]
             key = (row.published.cca, *(cell[axis] for axis in grid.panels))
             panels.setdefault(key, []).append(row)
     return [
-        Panel(functools.partial(_draw, found.table.figure, grid, key, rows))
+        Panel(functools.partial(_draw, result.table.figure, grid, key, rows))
         for key, rows in panels.items()
     ]
 

@@ -25,10 +25,10 @@ _PLACE = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")
 _POINTS = 4
 
 
-def load_panels(found: Outcome) -> list[Panel]:
+def load_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per quantity with a line for each kind of place, after the distributions."""
     by_quantity: dict[str, dict[str, list[tuple[int, Row]]]] = {}
-    for row in found.rows:
+    for row in result.rows:
         if place := _PLACE.fullmatch(row.published.scenario):
             kinds = by_quantity.setdefault(row.published.quantity, {})
             kinds.setdefault(place["kind"] or "default", []).append((int(place["ues"]), row))
@@ -37,11 +37,11 @@ def load_panels(found: Outcome) -> list[Panel]:
         for quantity, kinds in by_quantity.items()
     }
     drawn = {quantity: kinds for quantity, kinds in lines.items() if kinds}
-    curves = [Panel(functools.partial(_draw, found.table.figure, kinds)) for kinds in drawn.values()]
-    return [*ecdf_panels(_of_few_places(found, drawn.keys())), *curves]
+    curves = [Panel(functools.partial(_draw, result.table.figure, kinds)) for kinds in drawn.values()]
+    return [*ecdf_panels(_of_few_places(result, drawn.keys())), *curves]
 
 
-def _of_few_places(found: Outcome, drawn: Collection[str]) -> Outcome:
+def _of_few_places(result: Outcome, drawn: Collection[str]) -> Outcome:
     """Returns an outcome without what is drawn over the number of UEs, or is there for a claim.
 
     That has too many places to tell apart.
@@ -57,9 +57,9 @@ def _of_few_places(found: Outcome, drawn: Collection[str]) -> Outcome:
                 and row.published.value is None
             ],
         )
-        for group in found.groups
+        for group in result.groups
     ]
-    return replace(found, groups=groups)
+    return replace(result, groups=groups)
 
 
 def _draw(name: str, kinds: dict[str, list[tuple[int, Row]]], axes: Axes) -> None:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 _MARKERS = ("^", "x", "o", "s", "D", "v", "P", "*")
 
 
-def scatter_panels(found: Outcome) -> list[Panel]:
+def scatter_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per pair of quantities that follow each other in the table."""
     by_quantity: dict[str, list[Row]] = {}
-    for _, quantity, rows in by_scenario(found):
+    for _, quantity, rows in by_scenario(result):
         by_quantity.setdefault(quantity, []).extend(rows)
     return [
-        Panel(functools.partial(_draw, found.table.figure, rows, others))
+        Panel(functools.partial(_draw, result.table.figure, rows, others))
         for rows, others in pairwise(by_quantity.values())
     ]
 

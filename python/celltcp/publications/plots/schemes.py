@@ -23,14 +23,14 @@ _BY_HANDOVERS = "download_rate_by_handovers"
 _BY_SCHEME = ("wasted", "mcs_stays_1", "mcs_stays_2", "mcs_stays_3")
 
 
-def zone_panels(found: Outcome) -> list[Panel]:
+def zone_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, with bars of the CCAs by zone.
 
     Zones that are only there for a claim or a number are left out where they overlap others. A legend
     stands where a CCA is drawn for the first time.
     """
     groups: dict[tuple[str, str], list[Group]] = {}
-    for each in found.groups:
+    for each in result.groups:
         groups.setdefault((each.scenario, each.quantity), []).append(each)
     panels, known = [], set[str]()
     for mine in groups.values():
@@ -38,7 +38,7 @@ def zone_panels(found: Outcome) -> list[Panel]:
         legend = not ccas <= known
         known |= ccas
         panels.append(
-            Panel(functools.partial(_draw_zones, found.table.figure, _without_overlaps(mine), legend))
+            Panel(functools.partial(_draw_zones, result.table.figure, _without_overlaps(mine), legend))
         )
     return panels
 
@@ -116,13 +116,13 @@ def _zone_text(group: Group) -> str:
     return group.part or "all"
 
 
-def transition_panels(found: Outcome) -> list[Panel]:
+def transition_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per place and step: the MCS of a block and of the first to third one after it."""
     rows: dict[str, Row] = {}
-    for row in found.rows:
+    for row in result.rows:
         rows.setdefault(row.published.scenario, row)
     return [
-        Panel(functools.partial(_draw_transitions, found.table.figure, row, step))
+        Panel(functools.partial(_draw_transitions, result.table.figure, row, step))
         for row in rows.values()
         for step in range(1, STEPS + 1)
     ]

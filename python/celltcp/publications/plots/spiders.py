@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from celltcp.publications.agreement import Group, Outcome
 
 
-def spider_panels(found: Outcome) -> list[Panel]:
+def spider_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per place."""
-    scenarios = dict.fromkeys(group.scenario for group in found.groups)
-    parts = [[group for group in found.groups if group.scenario == each] for each in scenarios]
+    scenarios = dict.fromkeys(group.scenario for group in result.groups)
+    parts = [[group for group in result.groups if group.scenario == each] for each in scenarios]
     return [
-        Panel(functools.partial(_draw, found.table.figure, groups, place == 0), "polar")
+        Panel(functools.partial(_draw, result.table.figure, groups, place == 0), "polar")
         for place, groups in enumerate(parts)
     ]
 

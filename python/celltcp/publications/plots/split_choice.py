@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def choice_panels(found: Outcome) -> list[Panel]:
+def choice_panels(result: Outcome) -> list[Panel]:
     """Returns a panel with the gains and one with the delays."""
-    known = choices(found)
+    known = choices(result)
     return [Panel(functools.partial(_draw, known, quantity)) for quantity in ("gain", "delay")]
 
 

@@ -44,13 +44,13 @@ class _Lines:
     published: frozenset[str] = frozenset()
 
 
-def leg_panels(found: Outcome) -> list[Panel]:
+def leg_panels(result: Outcome) -> list[Panel]:
     """Returns four panels per place with a split: bytes, windows, data in flight, the host's buffer."""
     rows: dict[str, list[Row]] = {}
-    for row in found.rows:
+    for row in result.rows:
         rows.setdefault(row.published.scenario, []).append(row)
     return [
-        Panel(functools.partial(_draw, found.table.figure, mine, number))
+        Panel(functools.partial(_draw, result.table.figure, mine, number))
         for mine in rows.values()
         if any("@" in row.published.cca for row in mine)
         for number in range(4)

@@ -23,12 +23,12 @@ _ROWS = 40
 _LOOKS = {True: ("P", "#009E73"), False: ("X", "#D55E00"), None: ("o", "#999999")}
 
 
-def verdict_panels(found: Outcome) -> list[Panel]:
+def verdict_panels(result: Outcome) -> list[Panel]:
     """Returns panels with a line per claim."""
-    rows = [row for row in found.rows if row.published.claim is not None]
+    rows = [row for row in result.rows if row.published.claim is not None]
     return [
         Panel(
-            functools.partial(_draw, found.table.figure, rows[start : start + _ROWS]),
+            functools.partial(_draw, result.table.figure, rows[start : start + _ROWS]),
             height=0.24 * (len(rows[start : start + _ROWS]) + 1) + 0.6,
         )
         for start in range(0, len(rows), _ROWS)

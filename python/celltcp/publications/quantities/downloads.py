@@ -33,7 +33,7 @@ def _within(values: pd.Series, asked: Published) -> pd.Series:
 
 def _all(here: Measured, asked: Published) -> list[pd.DataFrame]:
     """Returns the downloads of each run but the last, which the end of the run cuts off."""
-    found = []
+    result = []
     for flows, digest in zip(here.flows_of(asked), here.digests_of(asked), strict=True):
         cut = flows["completion_s"].isna() & (flows["flow"] == flows["flow"].max())
         mine = flows[~cut].copy()
@@ -47,8 +47,8 @@ def _all(here: Measured, asked: Published) -> list[pd.DataFrame]:
         mine["handovers"] = [
             handovers.get((run, flow), 0) for run, flow in zip(mine["run"], mine["flow"], strict=True)
         ]
-        found.append(mine)
-    return found
+        result.append(mine)
+    return result
 
 
 def _ended(here: Measured, asked: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
@@ -113,11 +113,11 @@ def _per_download(measure: Callable[[pd.DataFrame], float]) -> Quantity:
     """A measure of the slots of each download: its mean per run, and its spread over downloads."""
 
     def each_run(here: Measured, asked: Published) -> list[list[float]]:
-        found = []
+        result = []
         for ended in _ended(here, asked):
             slots = here.all_slots.merge(ended[["run", "flow"]], on=["run", "flow"])
-            found.append([measure(mine) for _, mine in slots.groupby(["run", "flow"])])
-        return found
+            result.append([measure(mine) for _, mine in slots.groupby(["run", "flow"])])
+        return result
 
     return Quantity(
         lambda here, asked: [
@@ -130,15 +130,15 @@ def _per_download(measure: Callable[[pd.DataFrame], float]) -> Quantity:
 
 def _timeout(slots: pd.DataFrame) -> float:
     """Mean RTO in ms, from the RTT of the slots as RFC 6298 has it from samples."""
-    smoothed, deviation, found = math.nan, 0.0, []
+    smoothed, deviation, result = math.nan, 0.0, []
     for rtt in slots["rtt_mean_ms"].dropna():
         if math.isnan(smoothed):
             smoothed, deviation = rtt, rtt / 2
         else:
             deviation += (abs(rtt - smoothed) - deviation) / 4
             smoothed += (rtt - smoothed) / 8
-        found.append(smoothed + max(_RTO_MIN_MS, 4 * deviation))
-    return math.fsum(found) / len(found) if found else math.nan
+        result.append(smoothed + max(_RTO_MIN_MS, 4 * deviation))
+    return math.fsum(result) / len(result) if result else math.nan
 
 
 def _ramp(slots: pd.DataFrame) -> float:
@@ -151,8 +151,8 @@ def _of_blocks(column: str) -> Quantity:
     """Share of the blocks, in seconds whose mean SINR is in the zone; one value over all runs."""
 
     def values(here: Measured, asked: Published) -> list[float]:
-        found = pd.concat([digest.seconds for digest in here.digests_of(asked)])
-        return [float(shares(found[_within(found["sinr_db"], asked)])[column])]
+        result = pd.concat([digest.seconds for digest in here.digests_of(asked)])
+        return [float(shares(result[_within(result["sinr_db"], asked)])[column])]
 
     return Quantity(values, log=True)
 

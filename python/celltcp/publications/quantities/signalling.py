@@ -75,11 +75,11 @@ def _sessions(here: Measured, asked: Published) -> list[pd.DataFrame]:
 
 def _use(here: Measured, asked: Published) -> list[pd.Series]:
     """Returns the use of the control channel in each TTI, %: all of it if a message found no place."""
-    found = []
+    result = []
     for rows in _sessions(here, asked):
         share = rows["taken"] / rows["elements"].clip(lower=1)
-        found.append(100 * share.where(rows["blocked"] == 0, 1.0))
-    return found
+        result.append(100 * share.where(rows["blocked"] == 0, 1.0))
+    return result
 
 
 def _share_of(kind: Callable[[pd.Series], pd.Series]) -> Quantity:

@@ -74,11 +74,11 @@ def _inflight(slots: pd.DataFrame) -> float:
 
 def _semantics(here: Measured, asked: Published) -> list[float]:
     """Returns 2 if no byte was acknowledged early, 1 if no end of the data was, and else 0."""
-    found = []
+    result = []
     for flows in here.flows_of(asked):
         early_bytes, early_ends = flows["acked_early_bytes"].sum(), flows["acked_early_ends"].sum()
-        found.append(2.0 if early_bytes == 0 else 1.0 if early_ends == 0 else 0.0)
-    return found
+        result.append(2.0 if early_bytes == 0 else 1.0 if early_ends == 0 else 0.0)
+    return result
 
 
 def _reductions(flows: pd.DataFrame) -> float:

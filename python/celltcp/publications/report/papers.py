@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from celltcp.publications.agreement import Outcome
 
 
-def papers_part(found: Sequence[Outcome]) -> Part:
+def papers_part(result: Sequence[Outcome]) -> Part:
     """Returns the part of a report on the experiments of publications."""
-    names = list(dict.fromkeys(each.table.publication for each in found))
+    names = list(dict.fromkeys(each.table.publication for each in result))
     known = publications()
     sources = tuple(known[name].source if name in known else name for name in names)
-    about = next(row for each in found for row in each.rows).source.comparison.results.about
-    experiments = [each.table.experiment for each in found]
+    about = next(row for each in result for row in each.rows).source.comparison.results.about
+    experiments = [each.table.experiment for each in result]
     words = ["celltcp", "papers", *(names if len(names) == 1 else ["--all"])]
     words += experiments if len(names) == 1 else []
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--out", "results"]
@@ -30,20 +30,20 @@ def papers_part(found: Sequence[Outcome]) -> Part:
     return Part(
         title=f"Publications: {', '.join(names)}",
         asked=(
-            f"Do the figures of {len(found)} {'experiment' if len(found) == 1 else 'experiments'} of "
+            f"Do the figures of {len(result)} {'experiment' if len(result) == 1 else 'experiments'} of "
             f"{', '.join(names)} come out here, in runs that are done again?"
         ),
-        findings=tuple(finding for name in names for finding in _findings(name, found)),
+        findings=tuple(finding for name in names for finding in _findings(name, result)),
         sections=(
-            *(section for each in found for section in outcome_sections(each)),
+            *(section for each in result for section in outcome_sections(each)),
             Section("Published in", text=sources),
             *origin_sections(general, shlex.join(words)),
         ),
     )
 
 
-def _findings(name: str, found: Sequence[Outcome]) -> list[Finding]:
-    mine = [each for each in found if each.table.publication == name]
+def _findings(name: str, result: Sequence[Outcome]) -> list[Finding]:
+    mine = [each for each in result if each.table.publication == name]
     held, judged = (sum(counts) for counts in zip(*(each.claims for each in mine), strict=True))
     agreements = [each for one in mine for each in one.agreements]
     inside, counted = sum(each.inside for each in agreements), sum(each.judged for each in agreements)

@@ -20,19 +20,19 @@ _AGREES = {True: "inside", False: "outside", None: "-"}
 _HOLDS = {True: "yes", False: "no", None: "-"}
 
 
-def outcome_sections(found: Outcome) -> list[Section]:
+def outcome_sections(result: Outcome) -> list[Section]:
     """Returns the sections of an experiment: figures with its picture, then claims."""
-    title = f"{found.table.publication}, {found.table.figure}: {found.table.title}"
-    text = tuple(agreement_text(each) for each in found.agreements)
-    held, judged = found.claims
+    title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
+    text = tuple(agreement_text(each) for each in result.agreements)
+    held, judged = result.claims
     if judged:
         text += (f"Claims of the publication: {held} of {judged} hold here.",)
-    if found.table.note:
-        text += (found.table.note,)
-    picture = functools.partial(draw_outcomes, [found])
-    rows = [row for row in found.rows if row.published.claim is None]
-    claims = [row for row in found.rows if row.published.claim is not None]
-    figure = Figure(picture, f"Published figures and ours: {title}") if found.groups else None
+    if result.table.note:
+        text += (result.table.note,)
+    picture = functools.partial(draw_outcomes, [result])
+    rows = [row for row in result.rows if row.published.claim is None]
+    claims = [row for row in result.rows if row.published.claim is not None]
+    figure = Figure(picture, f"Published figures and ours: {title}") if result.groups else None
     sections = [Section(title, _numbers(rows) if rows else None, figure, text)]
     if claims:
         sections.append(Section(f"{title}: claims", _claims(claims)))

@@ -29,27 +29,29 @@ def value_text(value: float | None, half: float | None) -> str:
     return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")
 
 
-def agreement_text(found: Agreement) -> str:
+def agreement_text(result: Agreement) -> str:
     """Returns an agreement in words, without what there is none of."""
     texts = []
-    if not math.isnan(found.rho):
+    if not math.isnan(result.rho):
         texts.append(
-            f"mean rank correlation {found.rho:+.2f} (of {found.groups}, ties within 2 %; "
-            f"p = {found.chance:.2g})"
+            f"mean rank correlation {result.rho:+.2f} (of {result.groups}, ties within 2 %; "
+            f"p = {result.chance:.2g})"
         )
-        if found.without is not None and found.without[1] >= found.rho + _CARRIES:
-            texts.append(f"without {found.without[0]} {found.without[1]:+.2f}")
-    if not math.isnan(found.error):
-        texts.append(f"mean error {100 * found.error:.0f} %")
-    judged = f"{found.inside} of {found.judged} in their intervals" if found.judged else "no intervals"
-    return f"{found.quantity}: {', '.join([*texts, judged])}{_again_text(found)}"
+        if result.without is not None and result.without[1] >= result.rho + _CARRIES:
+            texts.append(f"without {result.without[0]} {result.without[1]:+.2f}")
+    if not math.isnan(result.error):
+        texts.append(f"mean error {100 * result.error:.0f} %")
+    judged = (
+        f"{result.inside} of {result.judged} in their intervals" if result.judged else "no intervals"
+    )
+    return f"{result.quantity}: {', '.join([*texts, judged])}{_again_text(result)}"
 
 
-def _again_text(found: Agreement) -> str:
+def _again_text(result: Agreement) -> str:
     """Returns how far the published figures would agree with themselves, where ranks do."""
-    if found.again is None or math.isnan(found.again.rho):
+    if result.again is None or math.isnan(result.again.rho):
         return ""
-    again = found.again
+    again = result.again
     return (
         ". A second measurement of the published figures would have "
         f"{again.rho:+.2f} ({again.low:+.2f} to {again.high:+.2f}) and {100 * again.error:.0f} %"

@@ -48,7 +48,7 @@ def reports(
     seed: int, duration: str = "60s", progress: Callable[[float], None] | None = None
 ) -> list[Reports]:
     """Returns the reports under each model at a mean SINR of 20 dB."""
-    found = []
+    result = []
     for number, (model, scenario) in enumerate(MODELS.items()):
         one = run(
             scenario,
@@ -61,15 +61,15 @@ def reports(
         radio = one.radio
         ttis = radio[(radio["ue"] == 0) & (radio["uplink"] == 0)].drop_duplicates("t_ns")
         period = int(link_adaptation(str(one.results.about["scenario"]))["cqi_period_ttis"])
-        found.append(Reports(model, ttis["cqi"].to_numpy(dtype=np.int64)[::period]))
+        result.append(Reports(model, ttis["cqi"].to_numpy(dtype=np.int64)[::period]))
         if progress:
             progress((number + 1) / len(MODELS))
-    return found
+    return result
 
 
-def relations(found: list[Reports]) -> dict[str, bool]:
+def relations(result: list[Reports]) -> dict[str, bool]:
     """Returns the relations seen on the testbed, and whether they hold here."""
-    by = {each.model: each for each in found}
+    by = {each.model: each for each in result}
     eva60, eva120, hst300 = (by[model] for model in MODELS)
     return {
         "EVA60 is higher than EVA120": eva60.mean > eva120.mean,

@@ -54,7 +54,7 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
     thresholds = link_adaptation(scenario)["cqi_sinr_db"]
     data = pd.DataFrame(rows, columns=["sinr_db", "cqi"])
     grouped = data.groupby("sinr_db")["cqi"]
-    found = pd.DataFrame(
+    result = pd.DataFrame(
         {
             "seconds": grouped.size(),
             "low": grouped.quantile(0.25),
@@ -63,11 +63,11 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
             "mean": grouped.mean(),
         }
     ).reset_index()
-    found = found[found["seconds"] >= LEAST_S]
-    if found.empty:
+    result = result[result["seconds"] >= LEAST_S]
+    if result.empty:
         raise CelltcpError(f"{folder}: no SNR was there on {NETWORK} for {LEAST_S} s")
-    found.insert(6, "ours", [bisect.bisect_right(thresholds, snr) for snr in found["sinr_db"]])
-    return PhoneLogs(found, len(files))
+    result.insert(6, "ours", [bisect.bisect_right(thresholds, snr) for snr in result["sinr_db"]])
+    return PhoneLogs(result, len(files))
 
 
 def median_distance(logs: PhoneLogs) -> float:

@@ -51,12 +51,12 @@ def rtt_jitter(
     progress: Callable[[float], None] | None = None,
 ) -> list[RttJitter]:
     """Measures the start of NewReno and CUBIC on each scenario."""
-    found = []
+    result = []
     for number, scenario in enumerate(scenarios):
-        found.append(_on(scenario, runs, seed, changes))
+        result.append(_on(scenario, runs, seed, changes))
         if progress:
             progress((number + 1) / len(scenarios))
-    return found
+    return result
 
 
 def _on(scenario: str, runs: int, seed: int, changes: Sequence[str]) -> RttJitter:

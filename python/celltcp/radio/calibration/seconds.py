@@ -41,9 +41,9 @@ def seconds(comparison: Comparison) -> pd.DataFrame:
     return rows
 
 
-def shares(found: pd.DataFrame) -> pd.Series:
+def shares(result: pd.DataFrame) -> pd.Series:
     """Returns the counts of these seconds as shares of their blocks; `bler` is that of failures."""
-    total = found[list(COUNTS)].sum()
+    total = result[list(COUNTS)].sum()
     part: pd.Series = total / total["blocks"] if total["blocks"] else total * np.nan
     part["bler"] = part["failed"]
     return part

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _SHADES = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")
 
 
-def draw_highway(found: Highway) -> Figure:
+def draw_highway(result: Highway) -> Figure:
     """By SINR: modulations, errors and first attempts, RTT of short exchanges."""
     picture = figure(10, 3.6)
     blocks, errors, delays = picture.subplots(1, 3)
-    table = found.by_sinr
+    table = result.by_sinr
     places = np.arange(len(table))
     bottom = np.zeros(len(table))
     for name, shade in zip(MODULATIONS.values(), _SHADES, strict=True):
@@ -49,11 +49,11 @@ def draw_highway(found: Highway) -> Figure:
     return picture
 
 
-def draw_reports(found: list[Reports]) -> Figure:
+def draw_reports(result: list[Reports]) -> Figure:
     """Distribution of the CQI under each kind of fading."""
     picture = figure(5, 3.6)
     axes = picture.add_subplot()
-    for each, shade in zip(found, ("#0072B2", "#009E73", "#D55E00"), strict=True):
+    for each, shade in zip(result, ("#0072B2", "#009E73", "#D55E00"), strict=True):
         counts = np.bincount(each.cqi, minlength=16)
         axes.step(
             np.arange(16),
@@ -69,11 +69,11 @@ def draw_reports(found: list[Reports]) -> Figure:
     return picture
 
 
-def draw_phone_logs(found: PhoneLogs) -> Figure:
+def draw_phone_logs(result: PhoneLogs) -> Figure:
     """CQI by SNR: median and quartiles of the phones, and our thresholds."""
     picture = figure(6, 3.8)
     axes = picture.add_subplot()
-    table = found.by_snr
+    table = result.by_snr
     axes.fill_between(
         table["sinr_db"],
         table["low"],

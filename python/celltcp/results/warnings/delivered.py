@@ -38,14 +38,14 @@ def no_delivery(results: Results) -> list[str]:
     empty = records(flows.take(array_of(np.array(places))))
     lost = lost_connections(results)
     # Runs and reasons of the connections of each flow.
-    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    result: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for row in empty:
         if connection_of(row) not in lost:
             key = lineups[row["run"]], row["name"]
-            found.setdefault(key, []).append((row["run"], _reason(row, results.about)))
+            result.setdefault(key, []).append((row["run"], _reason(row, results.about)))
     runs = Counter(lineups.values())
     told: dict[tuple[str, str, str], list[str]] = {}
-    for (lineup, name), mine in found.items():
+    for (lineup, name), mine in result.items():
         times = f"{len({run for run, _ in mine})} of {counted(runs[lineup], 'run')}"
         # The same flow can fail for several reasons; the most frequent one is told.
         reasons = Counter(reason for _, reason in mine)
@@ -62,14 +62,14 @@ def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     """Returns why a connection delivered nothing, as far as its counters tell."""
     left_s = about["duration_s"] - flow["start_s"]
     if flow["segments"] > 0:
-        found = f"none of the segments that it sent had arrived at the end, {left_s:.3g} s later"
+        result = f"none of the segments that it sent had arrived at the end, {left_s:.3g} s later"
     elif flow.get("handshake_timeouts", 0) > 0:
-        found = f"its handshake timed out, and was not complete at the end, {left_s:.3g} s later"
+        result = f"its handshake timed out, and was not complete at the end, {left_s:.3g} s later"
     else:
-        found = f"it sent no data from its start until the end, {left_s:.3g} s later"
+        result = f"it sent no data from its start until the end, {left_s:.3g} s later"
     rtt = str(tomllib.loads(about["scenario"]).get("path", {}).get("rtt", ""))
     try:
         is_long = (in_unit(rtt, "s") or 0.0) > left_s
     except CelltcpError:
         is_long = False
-    return f"{found}; path.rtt ({rtt}) is longer than that" if is_long else found
+    return f"{result}; path.rtt ({rtt}) is longer than that" if is_long else result

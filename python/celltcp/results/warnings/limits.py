@@ -55,11 +55,11 @@ def limited_flows(results: Results) -> list[str]:
             np.isnan(numbers(flows["completion_s"])[ran]) if kind == "application" else ~np.isnan(share)
         )
         means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
-        found = {flow: mean for flow, mean in means.items() if mean > _MOST}
-        if not found:
+        result = {flow: mean for flow, mean in means.items() if mean > _MOST}
+        if not result:
             continue
-        who = [f"{called[lineup]}{f', {flow}' if several else ''}" for lineup, flow in found]
-        low, high = (round(100 * value) for value in (min(found.values()), max(found.values())))
+        who = [f"{called[lineup]}{f', {flow}' if several else ''}" for lineup, flow in result]
+        low, high = (round(100 * value) for value in (min(result.values()), max(result.values())))
         time = f"{high} %" if low == high else f"{low} to {high} %"
         warnings.append(
             f"{('; ' if several else ', ').join(who)}: for {time} of the time {happened} while the "
@@ -134,15 +134,15 @@ def memory_pressure(results: Results) -> list[str]:
     runs = results.tables["runs"]
     if "memory_pressures" not in runs.column_names:
         return []
-    found: dict[str, list[bool]] = {}
+    result: dict[str, list[bool]] = {}
     for cca, pressures in rows_of(runs, "cca", "memory_pressures"):
-        found.setdefault(cca, []).append((pressures or 0) > 0)
-    names = labels(found)
+        result.setdefault(cca, []).append((pressures or 0) > 0)
+    names = labels(result)
     return [
         f"{names[cca]}: the kernel's TCP ran short of memory in {sum(starved)} of {len(starved)} "
         "runs, in which windows shrink that hosts of their own would have; fewer flows or "
         "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
-        for cca, starved in found.items()
+        for cca, starved in result.items()
         if any(starved)
     ]
 

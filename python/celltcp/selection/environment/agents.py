@@ -75,17 +75,17 @@ class Trial:
     def agents(self) -> list[AgentRow]:
         """Mean reward of each agent with its interval, and the paired difference to always-CUBIC."""
         rewards = {str(name): rows["mean_reward"].tolist() for name, rows in self._by_agent()}
-        found: list[AgentRow] = []
+        result: list[AgentRow] = []
         for name, mine in rewards.items():
             mean, gain = estimate(mine), paired_difference(mine, rewards[REFERENCE])
-            found.append(
+            result.append(
                 {
                     "agent": name,
                     "mean_reward": {"mean": mean.mean, "ci95": mean.ci95},
                     "above_cubic": {"mean": gain.mean, "ci95": gain.ci95},
                 }
             )
-        return found
+        return result
 
     def _by_agent(self) -> Any:
         return self.episodes.groupby("agent", sort=False)
@@ -166,8 +166,8 @@ def try_agents(
     rows = []
     cases = [(agent, episode) for agent in chosen for episode in range(episodes)]
     with ThreadPoolExecutor(jobs or available_threads()) as pool:
-        for done, found in enumerate(pool.map(row, *zip(*cases, strict=True)) if cases else (), 1):
-            rows.append(found)
+        for done, result in enumerate(pool.map(row, *zip(*cases, strict=True)) if cases else (), 1):
+            rows.append(result)
             if progress:
                 progress(done / len(cases))
     columns = ["agent", "episode", "network", "seed", "steps", "mean_reward"]

@@ -194,9 +194,9 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         """Ends the episode; returns the tables of the run by name: `decisions`, `slots` and so on."""
         if self._run is None:
             raise ResetNeeded("no episode has begun: call reset()")
-        found = self._run.finish()
+        result = self._run.finish()
         self.close()
-        return {name: pa.Table.from_batches([batch]) for name, batch in found.items()}
+        return {name: pa.Table.from_batches([batch]) for name, batch in result.items()}
 
     def _prepared(self, episode: Episode, start: str) -> Scenario:
         """Returns the scenario of an episode with the selector that an agent drives."""
@@ -216,10 +216,10 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
 
     def _look(self) -> str | None:
         """Takes the observation, and returns the CCA in use; None once the connection has ended."""
-        found = self._run.selection(self._connection) if self._run else None
-        if found is None:
+        result = self._run.selection(self._connection) if self._run else None
+        if result is None:
             return None
-        cca, known = found
+        cca, known = result
         self._observation = self._observer.vector(known, cca)
         return cca
 
@@ -250,8 +250,8 @@ def _established(run: Run, end_ns: int, name: str) -> tuple[int, int]:
     for now_ns in range(0, end_ns, _SAMPLE_NS):
         run.advance(now_ns / _SECOND_NS)
         for connection in run.selected()[:1]:
-            found = run.selection(connection)
-            if found is not None and found[1][base_rtt] is not None:
+            result = run.selection(connection)
+            if result is not None and result[1][base_rtt] is not None:
                 return connection, now_ns
     raise CelltcpError(f"scenario: {name}: the first flow has no connection that lasts for 10 ms")
 
@@ -260,10 +260,10 @@ def _checked_ccas(ccas: str | Iterable[str] | None) -> tuple[str, ...]:
     if ccas is None:
         return tuple(describe_policy("default")["choices"])
     names = ccas.split(",") if isinstance(ccas, str) else ccas
-    found = tuple(dict.fromkeys(_known("ccas", name.strip()) for name in names))
-    if not found:
+    result = tuple(dict.fromkeys(_known("ccas", name.strip()) for name in names))
+    if not result:
         raise CelltcpError("ccas: the list is empty; allowed: one congestion control or more")
-    return found
+    return result
 
 
 def _known(argument: str, name: str) -> str:

@@ -73,12 +73,12 @@ def draws_of(given: Given, duration: str | None) -> list[Draw]:
 
 def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
     try:
-        found = expand_scenarios(piece, changes).sources
+        result = expand_scenarios(piece, changes).sources
     except CelltcpError as error:
         if str(error) != unknown(piece):
             raise
         raise CelltcpError(f"{error}; or {RANDOM}, or a family: {', '.join(FAMILIES)}") from None
-    return [Episode(each.name, each.scenario, 0) for each in found]
+    return [Episode(each.name, each.scenario, 0) for each in result]
 
 
 def _of_scenario(name: str, scenario: Scenario) -> Draw:

@@ -80,8 +80,8 @@ class Observer:
         values = [each[0] if each else 0.0 for each in known]
         confidences = [each[1] if each else 0.0 for each in known]
         flags = [float(each == cca) for each in self.ccas]
-        found = np.array(values + confidences + flags, np.float32)
-        return np.clip(found, self._low, self._high)
+        result = np.array(values + confidences + flags, np.float32)
+        return np.clip(result, self._low, self._high)
 
     def named(self, observation: Vector) -> dict[str, float | None]:
         """Returns the value of each feature by its name; None where it is unknown."""

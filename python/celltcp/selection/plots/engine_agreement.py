@@ -38,11 +38,11 @@ def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figu
     picture = figure(1.6 + 2.6 * len(requirements), 3.4)
     panels = picture.subplots(1, len(requirements), squeeze=False)[0]
     for axes, requirement in zip(panels, requirements, strict=True):
-        found = differences_by_cca(standings, requirement)
-        least = float(found[["native", "kernel"]].min().min()) if len(found) else -1.0
+        result = differences_by_cca(standings, requirement)
+        least = float(result[["native", "kernel"]].min().min()) if len(result) else -1.0
         axes.plot([least, 0], [least, 0], color="#999999", lw=0.8, zorder=1)
         for cca in ccas:
-            mine = found[found["cca"] == cca]
+            mine = result[result["cca"] == cca]
             look = {"ms": 4, "ls": "none", "color": shades[cca], "label": names[cca]}
             axes.plot(mine["kernel"], mine["native"], marker(cca), **look)
         axes.set_title(f"for {requirement}", loc="left")

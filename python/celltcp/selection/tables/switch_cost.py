@@ -60,6 +60,6 @@ def _measured(price: SwitchCost, replays: bool) -> list[str]:
     return told
 
 
-def _share(found: Estimate) -> str:
-    half = "" if found.ci95 is None else f" ±{100 * found.ci95:.2f}"
-    return f"{100 * found.mean:.2f}{half}"
+def _share(result: Estimate) -> str:
+    half = "" if result.ci95 is None else f" ±{100 * result.ci95:.2f}"
+    return f"{100 * result.mean:.2f}{half}"

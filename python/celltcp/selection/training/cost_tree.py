@@ -92,7 +92,7 @@ def _best_split(seen: Matrix, worth: Matrix, rows: Rows, least: int) -> Split | 
         return None
     mine = worth[rows]
     total = mine.sum(axis=0)
-    found: Split | None = None
+    result: Split | None = None
     for feature in range(seen.shape[1]):
         values = seen[rows, feature]
         unknown = np.isnan(values)
@@ -115,10 +115,10 @@ def _best_split(seen: Matrix, worth: Matrix, rows: Rows, least: int) -> Split | 
             gains = below.max(axis=1) + (total - below).max(axis=1) - total.max()
             gains = np.where(fits, gains, -np.inf)
             at = int(np.argmax(gains))
-            if found is None or gains[at] > found.gain + 1e-12:
+            if result is None or gains[at] > result.gain + 1e-12:
                 threshold = 1e300 if at == len(order) else float((ordered[at - 1] + ordered[at]) / 2)
-                found = Split(feature, threshold, unknown_below, bool(unknown.any()), float(gains[at]))
-    return found
+                result = Split(feature, threshold, unknown_below, bool(unknown.any()), float(gains[at]))
+    return result
 
 
 def leaf_of(node: Node, values: Matrix) -> Node:

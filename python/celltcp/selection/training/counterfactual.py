@@ -146,13 +146,13 @@ class Outcomes:
     def of(self, wanted: Iterable[Point]) -> Outcomes:
         """Returns the outcomes of these points, in their order; points without one are left out."""
         places = {point: place for place, point in enumerate(self.points)}
-        found = Outcomes()
+        result = Outcomes()
         for point in wanted:
             if (place := places.get(point)) is not None:
-                found.points.append(point)
-                found.features.append(self.features[place])
-                found.parts.append(self.parts[place])
-        return found
+                result.points.append(point)
+                result.features.append(self.features[place])
+                result.parts.append(self.parts[place])
+        return result
 
 
 def flight_points(
@@ -210,7 +210,7 @@ def at_once(workers: Workers) -> int:
 
 
 def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
-    found = Outcomes()
+    result = Outcomes()
     slots = by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED))
     decisions = by_run(tables["decisions"], ("t_ns", "cause", "measures"))
     for index, point in enumerate(batch):
@@ -225,10 +225,10 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
             if run in slots
         }
         if len(parts) == len(ccas) and all(np.isfinite(each).all() for each in parts.values()):
-            found.points.append(point)
-            found.features.append(known)
-            found.parts.append(parts)
-    return found
+            result.points.append(point)
+            result.features.append(known)
+            result.parts.append(parts)
+    return result
 
 
 def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:

@@ -92,13 +92,13 @@ def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
     return measure * min(1.0, share / FLOORS[requirement]) * min(1.0, _CEILING / share)
 
 
-def scores(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
+def scores(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
     """Returns the requirement's measure per moment (rows) and congestion control (columns)."""
-    fair = {point.network: point.network.fair_share for point in found.points}
+    fair = {point.network: point.network.fair_share for point in result.points}
     return np.array(
         [
             [score_of(each[cca], requirement, fair[point.network]) for cca in ccas]
-            for point, each in zip(found.points, found.parts, strict=True)
+            for point, each in zip(result.points, result.parts, strict=True)
         ]
     )
 
@@ -108,22 +108,22 @@ def _shares(requirement: str) -> Matrix:
     return np.asarray(weights / weights.sum())
 
 
-def _parts(found: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
+def _parts(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
     """A, B and C; for goodput, A is the share of the capacity over the whole horizon.
 
     For a requirement with a measure of its own, A is that measure over that of the best.
     """
     first = 3 if requirement == "goodput" else 0
     parts = np.array(
-        [[[each[cca][first], each[cca][1], each[cca][2]] for cca in ccas] for each in found.parts]
+        [[[each[cca][first], each[cca][1], each[cca][2]] for cca in ccas] for each in result.parts]
     )
     if requirement in OWN:
-        parts[:, :, 0] = relative_to_best(scores(found, requirement, ccas))
+        parts[:, :, 0] = relative_to_best(scores(result, requirement, ccas))
     return parts
 
 
 def fit_tree(
-    found: Outcomes,
+    result: Outcomes,
     requirement: str,
     moment: str,
     ccas: Sequence[str],
@@ -140,7 +140,7 @@ def fit_tree(
     at a time.
 
     Args:
-        found: outcomes of the moments.
+        result: outcomes of the moments.
         requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
         moment: start or flight, which the outcomes are of.
         ccas: congestion controls to choose from.
@@ -150,10 +150,10 @@ def fit_tree(
         home: CCA that is kept unless another one is surely better; with None each leaf takes its best.
     """
     # A feature that is unknown is missing, which scikit-learn takes as NaN.
-    seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
-    measured = relative_to_best(scores(found, requirement, ccas))
-    families = np.array([point.network.family for point in found.points])
-    networks = np.array([f"{point.network.family} {point.network.number}" for point in found.points])
+    seen = np.array([[each.get(name, np.nan) for name in features] for each in result.features])
+    measured = relative_to_best(scores(result, requirement, ccas))
+    families = np.array([point.network.family for point in result.points])
+    networks = np.array([f"{point.network.family} {point.network.number}" for point in result.points])
     kept = list(ccas).index(home) if home is not None and home in ccas else None
     harmless = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
 
@@ -178,7 +178,7 @@ def fit_tree(
         of_one[family] = float(1 - measured[test][:, one].mean())
     tree, choice = grown(np.arange(len(seen)))
     _join_alike(tree, choice)
-    nodes = _nodes(tree, choice, _parts(found, requirement, ccas), ccas, features)
+    nodes = _nodes(tree, choice, _parts(result, requirement, ccas), ccas, features)
     return FittedTree(requirement, moment, nodes, regret, of_one)
 
 

@@ -13,19 +13,19 @@ from celltcp.selection.training.counterfactual import PARTS, Outcomes
 from celltcp.selection.training.fit import Matrix, relative_to_best
 
 
-def examples_csv(found: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
+def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
     """Returns the table as CSV: a row per moment, with its features and the outcome of each CCA.
 
     Args:
-        found: outcomes of the moments.
+        result: outcomes of the moments.
         ccas: congestion controls of the table.
         features: names of the features of the table.
     """
-    relative = {part: relative_to_best(_measures(found, part, ccas), none=0.0) for part in OWN}
+    relative = {part: relative_to_best(_measures(result, part, ccas), none=0.0) for part in OWN}
     header = ["family", "before", "fair_share", *features]
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]
-    rows = zip(found.points, found.features, found.parts, strict=True)
+    rows = zip(result.points, result.features, result.parts, strict=True)
     for number, (point, known, parts) in enumerate(rows):
         cells = [point.network.family, point.before, f"{point.network.fair_share:.4g}"]
         cells += [_spelt(known.get(name, math.nan)) for name in features]
@@ -37,14 +37,14 @@ def examples_csv(found: Outcomes, ccas: Sequence[str], features: Sequence[str]) 
     return "\n".join(lines)
 
 
-def with_bounds(found: Outcomes) -> Outcomes:
+def with_bounds(result: Outcomes) -> Outcomes:
     """Returns the same outcomes, whose features also tell of the bound of goodput@ on each network.
 
     A selector has one requirement, so that it knows one bound. The values are those that a selector
     with that requirement would have.
     """
     features = []
-    for point, known in zip(found.points, found.features, strict=True):
+    for point, known in zip(result.points, result.features, strict=True):
         bound_ms = float(point.network.required("goodput@").removeprefix("goodput@").removesuffix("ms"))
         own = dict(known)
         if (base := known.get("base_rtt")) is not None:
@@ -55,12 +55,12 @@ def with_bounds(found: Outcomes) -> Outcomes:
                 full = 1.0 + known["loss_queue"] / max(known["bdp"], 1.0)
                 own["full_over_bound"] = full * base / bound_ms
         features.append(own)
-    return replace(found, features=features)
+    return replace(result, features=features)
 
 
-def _measures(found: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
+def _measures(result: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
     place = PARTS.index(part)
-    return np.array([[each[cca][place] for cca in ccas] for each in found.parts])
+    return np.array([[each[cca][place] for cca in ccas] for each in result.parts])
 
 
 def _spelt(value: float) -> str:

@@ -62,7 +62,7 @@ class KnnModel:
 
 
 def fit_knn(
-    found: Outcomes, requirement: str, ccas: Sequence[str], features: Sequence[str], seed: int
+    result: Outcomes, requirement: str, ccas: Sequence[str], features: Sequence[str], seed: int
 ) -> KnnModel:
     """Returns what makes these moments alike for a requirement.
 
@@ -70,16 +70,16 @@ def fit_knn(
     Cross-validation leaves out one family of networks at a time.
 
     Args:
-        found: outcomes of the moments.
+        result: outcomes of the moments.
         requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
         ccas: congestion controls to choose from.
         features: names of the features that may count.
         seed: of the forest.
     """
-    seen = np.array([[each.get(name, np.nan) for name in features] for each in found.features])
-    measured = relative_to_best(scores(found, requirement, ccas))
-    families = np.array([point.network.family for point in found.points])
-    before = np.array([point.before for point in found.points])
+    seen = np.array([[each.get(name, np.nan) for name in features] for each in result.features])
+    measured = relative_to_best(scores(result, requirement, ccas))
+    families = np.array([point.network.family for point in result.points])
+    before = np.array([point.before for point in result.points])
     forest = RandomForestRegressor(
         50, min_samples_leaf=5, max_features=0.5, random_state=seed, n_jobs=available_threads()
     ).fit(seen, measured)

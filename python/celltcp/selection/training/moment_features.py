@@ -93,14 +93,14 @@ def features_on(
         ]
         tables = run_jobs(jobs, workers=workers, tables=("decisions",))
         decisions = by_run(tables["decisions"], ("t_ns", "cause", "measures"))
-        found = Outcomes()
+        result = Outcomes()
         for run, point in enumerate(batch):
             features = features_at(point, decisions[run])
             if features is not None:
-                found.points.append(point)
-                found.features.append(features)
-                found.parts.append(parts[point.network])
-        yield found
+                result.points.append(point)
+                result.features.append(features)
+                result.parts.append(parts[point.network])
+        yield result
         if progress:
             progress(min(1.0, (first + len(batch)) / len(points)))
 

@@ -21,7 +21,7 @@ from celltcp.selection.training.families import Network
 _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"
 
 
-def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
+def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
     """Writes a row per moment: network, moment, features, and the parts of each CCA."""
     rows = [
         {
@@ -42,7 +42,7 @@ def write_outcomes(found: Outcomes, ccas: Sequence[str], file: Path) -> None:
                 for part, value in zip(PARTS, parts[cca], strict=True)
             },
         }
-        for point, features, parts in zip(found.points, found.features, found.parts, strict=True)
+        for point, features, parts in zip(result.points, result.features, result.parts, strict=True)
     ]
     table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
     known = table.schema.metadata or {}
@@ -79,7 +79,7 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
                 f"{file}: measured by {others.pop()}; allowed: {_MEASURED}, or a table that is not "
                 "there yet (--outcomes)"
             )
-        found = Outcomes()
+        result = Outcomes()
         for row in table.to_dict("records"):
             network = Network(
                 str(row["family"]), int(row["network"]), int(row["seed"]), str(row["text"])
@@ -87,19 +87,19 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
             size = None if pd.isna(row["size_mb"]) else float(row["size_mb"])
             before, at_s = str(row["before"]), float(row["at_s"])
             requirement, then = str(row["requirement"]), str(row["then"])
-            found.points.append(Point(network, before, at_s, size, requirement, then))
-            found.features.append(
+            result.points.append(Point(network, before, at_s, size, requirement, then))
+            result.features.append(
                 {
                     str(name).removeprefix("feature:"): float(value)
                     for name, value in row.items()
                     if str(name).startswith("feature:")
                 }
             )
-            found.parts.append(
+            result.parts.append(
                 {cca: tuple(float(row[f"{part}:{cca}"]) for part in PARTS) for cca in ccas}
             )
     except (OSError, KeyError, ValueError) as error:
         if isinstance(error, CelltcpError):
             raise
         raise CelltcpError(f"{file}: is no table of outcomes: {error}") from None
-    return found
+    return result

@@ -183,9 +183,9 @@ class _Trainer:
         others = list(networks(plan.families, plan.whole_each, plan.seed + 1))
         for requirement in plan.requirements:
             home = best[requirement][0]
-            found = self.known.of(points[requirement])
-            cases += len(found.points)
-            flight = self._flight(found, requirement, home)
+            result = self.known.of(points[requirement])
+            cases += len(result.points)
+            flight = self._flight(result, requirement, home)
             leaves = {cca: constant_tree(requirement, cca, paths) for cca in plan.ccas}
             successor = Successor(requirement, self._starting_with(leaves, flight))
             begun = self._start_outcomes(drawn, requirement, successor)
@@ -282,9 +282,9 @@ class _Trainer:
             if self.kept is not None:
                 write_outcomes(self.known, self.plan.ccas, self.kept)
 
-    def _flight(self, found: Outcomes, requirement: str, home: str) -> FittedTree | KnnModel:
+    def _flight(self, result: Outcomes, requirement: str, home: str) -> FittedTree | KnnModel:
         if requirement in BY_PATH:
-            return self._grow(found, requirement, "flight", home)
+            return self._grow(result, requirement, "flight", home)
         plan = self.plan
         return fit_knn(self.moments, requirement, plan.ccas, _features_for(requirement), plan.seed)
 
@@ -294,10 +294,10 @@ class _Trainer:
         features = [name for name in _features() if name in counting]
         return examples_csv(self.moments, self.plan.ccas, features) if counting else ""
 
-    def _grow(self, found: Outcomes, requirement: str, moment: str, home: str) -> FittedTree:
+    def _grow(self, result: Outcomes, requirement: str, moment: str, home: str) -> FittedTree:
         plan = self.plan
         return fit_tree(
-            found,
+            result,
             requirement,
             moment,
             plan.ccas,

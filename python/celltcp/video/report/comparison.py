@@ -239,11 +239,11 @@ def _over_time(
 
 def _in_slots(times: Numbers, slot_s: float, at: Any, values: Any) -> Numbers:
     """Returns values of slots on the grid of all slots."""
-    found = np.full(len(times), np.nan)
+    result = np.full(len(times), np.nan)
     places = np.round(numbers(at) / slot_s).astype(int)
     kept = places < len(times)
-    found[places[kept]] = numbers(values)[kept]
-    return found
+    result[places[kept]] = numbers(values)[kept]
+    return result
 
 
 def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
@@ -270,9 +270,9 @@ def _named(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
     """Returns the name of a scenario if that gives the results, or the file that the report has."""
     name = str(about["name"])
     try:
-        (found,) = load_video_scenarios(name, abr, ladder, RunSettings(duration=length))[
+        (result,) = load_video_scenarios(name, abr, ladder, RunSettings(duration=length))[
             abr
         ].scenarios.values()
     except (CelltcpError, ValueError):
         return file_name(about)
-    return name if found.hash == about["hash"] else file_name(about)
+    return name if result.hash == about["hash"] else file_name(about)

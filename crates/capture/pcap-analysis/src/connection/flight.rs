@@ -145,15 +145,15 @@ impl Flight {
 
     /// Takes an ACK; `sack` are its blocks.
     pub(super) fn on_ack(&mut self, ack: u64, sack: &SackBlocks, at_ns: u64) -> AckResult {
-        let mut told = AckResult::default();
+        let mut result = AckResult::default();
         let highest_before = self.highest_sacked;
         let blocks = sack.as_slice();
         if !blocks.is_empty() {
-            self.on_sack_blocks(ack, blocks, at_ns, &mut told);
+            self.on_sack_blocks(ack, blocks, at_ns, &mut result);
         }
         if ack > self.acked {
-            told.advanced = ack - self.acked;
-            self.on_cumulative_ack(ack, highest_before, at_ns, &mut told);
+            result.advanced = ack - self.acked;
+            self.on_cumulative_ack(ack, highest_before, at_ns, &mut result);
             self.acked = ack;
             self.highest = self.highest.max(ack);
             self.highest_sacked = self.highest_sacked.max(ack);
@@ -161,7 +161,7 @@ impl Flight {
         if self.highest_sacked > highest_before {
             self.reports.add(at_ns, self.highest_sacked);
         }
-        told
+        result
     }
 
     /// Returns the end of the highest byte that had been reported at `at_ns`.
@@ -169,7 +169,7 @@ impl Flight {
         self.reports.until(at_ns)
     }
 
-    fn on_cumulative_ack(&mut self, ack: u64, sacked: u64, at_ns: u64, told: &mut AckResult) {
+    fn on_cumulative_ack(&mut self, ack: u64, sacked: u64, at_ns: u64, result: &mut AckResult) {
         self.cut(ack);
         let mut seen = self.acked;
         let mut repeated = false;
@@ -180,24 +180,24 @@ impl Flight {
                 self.latest.pop_front();
             }
             self.latest.push_back(sent);
-            told.uncaptured += sent.start.saturating_sub(seen);
+            result.uncaptured += sent.start.saturating_sub(seen);
             seen = seen.max(sent.end);
             let len = sent.end - sent.start;
             if sent.is_sacked {
                 self.sacked_bytes = self.sacked_bytes.saturating_sub(len);
                 continue;
             }
-            told.delivered += len;
+            result.delivered += len;
             repeated |= sent.times > 1;
             newest = Some(sent);
             if sent.times == 1 && sent.end < sacked && !sent.is_late {
-                told.reordered.push(sent);
+                result.reordered.push(sent);
             }
         }
-        told.uncaptured += ack.saturating_sub(seen);
+        result.uncaptured += ack.saturating_sub(seen);
         // Karn's algorithm (RFC 6298 §3): an ACK for what passed twice is no sample.
-        if let (Some(sent), false, true) = (newest, repeated, told.reordered.is_empty()) {
-            told.sample = told.sample.or(Some(sample(&sent, at_ns)));
+        if let (Some(sent), false, true) = (newest, repeated, result.reordered.is_empty()) {
+            result.sample = result.sample.or(Some(sample(&sent, at_ns)));
         }
     }
 
@@ -206,7 +206,7 @@ impl Flight {
         ack: u64,
         blocks: &[(u32, u32)],
         at_ns: u64,
-        told: &mut AckResult,
+        result: &mut AckResult,
     ) {
         let highest_before = self.highest_sacked;
         let mut now = [(0, 0); 4];
@@ -226,17 +226,17 @@ impl Flight {
                 .copied();
             match known {
                 Some((start, end)) => {
-                    self.sack(left, start.min(right), highest_before, at_ns, told);
-                    self.sack(end.max(left), right, highest_before, at_ns, told);
+                    self.sack(left, start.min(right), highest_before, at_ns, result);
+                    self.sack(end.max(left), right, highest_before, at_ns, result);
                 }
-                None => self.sack(left, right, highest_before, at_ns, told),
+                None => self.sack(left, right, highest_before, at_ns, result),
             }
             self.highest_sacked = self.highest_sacked.max(right);
         }
         self.known = now;
     }
 
-    fn sack(&mut self, left: u64, right: u64, highest: u64, at_ns: u64, told: &mut AckResult) {
+    fn sack(&mut self, left: u64, right: u64, highest: u64, at_ns: u64, result: &mut AckResult) {
         if left >= right {
             return;
         }
@@ -247,14 +247,14 @@ impl Flight {
                 continue;
             }
             self.sacked_bytes += sent.end - sent.start;
-            told.delivered += sent.end - sent.start;
+            result.delivered += sent.end - sent.start;
             if sent.times > 1 || sent.is_late {
                 continue;
             }
             if sent.end < highest {
-                told.reordered.push(*sent);
+                result.reordered.push(*sent);
             } else {
-                told.sample = Some(sample(sent, at_ns));
+                result.sample = Some(sample(sent, at_ns));
             }
         }
     }
@@ -298,9 +298,9 @@ mod tests {
     #[test]
     fn an_ack_gives_the_rtt_of_the_newest_segment() {
         let mut flight = flight(3);
-        let told = flight.on_ack(START + 200, &SackBlocks::EMPTY, 21_000_000);
-        assert_eq!(told.advanced, 200);
-        assert_eq!(told.sample.unwrap().rtt_ns, 20_000_000);
+        let result = flight.on_ack(START + 200, &SackBlocks::EMPTY, 21_000_000);
+        assert_eq!(result.advanced, 200);
+        assert_eq!(result.sample.unwrap().rtt_ns, 20_000_000);
         assert_eq!(flight.bytes(), 100);
     }
 
@@ -310,8 +310,8 @@ mod tests {
         let mut flight = flight(3);
         let before = flight.repeat(START, START + 100, 50_000_000).unwrap();
         assert_eq!((before.times, before.last_ns), (1, 0));
-        let told = flight.on_ack(START + 300, &SackBlocks::EMPTY, 60_000_000);
-        assert_eq!(told.sample, None);
+        let result = flight.on_ack(START + 300, &SackBlocks::EMPTY, 60_000_000);
+        assert_eq!(result.sample, None);
     }
 
     #[test]
@@ -325,28 +325,28 @@ mod tests {
     #[test]
     fn sacked_bytes_leave_the_flight_once() {
         let mut flight = flight(5);
-        let told = flight.on_ack(START, &blocks(&[(200, 300)]), 30_000_000);
-        assert_eq!((told.delivered, flight.bytes()), (100, 400));
-        let told = flight.on_ack(START, &blocks(&[(200, 400)]), 31_000_000);
-        assert_eq!((told.delivered, flight.bytes()), (100, 300));
-        let told = flight.on_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
-        assert_eq!((told.delivered, flight.bytes()), (200, 100));
+        let result = flight.on_ack(START, &blocks(&[(200, 300)]), 30_000_000);
+        assert_eq!((result.delivered, flight.bytes()), (100, 400));
+        let result = flight.on_ack(START, &blocks(&[(200, 400)]), 31_000_000);
+        assert_eq!((result.delivered, flight.bytes()), (100, 300));
+        let result = flight.on_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
+        assert_eq!((result.delivered, flight.bytes()), (200, 100));
     }
 
     #[test]
     fn a_hole_that_closes_by_itself_was_overtaken() {
         let mut flight = flight(4);
         flight.on_ack(START, &blocks(&[(100, 200)]), 30_000_000);
-        let told = flight.on_ack(START + 200, &SackBlocks::EMPTY, 31_000_000);
-        assert_eq!(told.reordered.len(), 1);
-        assert_eq!(told.reordered[0].start, START);
+        let result = flight.on_ack(START + 200, &SackBlocks::EMPTY, 31_000_000);
+        assert_eq!(result.reordered.len(), 1);
+        assert_eq!(result.reordered[0].start, START);
     }
 
     #[test]
     fn acknowledged_bytes_that_never_passed_are_counted() {
         let mut flight = flight(1);
         flight.push(START + 300, START + 400, 5);
-        let told = flight.on_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
-        assert_eq!(told.uncaptured, 200);
+        let result = flight.on_ack(START + 400, &SackBlocks::EMPTY, 40_000_000);
+        assert_eq!(result.uncaptured, 200);
     }
 }

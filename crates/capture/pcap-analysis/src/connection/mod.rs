@@ -198,7 +198,7 @@ impl Connection {
             };
             earlier.at_ns != 0 && passed.at_ns.saturating_sub(earlier.at_ns) < limit
         };
-        let found = self.passed[side].iter().any(|earlier| {
+        let result = self.passed[side].iter().any(|earlier| {
             earlier.fingerprint == passed.fingerprint
                 && earlier.identification == passed.identification
                 && earlier.len == passed.len
@@ -206,7 +206,7 @@ impl Connection {
         });
         self.fingerprint_pos = (self.fingerprint_pos + 1) % COPIES;
         self.passed[side][self.fingerprint_pos] = passed;
-        found
+        result
     }
 
     fn count(&mut self, side: usize, packet: &Packet) {

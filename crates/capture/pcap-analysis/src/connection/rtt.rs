@@ -136,8 +136,8 @@ mod tests {
     fn percentiles_are_within_two_percent() {
         let rtts = samples(1..=1_000);
         for p in [0.05, 0.5, 0.95, 0.99] {
-            let found = rtts.percentile_ns(p).unwrap() / 1e6;
-            assert!((found / (p * 1_000.0) - 1.0).abs() < 0.02, "{p}: {found}");
+            let result = rtts.percentile_ns(p).unwrap() / 1e6;
+            assert!((result / (p * 1_000.0) - 1.0).abs() < 0.02, "{p}: {result}");
         }
         assert_eq!(rtts.min_ns(), Some(1_000_000));
         assert_eq!(rtts.mean_ns(), Some(500.5e6));

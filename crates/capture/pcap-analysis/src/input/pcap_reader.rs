@@ -173,10 +173,10 @@ impl Records {
             };
             let mut too_small = match self.reader.next() {
                 Ok((len, block)) => {
-                    let found = packet(block, &mut self.interfaces);
-                    let found = found.map_err(|reason| broken(&reason))?;
-                    let is_packet = found.is_some();
-                    if let Some(record) = found {
+                    let result = packet(block, &mut self.interfaces);
+                    let result = result.map_err(|reason| broken(&reason))?;
+                    let is_packet = result.is_some();
+                    if let Some(record) = result {
                         take(record);
                     }
                     self.reader.consume_noshift(len);

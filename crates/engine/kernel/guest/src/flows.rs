@@ -31,9 +31,9 @@ impl Choice {
             });
         }
         let unknown = || io::Error::other(format!("{:?} is not in the catalogue", asked.name));
-        let found = registry::find(&asked.name).ok_or_else(unknown)?;
+        let result = registry::find(&asked.name).ok_or_else(unknown)?;
         Ok(Self {
-            name: found.name,
+            name: result.name,
             auto: None,
             label,
         })

@@ -38,15 +38,15 @@ fn an_alternative_is_enough_but_all_of_a_conjunction_are_needed() {
 
 #[test]
 fn path_and_guest_are_built_from_what_gpl_can_be_combined_with() {
-    let told = Command::new(env!("CARGO"))
+    let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--locked", "--offline"])
         .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
-    let said = String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success(), "{said}");
-    let metadata: Value = serde_json::from_slice(&told.stdout).expect("cargo writes JSON");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let packages: BTreeMap<String, Value> = list(&metadata["packages"])

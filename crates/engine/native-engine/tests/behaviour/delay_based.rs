@@ -49,8 +49,8 @@ fn those_that_go_by_delay_keep_the_queue_short() {
     let of_loss = queue("reno").min(queue("cubic"));
     for cca in ["vegas", "cdg", "nv", "lp", "bbr", "copa"] {
         let row = &rows[cca];
-        let found = queue(cca);
-        assert!(found < of_loss / 2.0, "{cca}: {found} ms of {of_loss} ms");
+        let result = queue(cca);
+        assert!(result < of_loss / 2.0, "{cca}: {result} ms of {of_loss} ms");
         assert!(row.goodput_mbps > 12.0, "{cca}: {}", row.goodput_mbps);
     }
 }
@@ -115,10 +115,10 @@ fn ledbat_holds_the_delay_at_its_target() {
         let cca = format!("flows.0.cca={{name='ledbat',target='{target}ms'}}");
         let overrides = ["duration=60s", "path.buffer=20bdp", &cca];
         let tables = run(&scenario("steady-5-18", &overrides), 1);
-        let found = standing_queue(&tables, 18.0);
+        let result = standing_queue(&tables, 18.0);
         assert!(
-            (found - target).abs() < 0.15 * target,
-            "{found} ms for {target} ms"
+            (result - target).abs() < 0.15 * target,
+            "{result} ms for {target} ms"
         );
     }
 }

@@ -8,7 +8,7 @@ use crate::library::{first, run, scenario};
 fn figures(tables: &Tables, kind: &str) -> Vec<f64> {
     let events = tables.events.kind.iter().zip(&tables.events.detail);
     events
-        .filter(|(found, _)| *found == kind)
+        .filter(|(result, _)| *result == kind)
         .map(|(_, detail)| detail.parse().expect("a number"))
         .collect()
 }
@@ -64,10 +64,10 @@ fn the_application_decides_on_nagle_unless_the_scenario_does() {
             ("nodelay = false,", "", &held),
             ("nodelay = false,", "tcp.nodelay=true", &held),
         ] {
-            let found = waits(workload, figure, more, all);
+            let result = waits(workload, figure, more, all);
             assert!(
-                expected.contains(&found),
-                "{workload} {more} {all}: {found}"
+                expected.contains(&result),
+                "{workload} {more} {all}: {result}"
             );
         }
     }

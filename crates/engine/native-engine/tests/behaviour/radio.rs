@@ -128,7 +128,7 @@ fn a_drive_hands_over_and_goes_on() {
             .events
             .kind
             .iter()
-            .filter(|found| *found == kind)
+            .filter(|result| *result == kind)
             .count()
     };
     println!(
@@ -155,7 +155,7 @@ fn middleboxes_are_told_of_handovers() {
             "{kind}: {:.1} Mbit/s, {} time-outs",
             row.goodput_mbps, row.timeouts
         );
-        let handovers = |found: &&String| *found == "handover";
+        let handovers = |result: &&String| *result == "handover";
         assert!(tables.events.kind.iter().filter(handovers).count() >= 1);
         assert!(row.goodput_mbps > 2.0, "{kind}: {}", row.goodput_mbps);
         assert_eq!(row.acked_early_bytes, 0, "{kind}");

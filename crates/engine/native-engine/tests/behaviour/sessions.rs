@@ -16,8 +16,8 @@ fn response_times(tables: &Tables) -> Vec<f64> {
 /// Returns the latest figure of a kind.
 fn figure(tables: &Tables, kind: &str) -> Option<f64> {
     let mut events = (0..tables.events.len()).map(|index| tables.events.row(index));
-    let found = events.rfind(|event| event.kind == kind)?;
-    Some(found.detail.parse().expect("a number"))
+    let result = events.rfind(|event| event.kind == kind)?;
+    Some(result.detail.parse().expect("a number"))
 }
 
 const REQUESTS: &str = "{ kind = 'request-response', request = '2kB', response = '50kB', think = '30ms', \

@@ -59,13 +59,13 @@ fn pairs_go_on(distances: Range<usize>, turn: usize) {
             // 20 Mbit/s times 68 ms and a buffer of the same size are 235 segments.
             assert!((1..=940).contains(&widest), "{what}: {widest} segments");
             let kinds = tables.events.kind.iter().zip(&tables.events.detail);
-            let told: Vec<&String> = kinds
+            let details: Vec<&String> = kinds
                 .filter(|(kind, _)| *kind == "switch")
                 .map(|(_, detail)| detail)
                 .collect();
             assert!(
-                matches!(told[..], [detail] if detail.starts_with(&format!("{to} {how}"))),
-                "{told:?}"
+                matches!(details[..], [detail] if detail.starts_with(&format!("{to} {how}"))),
+                "{details:?}"
             );
         }
     }

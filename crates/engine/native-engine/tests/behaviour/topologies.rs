@@ -156,12 +156,15 @@ fn newreno_follows_the_square_root_law_over_the_whole_stack() {
             "duration=120s",
             loss.as_str(),
         ];
-        let found: f64 = (1..=2)
+        let result: f64 = (1..=2)
             .map(|seed| first(&run(&scenario("steady-20-68", &changes), seed).flows).goodput_mbps)
             .sum::<f64>()
             / 2.0;
         let law = 1448.0 * 8.0 / 0.0402 * f64::sqrt(1.5 / p) / 1e6;
-        println!("p {p}: {found} Mbit/s, law {law}");
-        assert!((found / law - 1.0).abs() < 0.25, "p {p}: {found} for {law}");
+        println!("p {p}: {result} Mbit/s, law {law}");
+        assert!(
+            (result / law - 1.0).abs() < 0.25,
+            "p {p}: {result} for {law}"
+        );
     }
 }

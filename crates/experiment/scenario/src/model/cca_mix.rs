@@ -60,15 +60,15 @@ impl CcaMix {
                 lineup.to_string()
             ));
         }
-        let mut found = Vec::new();
+        let mut result = Vec::new();
         for choice in &choices {
             let middleboxes = Some(middleboxes(choice)?);
-            found.extend(lineups.iter().map(|lineup| Self {
+            result.extend(lineups.iter().map(|lineup| Self {
                 flows: lineup.flows.clone(),
                 middleboxes: middleboxes.clone(),
             }));
         }
-        Ok(found)
+        Ok(result)
     }
 
     /// Gives each of the first flows its CCA, and the path its middleboxes. If there are fewer flows than CCAs, copies of

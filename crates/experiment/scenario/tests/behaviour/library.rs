@@ -8,16 +8,16 @@ use scenario::Scenario;
 /// The TOML files in a folder and the folders in it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     for path in entries.map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
-            found.extend(files(&path));
+            result.extend(files(&path));
         } else if path.extension().is_some_and(|ending| ending == "toml") {
-            found.push(path);
+            result.push(path);
         }
     }
-    found.sort();
-    found
+    result.sort();
+    result
 }
 
 /// All scenarios with the names of their files: folders and all, without the ending.

@@ -3,18 +3,18 @@
 use scenario::Scenario;
 use serde_json::Value;
 
-fn all_properties<'a>(schema: &'a Value, found: &mut Vec<(&'a String, &'a Value)>) {
+fn all_properties<'a>(schema: &'a Value, result: &mut Vec<(&'a String, &'a Value)>) {
     match schema {
         Value::Object(fields) => {
             if let Some(Value::Object(properties)) = fields.get("properties") {
-                found.extend(properties);
+                result.extend(properties);
             }
             fields
                 .iter()
                 .filter(|(key, _)| *key != "default")
-                .for_each(|(_, inner)| all_properties(inner, found));
+                .for_each(|(_, inner)| all_properties(inner, result));
         }
-        Value::Array(items) => items.iter().for_each(|item| all_properties(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| all_properties(item, result)),
         _ => {}
     }
 }

@@ -135,33 +135,33 @@ fn rate_among(
     let others = || (0..names.len()).filter(|&at| at != time);
     let any = |at: usize, wanted: &[&str]| words(&names[at]).any(|w| wanted.contains(&w.as_str()));
     let directional = |at: usize| any(at, &DOWN_WORDS) || any(at, &UP_WORDS);
-    let mut found: Vec<usize> = others()
+    let mut result: Vec<usize> = others()
         .filter(|&at| RateUnit::in_name(&names[at]).is_some())
         .collect();
-    if found.is_empty() {
-        found = others()
+    if result.is_empty() {
+        result = others()
             .filter(|&at| any(at, &RATE_WORDS) || directional(at))
             .collect();
     }
-    if found.is_empty() && names.len() == 2 {
-        found = others().collect();
+    if result.is_empty() && names.len() == 2 {
+        result = others().collect();
     }
     let direction = asked.unwrap_or(side);
     let (wanted, opposite, option) = match direction {
         Direction::Downlink => (DOWN_WORDS, UP_WORDS, "up"),
         Direction::Uplink => (UP_WORDS, DOWN_WORDS, "down"),
     };
-    if found.iter().any(|&at| any(at, &wanted)) {
-        found.retain(|&at| any(at, &wanted));
+    if result.iter().any(|&at| any(at, &wanted)) {
+        result.retain(|&at| any(at, &wanted));
     } else if asked.is_some() {
         return Err(ambiguous(names, "which column is of that direction"));
-    } else if !found.is_empty() && found.iter().all(|&at| any(at, &opposite)) {
+    } else if !result.is_empty() && result.iter().all(|&at| any(at, &opposite)) {
         return Err(LineError::without_line(format_args!(
             "the rates are of the other direction: --direction {option} reads them (direction in a \
              scenario file)"
         )));
     }
-    match *found.as_slice() {
+    match *result.as_slice() {
         [rate] => Ok(rate),
         _ => Err(ambiguous(names, "which column has the rates")),
     }

@@ -223,10 +223,10 @@ mod tests {
             panic!()
         };
         let half = |halves: u64| Duration::from_millis(500 * halves);
-        let found: Vec<_> = steps.iter().collect();
+        let result: Vec<_> = steps.iter().collect();
         let mbps = Rate::from_mbps;
         assert_eq!(
-            found,
+            result,
             [
                 (half(0), half(1), mbps(8.0)),
                 (half(1), half(5), mbps(0.0)),

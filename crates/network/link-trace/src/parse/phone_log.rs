@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, direction: Direction) -> Result<Steps, LineError>
     let column = |wanted: &str| {
         header
             .split(',')
-            .position(|found| found.trim() == wanted)
+            .position(|result| result.trim() == wanted)
             .ok_or_else(|| LineError::on(header_line, format_args!("there is no column {wanted}")))
     };
     let (time_column, rate_column) = (column(TIMESTAMP)?, column(name)?);

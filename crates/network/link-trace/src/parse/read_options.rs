@@ -55,7 +55,7 @@ pub fn read(
         trace,
         summary: how.to_owned(),
     };
-    let found = only_of_tables(format, reading).and_then(|()| match format {
+    let result = only_of_tables(format, reading).and_then(|()| match format {
         TraceFormat::Mahimahi => mahimahi::read(text).map(|opportunities| {
             let how = "mahimahi, 1500 bytes per line, times in ms";
             rows(opportunities.into(), how)
@@ -72,7 +72,7 @@ pub fn read(
             nyu_mets::read(text).map(|steps| rows(steps.into(), "NYU-METS, a line per second"))
         }
     });
-    found.map_err(|mistake| mistake.of(origin))
+    result.map_err(|mistake| mistake.of(origin))
 }
 
 /// Refuses what only tables have for files that are none.

@@ -6,16 +6,16 @@ use super::*;
 
 const DOWN: Direction = Direction::Downlink;
 
-fn told(text: &str, reading: &ReadOptions) -> Result<String, String> {
-    let found = read(text, "f.csv", reading, DOWN);
-    found
+fn summary_of(text: &str, reading: &ReadOptions) -> Result<String, String> {
+    let result = read(text, "f.csv", reading, DOWN);
+    result
         .map(|recording| recording.to_string())
         .map_err(|error| error.to_string())
 }
 
 /// Reads `text` as it is.
 fn plain(text: &str) -> Result<String, String> {
-    told(text, &ReadOptions::default())
+    summary_of(text, &ReadOptions::default())
 }
 
 /// Reads `text` with a column and a unit said beside it.
@@ -25,7 +25,7 @@ fn with(text: &str, column: Option<&str>, unit: Option<&str>) -> Result<String, 
         unit: unit.map(str::to_owned),
         ..ReadOptions::default()
     };
-    told(text, &reading)
+    summary_of(text, &reading)
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_direction_chooses_among_two() {
             direction,
             ..ReadOptions::default()
         };
-        let found = read(text, "f", &reading, side).unwrap();
-        found.trace.mean_rate().as_mbps()
+        let result = read(text, "f", &reading, side).unwrap();
+        result.trace.mean_rate().as_mbps()
     };
     assert_eq!(read_for(Direction::Downlink, None), 8.0);
     assert_eq!(read_for(Direction::Uplink, None), 1.0);
@@ -80,7 +80,7 @@ fn a_direction_chooses_among_two() {
         direction: Some(Direction::Uplink),
         ..ReadOptions::default()
     };
-    let neither = told("time_s,rate_mbps\n0,1\n", &reading).unwrap_err();
+    let neither = summary_of("time_s,rate_mbps\n0,1\n", &reading).unwrap_err();
     assert!(
         neither.contains("which column is of that direction"),
         "{neither}"
@@ -173,7 +173,7 @@ fn logs_of_nyu_mets_have_a_line_per_second() {
         "12.6,9,0,102,13,3,7.37,2100\n3.4,9,0,102,13,3,6.51,2100\n0,11,0,107,16,3,8.5,2100\n";
     assert_eq!(TraceFormat::detect("f.csv", iperf), TraceFormat::NyuMets);
     assert_eq!(TraceFormat::detect("f.txt", wide), TraceFormat::NyuMets);
-    let found = |text| {
+    let result = |text| {
         let recording = read(text, "f.txt", &ReadOptions::default(), DOWN).unwrap();
         (
             recording.trace.period(),
@@ -185,11 +185,11 @@ fn logs_of_nyu_mets_have_a_line_per_second() {
         )
     };
     assert_eq!(
-        found(iperf),
+        result(iperf),
         (Duration::from_secs(3), units::Bytes::new(437_500))
     );
     assert_eq!(
-        found(wide),
+        result(wide),
         (Duration::from_secs(3), units::Bytes::new(2_000_000))
     );
     let reading = ReadOptions {

@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn times_since_1970_keep_their_nanoseconds() {
         let clock = |unit| TimestampParser { unit };
-        let found = clock(TimeUnit::SECOND).read("1453121790.686000001");
-        assert_eq!(found, Some(1_453_121_790_686_000_001));
-        let found = clock(TimeUnit::MILLISECOND).read("1453121790686");
-        assert_eq!(found, Some(1_453_121_790_686_000_000));
+        let result = clock(TimeUnit::SECOND).read("1453121790.686000001");
+        assert_eq!(result, Some(1_453_121_790_686_000_001));
+        let result = clock(TimeUnit::MILLISECOND).read("1453121790686");
+        assert_eq!(result, Some(1_453_121_790_686_000_000));
         assert_eq!(clock(TimeUnit::SECOND).read("1e300"), None);
-        let found = clock(TimeUnit::SECOND).read("12345678901234567890.5e-10");
-        assert_eq!(found, Some(1_234_567_890_123_456_768));
+        let result = clock(TimeUnit::SECOND).read("12345678901234567890.5e-10");
+        assert_eq!(result, Some(1_234_567_890_123_456_768));
         assert_eq!(
             unit_of_epoch(1_453_121_790_686.0),
             Some(TimeUnit::MILLISECOND)

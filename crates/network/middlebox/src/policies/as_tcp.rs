@@ -16,7 +16,7 @@ pub(crate) struct AsTcp {
     piggyback: Duration,
     ack_deadline: Instant,
     /// Acknowledgement number that the sender had when the wait began.
-    told: u64,
+    reported: u64,
     fallback: EsTcp,
     falls_back: bool,
 }
@@ -26,7 +26,7 @@ impl AsTcp {
         Self {
             piggyback,
             ack_deadline: Instant::NEVER,
-            told: 0,
+            reported: 0,
             fallback,
             falls_back: false,
         }
@@ -65,9 +65,9 @@ impl Policy for AsTcp {
         } else if inbound.window_update_due() || everything || self.piggyback == Duration::ZERO {
             self.ack_deadline = Instant::NEVER;
             inbound.acknowledge(now);
-        } else if self.ack_deadline == Instant::NEVER || self.told != inbound.far_acked() {
+        } else if self.ack_deadline == Instant::NEVER || self.reported != inbound.far_acked() {
             self.ack_deadline = now + self.piggyback;
-            self.told = inbound.far_acked();
+            self.reported = inbound.far_acked();
         }
     }
 

@@ -75,18 +75,18 @@ impl LinkAudit {
         &mut self,
         packet: &Packet,
         at: Instant,
-        told: Backlog,
+        reported: Backlog,
     ) -> Result<(), Violation> {
         self.waiting.push_back((packet.id, packet.flow));
         self.backlog.bytes += u64::from(packet.size);
         self.backlog.packets += 1;
         let (held, link) = (self.backlog, || self.name.clone());
-        if told != held {
-            let (told, held) = (told.bytes, held.bytes);
+        if reported != held {
+            let (reported, held) = (reported.bytes, held.bytes);
             return Err(Violation::Backlog {
                 link: link(),
                 at,
-                told,
+                reported,
                 held,
             });
         }

@@ -32,14 +32,14 @@ pub enum Violation {
         unit: &'static str,
     },
     /// A queue reported another backlog than the packets that went in and out leave.
-    #[error("queue of link {link:?}: reported {told} bytes at {at:?}, actual {held}")]
+    #[error("queue of link {link:?}: reported {reported} bytes at {at:?}, actual {held}")]
     Backlog {
         /// The link.
         link: String,
         /// Time of the event.
         at: Instant,
         /// Bytes that it reported.
-        told: u64,
+        reported: u64,
         /// Bytes that it holds.
         held: u64,
     },

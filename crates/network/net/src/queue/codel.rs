@@ -172,9 +172,9 @@ impl CodelControl {
         beside: u64,
         scene: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
-        let mut found = self.head(lane, beside, scene);
+        let mut result = self.head(lane, beside, scene);
         if lane.dropping {
-            while let Some((handle, true)) = found
+            while let Some((handle, true)) = result
                 && scene.now >= lane.drop_next
             {
                 lane.count += 1;
@@ -184,16 +184,16 @@ impl CodelControl {
                     break;
                 }
                 scene.discard(handle, DropReason::Aqm);
-                found = self.head(lane, beside, scene);
-                if let Some((_, true)) = found {
+                result = self.head(lane, beside, scene);
+                if let Some((_, true)) = result {
                     lane.drop_next = self.control_law(lane.drop_next, lane);
                 }
             }
-            lane.dropping = matches!(found, Some((_, true)));
-        } else if let Some((handle, true)) = found {
+            lane.dropping = matches!(result, Some((_, true)));
+        } else if let Some((handle, true)) = result {
             if !(self.config.ecn && scene.mark(handle)) {
                 scene.discard(handle, DropReason::Aqm);
-                found = self.head(lane, beside, scene);
+                result = self.head(lane, beside, scene);
             }
             lane.dropping = true;
             // Where dropping began again soon, the rate that worked before is a better start.
@@ -209,6 +209,6 @@ impl CodelControl {
             lane.drop_next = self.control_law(scene.now, lane);
             lane.last_count = lane.count;
         }
-        found.map(|(handle, _)| handle)
+        result.map(|(handle, _)| handle)
     }
 }

@@ -155,11 +155,11 @@ impl Qdisc for FqCodelQdisc {
             }
             let before = queue.lane.list.backlog();
             let beside = self.backlog.bytes - before.bytes;
-            let found = self.codel.take(&mut queue.lane, beside, scene);
+            let result = self.codel.take(&mut queue.lane, beside, scene);
             let after = queue.lane.list.backlog();
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;
-            if let Some(handle) = found {
+            if let Some(handle) = result {
                 queue.deficit -= i64::from(scene.store.packet(handle).size);
                 return Some(handle);
             }

@@ -87,9 +87,9 @@ fn the_share_of_lost_packets_is_the_probability() {
 #[test]
 fn the_same_packets_are_lost_whatever_their_size_and_not_with_another_seed() {
     let lossy = |link: &mut LinkConfig| link.loss = Loss::Random(0.05);
-    let found = lost(&run(3, 1_000, lossy));
-    assert_eq!(found, lost(&run(3, 60, lossy)));
-    assert_ne!(found, lost(&run(4, 1_000, lossy)));
+    let result = lost(&run(3, 1_000, lossy));
+    assert_eq!(result, lost(&run(3, 60, lossy)));
+    assert_ne!(result, lost(&run(4, 1_000, lossy)));
 }
 
 #[test]

@@ -109,10 +109,10 @@ fn an_on_off_source_is_on_for_its_share_of_time() {
         let off = constant(Duration::from_millis(700));
         let notes = lab(source(Some([on, off]))).finish(ms(1_001_000));
         // 500 packets per second while on, three tenths of the time.
-        let found = cross(&notes).len() as f64 / (1_000.0 * 500.0);
+        let result = cross(&notes).len() as f64 / (1_000.0 * 500.0);
         assert!(
-            (found - 0.3).abs() < 0.015,
-            "{on:?}: on for {found} of the time"
+            (result - 0.3).abs() < 0.015,
+            "{on:?}: on for {result} of the time"
         );
     }
 }

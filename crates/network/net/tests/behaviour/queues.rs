@@ -154,13 +154,13 @@ fn drops_of_codel_come_closer_with_the_square_root_of_their_number() {
         .map(|pair| drop_time(pair[1]) - drop_time(pair[0]))
         .collect();
     let mut expected = 0.0;
-    let mut found = 0.0;
+    let mut result = 0.0;
     for (n, gap) in (1..).zip(gaps) {
         expected += 100.0 / f64::from(n).sqrt();
-        found += gap;
+        result += gap;
         assert!(
-            (found - expected).abs() <= 1.3,
-            "drop {n}: {found} ms instead of {expected}"
+            (result - expected).abs() <= 1.3,
+            "drop {n}: {result} ms instead of {expected}"
         );
     }
 }

@@ -202,8 +202,11 @@ mod tests {
                 let im = libm::sin(angle * u) - u * libm::sin(angle);
                 sum += (re * re + im * im) / f64::from(steps);
             }
-            let found = interpolation_error(angle);
-            assert!((found / sum - 1.0).abs() < 1e-4, "{angle}: {found}, {sum}");
+            let result = interpolation_error(angle);
+            assert!(
+                (result / sum - 1.0).abs() < 1e-4,
+                "{angle}: {result}, {sum}"
+            );
         }
     }
 

@@ -87,12 +87,12 @@ mod tests {
             (5.4, 0.0),
             (7.2, 749.93),
         ] {
-            let found = train.shift_hz(at(seconds));
-            assert!((found - hz).abs() < 0.02, "{seconds} s: {found} Hz");
+            let result = train.shift_hz(at(seconds));
+            assert!((result - hz).abs() < 0.02, "{seconds} s: {result} Hz");
         }
         // 2 m before the mast the angle is 45 degrees.
-        let found = train.shift_hz(at(1.8 - 2.0 / (300.0 / 3.6)));
-        assert!((found - 750.0 / 2_f64.sqrt()).abs() < 0.01, "{found}");
+        let result = train.shift_hz(at(1.8 - 2.0 / (300.0 / 3.6)));
+        assert!((result - 750.0 / 2_f64.sqrt()).abs() < 0.01, "{result}");
     }
 
     #[test]
@@ -104,8 +104,11 @@ mod tests {
             let middle = (f64::from(index) + 0.5) * step;
             turns += train.shift_hz(at(middle)) * step;
             if index % 50_000 == 49_999 {
-                let found = train.turns(at((f64::from(index) + 1.0) * step));
-                assert!((found - turns).abs() < 1e-3, "{middle} s: {found}, {turns}");
+                let result = train.turns(at((f64::from(index) + 1.0) * step));
+                assert!(
+                    (result - turns).abs() < 1e-3,
+                    "{middle} s: {result}, {turns}"
+                );
             }
         }
     }

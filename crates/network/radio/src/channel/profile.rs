@@ -99,8 +99,8 @@ mod tests {
             assert_eq!(profile.taps().len(), taps);
             let last = profile.taps().last().expect("taps");
             assert_eq!(last.delay_ns, longest);
-            let found = rms_delay_spread_ns(profile);
-            assert!((found - spread).abs() < 2.5, "{profile:?}: {found}");
+            let result = rms_delay_spread_ns(profile);
+            assert!((result - spread).abs() < 2.5, "{profile:?}: {result}");
         }
     }
 }

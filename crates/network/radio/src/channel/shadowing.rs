@@ -90,11 +90,11 @@ mod tests {
                 let field = field(u64::from(seed));
                 field.at(&from) * field.at(&to)
             };
-            let found = (0..draws).map(product).sum::<f64>() / f64::from(draws);
+            let result = (0..draws).map(product).sum::<f64>() / f64::from(draws);
             let expected = (-east.hypot(north) / 50.0).exp();
             assert!(
-                (found - expected).abs() < 0.05,
-                "{east}, {north}: {found} for {expected}"
+                (result - expected).abs() < 0.05,
+                "{east}, {north}: {result} for {expected}"
             );
         }
     }

@@ -89,8 +89,8 @@ impl Reception {
     /// other direction.
     pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
         let mut latest = self.powers(at);
-        let (found, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
-        found.unwrap_or_else(|| {
+        let (result, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
+        result.unwrap_or_else(|| {
             let sent = self.deployment.cells()[cell].power.dbm();
             let gain = Decibel::from_linear(power_mw).get() - sent;
             latest.gain_db[cell] = Some(gain);

@@ -70,8 +70,8 @@ mod tests {
     /// TS 36.133 Table 9.1.7-1: RSRQ_00 is below -19.5, RSRQ_34 is -3 <= RSRQ.
     #[test]
     fn rsrq_is_reported_in_steps_of_half_a_decibel() {
-        let found = [-20.0, -19.6, -19.5, -19.0, -5.0, -3.1, -3.0].map(rsrq_index);
-        assert_eq!(found, [0, 0, 1, 2, 30, 33, 34]);
+        let result = [-20.0, -19.6, -19.5, -19.0, -5.0, -3.1, -3.0].map(rsrq_index);
+        assert_eq!(result, [0, 0, 1, 2, 30, 33, 34]);
     }
 
     /// TS 36.331 clause 5.5.3.2: F_n = (1 - a) F_(n-1) + a M_n with a = 1/2^(k/4); the first one is

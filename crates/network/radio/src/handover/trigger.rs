@@ -57,7 +57,7 @@ impl Watch {
                 let mut best: Option<(u32, CellId)> = None;
                 for cell in filter.cells().iter().filter(|cell| cell.cell != serving) {
                     let index = index(cell.rsrq_db);
-                    if index > a2_a4.neighbour && best.is_none_or(|(found, _)| index > found) {
+                    if index > a2_a4.neighbour && best.is_none_or(|(result, _)| index > result) {
                         best = Some((index, cell.cell));
                     }
                 }

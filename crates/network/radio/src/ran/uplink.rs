@@ -30,7 +30,7 @@ pub(super) fn run(
     users: &mut [UserState],
     config: &RanConfig,
     (tti, now): (u64, Instant),
-    mut told: impl FnMut(&mut UserState, BlockRecord),
+    mut log_block: impl FnMut(&mut UserState, BlockRecord),
 ) {
     cell.expire_uplink(tti);
     cell.signals = UplinkSignals::default();
@@ -55,7 +55,7 @@ pub(super) fn run(
             }
             while let Some(process) = next_repeat(user, tti).or_else(|| next_granted(user, tti)) {
                 let record = transmit(user, process, cell, config, (tti, now));
-                told(user, record);
+                log_block(user, record);
             }
         }
     }
@@ -66,10 +66,10 @@ pub(super) fn run(
     }
     let mut refused = false;
     if configured {
-        refused |= grant(cell, users, config, (tti, now, tti), &mut told);
+        refused |= grant(cell, users, config, (tti, now, tti), &mut log_block);
     } else {
         for target in config.air.granted_by(tti) {
-            refused |= grant(cell, users, config, (tti, now, target), &mut told);
+            refused |= grant(cell, users, config, (tti, now, target), &mut log_block);
         }
     }
     cell.grants_starved = refused && cell.signals.grants == 0;
@@ -82,7 +82,7 @@ fn grant(
     users: &mut [UserState],
     config: &RanConfig,
     (tti, now, target): (u64, Instant, u64),
-    mut told: impl FnMut(&mut UserState, BlockRecord),
+    mut log_block: impl FnMut(&mut UserState, BlockRecord),
 ) -> bool {
     let configured = config.radio.uplink.access == Access::Configured;
     let count = cell.members.len();
@@ -139,7 +139,7 @@ fn grant(
         cell.signals.reports += u32::from(user.up.payload(process).report.is_some());
         if configured {
             let record = transmit(user, process, cell, config, (tti, now));
-            told(user, record);
+            log_block(user, record);
         } else {
             user.granted.push_back(Granted {
                 announced: tti,

@@ -69,8 +69,8 @@ fn standing(config: Radio, x: f64, seed: u64) -> Reception {
 const NOW: Instant = Instant::from_nanos(5_000_000);
 
 #[track_caller]
-fn assert_db(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 0.02, "{found} for {expected}");
+fn assert_db(result: f64, expected: f64) {
+    assert!((result - expected).abs() < 0.02, "{result} for {expected}");
 }
 
 /// 600.68 m in free space at 2620 MHz cost 96.39 dB; 18 MHz of noise at 7 dB are -94.42 dBm.

@@ -44,11 +44,11 @@ fn autocorrelation_over_time_is_a_bessel_function() {
             let (c, d) = fading.amplitude(at(start + tau), 0, 0);
             f64::from(a * c + b * d)
         };
-        let found = mean_over(4_000, product);
+        let result = mean_over(4_000, product);
         let expected = libm::j0(angle);
         assert!(
-            (found - expected).abs() < 0.04,
-            "{angle}: {found} for {expected}"
+            (result - expected).abs() < 0.04,
+            "{angle}: {result} for {expected}"
         );
     }
 }
@@ -107,12 +107,12 @@ fn envelopes_are_rayleigh_on_each_profile() {
         let mean = powers.iter().sum::<f64>() / seeds as f64;
         assert!((mean - 1.0).abs() < 0.03, "{profile:?}: mean {mean}");
         for below in [0.01, 0.1, 0.5, 1.0, 2.0, 3.0] {
-            let found = powers.iter().filter(|&&p| p < below).count() as f64 / seeds as f64;
+            let result = powers.iter().filter(|&&p| p < below).count() as f64 / seeds as f64;
             let expected = 1.0 - (-below).exp();
             let error = 4.0 * (expected * (1.0 - expected) / seeds as f64).sqrt() + 0.005;
             assert!(
-                (found - expected).abs() < error,
-                "{profile:?} below {below}: {found} for {expected}"
+                (result - expected).abs() < error,
+                "{profile:?} below {below}: {result} for {expected}"
             );
         }
     }
@@ -187,8 +187,8 @@ fn a_direct_path_makes_fading_rician() {
 
     let steady = channel(with(f64::INFINITY), &grid, 1);
     for second in 0..50 {
-        let found = power(steady.amplitude(at(f64::from(second) * 0.37), 0, 0));
-        assert!((found - 1.0).abs() < 1e-6, "{found}");
+        let result = power(steady.amplitude(at(f64::from(second) * 0.37), 0, 0));
+        assert!((result - 1.0).abs() < 1e-6, "{result}");
     }
 }
 

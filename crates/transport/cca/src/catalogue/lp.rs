@@ -91,12 +91,12 @@ impl RemoteClock {
             && ours != ours_before
         {
             let steps = TICKS.wrapping_mul(theirs.wrapping_sub(theirs_before));
-            let found = steps / ours.wrapping_sub(ours_before);
+            let result = steps / ours.wrapping_sub(ours_before);
             let kept = i64::from(self.ticks_per_second);
             let average = if kept > 0 {
-                kept * 64 + i64::from(found) - kept
+                kept * 64 + i64::from(result) - kept
             } else {
-                i64::from(found) * 64
+                i64::from(result) * 64
             };
             self.ticks_per_second = (average >> 6) as u32;
         }

@@ -141,8 +141,8 @@ impl SlowStart for HyStartMs {
             }
             return;
         }
-        let found = self.detections >= self.config.hystart_detections;
-        if !found && !self.detected_in_round && window.cwnd >= self.config.hystart_low_window {
+        let result = self.detections >= self.config.hystart_detections;
+        if !result && !self.detected_in_round && window.cwnd >= self.config.hystart_low_window {
             self.look(window, rtt, delay_min);
         }
     }

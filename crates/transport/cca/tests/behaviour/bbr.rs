@@ -69,8 +69,8 @@ fn bbr_finds_the_bandwidth_and_enters_probe_bw() {
         seen.starts_with(&["startup", "drain", "probe_bw"]),
         "{seen:?}"
     );
-    let found = bbr.bottleneck_bandwidth();
-    assert!((found.as_mbps() / 20.0 - 1.0).abs() < 0.05, "{found}");
+    let result = bbr.bottleneck_bandwidth();
+    assert!((result.as_mbps() / 20.0 - 1.0).abs() < 0.05, "{result}");
     let rate = w.pacing_rate.as_mbps();
     assert!((0.7 * 20.0..1.3 * 20.0).contains(&rate), "{rate}");
 }
@@ -260,8 +260,8 @@ fn a_policer_is_detected_and_its_rate_used() {
 fn a_plateau_ends_startup_within_two_percent_of_the_rate() {
     let mut path = path(10.0, Duration::from_millis(40), 1);
     path.run_while_not(5, |p| p.cca.mode() == "drain");
-    let found = path.cca.bottleneck_bandwidth().as_mbps();
-    assert!((found / 10.0 - 1.0).abs() < 0.02, "{found}");
+    let result = path.cca.bottleneck_bandwidth().as_mbps();
+    assert!((result / 10.0 - 1.0).abs() < 0.02, "{result}");
     // Appendix A.3: after DRAIN no more than the BDP and three bursts of two segments are in flight.
     path.run_while_not(5, |p| p.cca.mode() == "probe_bw");
     assert!(path.in_flight() <= path.bdp() + 10, "{}", path.in_flight());
@@ -337,14 +337,14 @@ fn the_bandwidth_is_followed_up_and_down() {
     let mut path = path(10.0, Duration::from_millis(40), 1);
     path.run_until(3.0);
     path.rate = Rate::from_mbps(100.0);
-    let found = |p: &Path<Bbr>| p.cca.bottleneck_bandwidth().as_mbps();
+    let result = |p: &Path<Bbr>| p.cca.bottleneck_bandwidth().as_mbps();
     let began = path.w.now;
-    path.run_while_not(10, |p| found(p) > 95.0);
+    path.run_while_not(10, |p| result(p) > 95.0);
     let rounds = path.w.now.saturating_since(began).as_secs_f64() / 0.04;
     let least = 10.0_f64.ln() / 1.25_f64.ln();
     assert!((least..least + 12.0).contains(&rounds), "{rounds} rounds");
     path.rate = Rate::from_mbps(10.0);
-    path.run_while_not(30, |p| found(p) < 11.0);
+    path.run_while_not(30, |p| result(p) < 11.0);
 }
 
 /// Takeover by context: neither STARTUP nor a burst, but the gain cycle at the rate of the context.
@@ -365,8 +365,8 @@ fn a_takeover_by_context_replaces_startup() {
     bbr.seed(&mut w, &context);
     assert_eq!(bbr.mode(), "probe_bw");
     let known = context.pacing_rate.as_mbps();
-    let found = bbr.bottleneck_bandwidth().as_mbps();
-    assert!((found / known - 1.0).abs() < 0.001, "{found}");
+    let result = bbr.bottleneck_bandwidth().as_mbps();
+    assert!((result / known - 1.0).abs() < 0.001, "{result}");
     assert!(w.pacing_rate.as_mbps() <= 1.25 * known && w.pacing_rate < burst);
     // The queue of the previous CCA is drained first.
     w.inflight = 300;

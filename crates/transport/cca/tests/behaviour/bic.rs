@@ -50,11 +50,11 @@ fn bic_searches_for_the_window_of_the_last_loss() {
             continue;
         }
         let paper = (f64::from(missing) / 4.0).min(16.0);
-        let (found, expected) = (f64::from(step), SPED_UP * paper);
+        let (result, expected) = (f64::from(step), SPED_UP * paper);
         // The goal comes nearer during the round trip.
         assert!(
-            found > 0.55 * expected - 1.5 && found < 1.1 * expected + 1.0,
-            "{found} for {expected} with {missing} missing"
+            result > 0.55 * expected - 1.5 && result < 1.1 * expected + 1.0,
+            "{result} for {expected} with {missing} missing"
         );
     }
 }

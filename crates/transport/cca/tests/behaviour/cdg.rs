@@ -45,11 +45,11 @@ fn cdg_backs_off_with_the_probability_of_the_gradient() {
         count.count() as f64 / seeds as f64
     };
     for (gradient, probability) in [(0, 0.0), (1_000, 0.285), (5_000, 0.814)] {
-        let found = backed_off(gradient);
+        let result = backed_off(gradient);
         // The first ACK of the sample and the following round may be evaluated once more.
         assert!(
-            (found - probability).abs() < 0.09,
-            "{gradient} µs: {found} for {probability}"
+            (result - probability).abs() < 0.09,
+            "{gradient} µs: {result} for {probability}"
         );
     }
 }

@@ -109,8 +109,8 @@ fn copa_leaves_slow_start_with_a_short_queue() {
 #[test]
 fn copa_moves_faster_in_one_direction() {
     let mut link = Link::new(without_competition(), 20, 20);
-    let found = link.rounds(5);
-    let steps: Vec<u32> = found
+    let result = link.rounds(5);
+    let steps: Vec<u32> = result
         .iter()
         .scan(20, |before, &cwnd| {
             Some(cwnd - core::mem::replace(before, cwnd))
@@ -128,10 +128,10 @@ fn copa_paces_at_twice_its_rate() {
     assert!(link.w.paced);
     let window_bits = f64::from(link.w.cwnd) * 1_448.0 * 8.0;
     let expected = 2.0 * window_bits / BASE.as_secs_f64();
-    let found = link.w.pacing_rate.bits_per_second() as f64;
+    let result = link.w.pacing_rate.bits_per_second() as f64;
     assert!(
-        (found / expected - 1.0).abs() < 0.05,
-        "{found} for {expected}"
+        (result / expected - 1.0).abs() < 0.05,
+        "{result} for {expected}"
     );
 }
 

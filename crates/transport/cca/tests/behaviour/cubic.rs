@@ -27,10 +27,10 @@ fn cubic_follows_its_function_between_losses() {
         let t = (w.now - start).as_secs_f64();
         let law = |t: f64| 0.4 * (t - k).powi(3) + w_max;
         let (low, high) = (law(t - 0.15), law(t + 0.15));
-        let found = f64::from(w.cwnd);
+        let result = f64::from(w.cwnd);
         assert!(
-            found > 0.98 * low && found < 1.02 * high,
-            "t {t}: {found}, law {low}..{high}"
+            result > 0.98 * low && result < 1.02 * high,
+            "t {t}: {result}, law {low}..{high}"
         );
     }
 }

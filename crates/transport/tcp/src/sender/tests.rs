@@ -186,7 +186,7 @@ fn only_reported_segments_have_arrived() {
     ] {
         ack(&mut sender, now, 0, blocks, None);
         let sacked = |ordinal: &u64| sender.board.get(*ordinal).sacked;
-        let found: Vec<u64> = (0..10).filter(sacked).collect();
-        assert_eq!(found, arrived, "{blocks:?}");
+        let result: Vec<u64> = (0..10).filter(sacked).collect();
+        assert_eq!(result, arrived, "{blocks:?}");
     }
 }

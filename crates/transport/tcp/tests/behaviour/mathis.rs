@@ -50,11 +50,11 @@ fn window(p: f64, delayed_ack: bool) -> f64 {
 fn newreno_follows_the_square_root_law() {
     for p in [1e-4, 1e-3, 1e-2] {
         for delayed_ack in [false, true] {
-            let (found, law) = (window(p, delayed_ack), f64::sqrt(1.5 / p));
-            println!("p {p}, delayed ACK {delayed_ack}: {found:.1} segments, law {law:.1}");
+            let (result, law) = (window(p, delayed_ack), f64::sqrt(1.5 / p));
+            println!("p {p}, delayed ACK {delayed_ack}: {result:.1} segments, law {law:.1}");
             assert!(
-                (found / law - 1.0).abs() < 0.25,
-                "p {p}: {found:.1} for {law:.1}"
+                (result / law - 1.0).abs() < 0.25,
+                "p {p}: {result:.1} for {law:.1}"
             );
         }
     }

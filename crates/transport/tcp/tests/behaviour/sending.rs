@@ -128,8 +128,8 @@ fn a_full_segment_has_48_bytes_with_its_options() {
                 ..ack(0)
             };
             socket.on_segment(at(20), &last);
-            let found = socket.view().mss;
-            assert_eq!(found, payload, "{mss}, {window}, {timestamps:?}");
+            let result = socket.view().mss;
+            assert_eq!(result, payload, "{mss}, {window}, {timestamps:?}");
         }
     }
 }

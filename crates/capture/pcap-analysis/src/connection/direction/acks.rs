@@ -30,19 +30,19 @@ impl Direction {
             return;
         }
         let before = self.flight.acked;
-        let told = self.flight.on_ack(ack, &segment.sack, at_ns);
-        self.counts.missed += told.uncaptured;
-        self.interval.acked += told.delivered;
+        let result = self.flight.on_ack(ack, &segment.sack, at_ns);
+        self.counts.missed += result.uncaptured;
+        self.interval.acked += result.delivered;
         self.interval.in_flight(self.flight.bytes());
         if self.flight.is_empty() {
             self.interval.limited();
         }
-        self.peak.add(since_ns, told.delivered);
-        if let Some(sample) = told.sample {
+        self.peak.add(since_ns, result.delivered);
+        if let Some(sample) = result.sample {
             self.answers.add(sample);
             self.interval.rtt(sample);
         }
-        for sent in &told.reordered {
+        for sent in &result.reordered {
             self.overtaken(sent, at_ns);
         }
         self.note_duplicates(segment, ack);

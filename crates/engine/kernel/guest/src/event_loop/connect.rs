@@ -91,8 +91,8 @@ impl<'a> EventLoop<'a> {
                     && each.has_no_socket(each.opened_by.other())
                     && addressing::client_port(*number as u32) == port
             };
-            let found = self.connections.iter().enumerate().rev().find(is_it);
-            let Some((number, _)) = found else {
+            let result = self.connections.iter().enumerate().rev().find(is_it);
+            let Some((number, _)) = result else {
                 continue;
             };
             let connection = &mut self.connections[number];

@@ -30,16 +30,16 @@ fn each_seed<T: Send>(name: &str, runs: u64, run: impl Fn(u64) -> T + Sync) -> V
     let first = asked("CELLTCP_SEED").unwrap_or(0);
     let next = AtomicU64::new(0);
     let work = || {
-        let mut found = Vec::new();
+        let mut result = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= runs {
-                return found;
+                return result;
             }
             if runs >= 1_000 && number > 0 && number.is_multiple_of(runs / 10) {
                 println!("{name}: {number} of {runs} runs");
             }
-            found.push(run(first + number));
+            result.push(run(first + number));
         }
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -47,25 +47,25 @@ fn each_seed<T: Send>(name: &str, runs: u64, run: impl Fn(u64) -> T + Sync) -> V
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(|worker| worker.join());
         joined
-            .flat_map(|found| found.expect("no run fails"))
+            .flat_map(|result| result.expect("no run fails"))
             .collect()
     })
 }
 
-fn count<T>(found: &[T], is: impl Fn(&T) -> bool) -> u64 {
-    found.iter().filter(|each| is(each)).count() as u64
+fn count<T>(result: &[T], is: impl Fn(&T) -> bool) -> u64 {
+    result.iter().filter(|each| is(each)).count() as u64
 }
 
 /// ES-TCP: whatever is lost, reset or killed, no sender has everything acknowledged that has not all arrived.
 #[test]
 fn es_never_acknowledges_the_last_byte_early() {
-    let found = each_seed("es", runs(), |seed| {
+    let result = each_seed("es", runs(), |seed| {
         let outcome = World::new(Kind::Es, seed, true).run();
         assert_eq!(outcome.early_ends, 0, "seed {seed}");
         outcome
     });
-    let complete = count(&found, |outcome| outcome.complete);
-    let early = count(&found, |outcome| outcome.early_bytes.contains(&true));
+    let complete = count(&result, |outcome| outcome.complete);
+    let early = count(&result, |outcome| outcome.early_bytes.contains(&true));
     let runs = runs();
     println!(
         "es: {runs} runs, {complete} complete, {early} with bytes below the reserve acknowledged early"
@@ -77,13 +77,13 @@ fn es_never_acknowledges_the_last_byte_early() {
 /// ES-TCP holds.
 #[test]
 fn as_never_tells_of_a_byte_early() {
-    let found = each_seed("as", runs(), |seed| {
+    let result = each_seed("as", runs(), |seed| {
         let outcome = World::new(Kind::As, seed, true).run();
         let held = !outcome.early_bytes[0] && outcome.early_ends == 0;
         assert!(held, "seed {seed}: {outcome:?}");
         outcome
     });
-    let (runs, complete) = (runs(), count(&found, |outcome| outcome.complete));
+    let (runs, complete) = (runs(), count(&result, |outcome| outcome.complete));
     println!("as: {runs} runs, {complete} complete");
     assert!(complete > runs / 4);
 }
@@ -92,13 +92,13 @@ fn as_never_tells_of_a_byte_early() {
 #[test]
 fn mtcp_never_acknowledges_a_byte_early() {
     for kind in [Kind::Mtcp, Kind::MtcpPlus] {
-        let found = each_seed(kind.name(), runs(), |seed| {
+        let result = each_seed(kind.name(), runs(), |seed| {
             let outcome = World::new(kind, seed, true).run();
             let held = outcome.early_bytes == [false; 2] && outcome.early_ends == 0;
             assert!(held, "{} seed {seed}: {outcome:?}", kind.name());
             outcome
         });
-        let (runs, complete) = (runs(), count(&found, |outcome| outcome.complete));
+        let (runs, complete) = (runs(), count(&result, |outcome| outcome.complete));
         println!("{}: {runs} runs, {complete} complete", kind.name());
         assert!(complete > runs / 4);
     }
@@ -108,12 +108,12 @@ fn mtcp_never_acknowledges_a_byte_early() {
 #[test]
 fn split_acknowledges_early() {
     let runs = runs().min(200);
-    let found = each_seed("split", runs, |seed| {
+    let result = each_seed("split", runs, |seed| {
         World::new(Kind::Split, seed, true).run().early_ends > 0
     });
-    let found = count(&found, |early| *early);
-    println!("split: early in {found} of {runs} runs");
-    assert!(found > runs / 2);
+    let result = count(&result, |early| *early);
+    println!("split: early in {result} of {runs} runs");
+    assert!(result > runs / 2);
 }
 
 /// Without a reset or a crash, everything arrives, and both ends close.

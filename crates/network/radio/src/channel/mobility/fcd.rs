@@ -23,7 +23,7 @@ pub fn read_fcd(
     height_m: f64,
 ) -> Result<BTreeMap<String, Trajectory>, ParseError> {
     let mut reader = Reader::from_str(text);
-    let mut found: BTreeMap<String, Seen> = BTreeMap::new();
+    let mut result: BTreeMap<String, Seen> = BTreeMap::new();
     let mut step: Option<(usize, Instant)> = None;
     let mut lines = Lines::new(text);
     loop {
@@ -71,7 +71,7 @@ pub fn read_fcd(
                 };
                 let place =
                     Position::new(attributes.number("x")?, attributes.number("y")?, height_m);
-                let seen = found.entry(id.clone()).or_default();
+                let seen = result.entry(id.clone()).or_default();
                 if seen.last.is_some_and(|last| last == index) {
                     return Err(
                         attributes.wrong(format_args!("vehicle {id:?} twice in one timestep"))
@@ -94,13 +94,13 @@ pub fn read_fcd(
             "no timestep: not floating-car data of SUMO",
         ));
     }
-    if let Some(missing) = vehicles.iter().find(|&&id| !found.contains_key(id)) {
+    if let Some(missing) = vehicles.iter().find(|&&id| !result.contains_key(id)) {
         return Err(ParseError::for_file(
             file,
             format_args!("no vehicle {missing:?}"),
         ));
     }
-    found
+    result
         .into_iter()
         .map(|(id, seen)| {
             let points = WayPoints::new(seen.points).map_err(|error| {

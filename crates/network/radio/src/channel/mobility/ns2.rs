@@ -21,7 +21,7 @@ pub fn read_ns2(
     nodes: &[&str],
     height_m: f64,
 ) -> Result<BTreeMap<String, Trajectory>, ParseError> {
-    let mut found: BTreeMap<String, Node> = BTreeMap::new();
+    let mut result: BTreeMap<String, Node> = BTreeMap::new();
     for (index, content) in text.lines().enumerate() {
         let line = index + 1;
         let content = content.trim();
@@ -33,24 +33,24 @@ pub fn read_ns2(
         if !nodes.is_empty() && !nodes.contains(&name) {
             continue;
         }
-        let node = found.entry(name.to_owned()).or_default();
+        let node = result.entry(name.to_owned()).or_default();
         node.apply(command).map_err(|message| {
             ParseError::on(file, line, format_args!("node {name}: {message}"))
         })?;
     }
-    if found.is_empty() && nodes.is_empty() {
+    if result.is_empty() && nodes.is_empty() {
         return Err(ParseError::for_file(
             file,
             "no node: not a movement file of ns-2",
         ));
     }
-    if let Some(missing) = nodes.iter().find(|&&name| !found.contains_key(name)) {
+    if let Some(missing) = nodes.iter().find(|&&name| !result.contains_key(name)) {
         return Err(ParseError::for_file(
             file,
             format_args!("no node {missing}"),
         ));
     }
-    found
+    result
         .into_iter()
         .map(|(name, node)| {
             let way = node.finish(height_m).map_err(|message| {

@@ -180,15 +180,15 @@ mod tests {
     }
 
     #[track_caller]
-    pub(super) fn assert_db(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 0.01, "{found} for {expected}");
+    pub(super) fn assert_db(result: f64, expected: f64) {
+        assert!((result - expected).abs() < 0.01, "{result} for {expected}");
     }
 
     /// 32.45 + 20 log10(f/MHz) + 20 log10(d/km), through space.
     #[test]
     fn free_space_follows_friis() {
-        let found = loss(&PathLoss::Friis, 2620.0, (1.5, 1.5), 600.0, true);
-        assert_db(found, 32.448 + 68.366 - 4.437);
+        let result = loss(&PathLoss::Friis, 2620.0, (1.5, 1.5), 600.0, true);
+        assert_db(result, 32.448 + 68.366 - 4.437);
         let above = loss(&PathLoss::Friis, 2620.0, (31.5, 1.5), 40.0, true);
         assert_db(above, 32.448 + 68.366 - 26.021);
     }

@@ -184,10 +184,10 @@ mod tests {
     #[test]
     fn rma_in_sight_before_the_break_point() {
         // d_BP = 2π·35·1.5·0.7e9/3e8 = 769.7 m: 500 m is before it.
-        let found = loss(&rural(), 700.0, RMA, 500.0, true);
+        let result = loss(&rural(), 700.0, RMA, 500.0, true);
         let space: f64 = 501.1215;
         let expected = 29.3442 + 20.4779 * space.log10() - 0.7009 + 0.0013979 * space;
-        assert_db(found, expected);
+        assert_db(result, expected);
     }
 
     #[test]

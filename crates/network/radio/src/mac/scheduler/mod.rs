@@ -318,7 +318,7 @@ impl Scheduler {
             };
             // Equal metrics go to the user that has had less.
             let key = (metric, -average);
-            if best.is_none_or(|(_, found)| key > found) {
+            if best.is_none_or(|(_, result)| key > result) {
                 best = Some((user, key));
             }
         }

@@ -144,8 +144,8 @@ mod tests {
         ] {
             let format = format(Capability::Qam16, 15, prbs).expect("in the tables");
             assert_eq!(format.modulation, Modulation::Qam16);
-            let found = (format.bits, format.blocks.count, format.coded_bits);
-            assert_eq!(found, (bits, blocks, coded_bits), "{prbs} PRB");
+            let result = (format.bits, format.blocks.count, format.coded_bits);
+            assert_eq!(result, (bits, blocks, coded_bits), "{prbs} PRB");
         }
     }
 

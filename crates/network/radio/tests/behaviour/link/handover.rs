@@ -194,8 +194,8 @@ fn cell_selection_takes_its_time_from_when_there_is_a_cell() {
         cell: 1,
         context,
     };
-    let within = |(after, found): (u64, Action), from: u64, context| {
-        assert_eq!(found, action(context));
+    let within = |(after, result): (u64, Action), from: u64, context| {
+        assert_eq!(result, action(context));
         assert!((from..from + 20).contains(&after), "{after} ms");
     };
     // Re-establishment takes 50 ms, a connection from idle 100 ms.

@@ -317,21 +317,21 @@ impl Case {
         } else {
             TOLERANCE
         };
-        let mut found = Vec::new();
+        let mut result = Vec::new();
         if mbps > most {
-            found.push(format!("{mbps:.3} Mbit/s, Shannon's bound is {most:.3}"));
+            result.push(format!("{mbps:.3} Mbit/s, Shannon's bound is {most:.3}"));
         }
         if mbps < least {
-            found.push(format!(
+            result.push(format!(
                 "{mbps:.3} Mbit/s, half of the tables is {least:.3}"
             ));
         }
         if errors > 1.25 * TARGET && !self.is_beyond_the_edge() {
-            found.push(format!("block error rate {errors:.3}"));
+            result.push(format!("block error rate {errors:.3}"));
         }
         let (higher, _) = better.run();
         if mbps > COMPARED_MBPS && higher < tolerance * mbps {
-            found.push(format!(
+            result.push(format!(
                 "{mbps:.3} Mbit/s, {higher:.3} at {:?}",
                 better.place
             ));
@@ -341,10 +341,10 @@ impl Case {
             let same = self.better(0.1);
             let (wider, _) = Self { mhz, ..same }.run();
             if mbps > COMPARED_MBPS && wider < tolerance * mbps {
-                found.push(format!("{mbps:.3} Mbit/s, {wider:.3} on {mhz} MHz"));
+                result.push(format!("{mbps:.3} Mbit/s, {wider:.3} on {mhz} MHz"));
             }
         }
-        found
+        result
     }
 }
 

@@ -286,9 +286,9 @@ mod nr {
             lab.fill(0, Direction::Down, 1_000);
             lab.tick();
         }
-        let found = lab.mbps(0, false, 0.5);
-        println!("{found:.0} Mbit/s");
-        assert!((1_200.0..1_700.0).contains(&found), "{found}");
+        let result = lab.mbps(0, false, 0.5);
+        println!("{result:.0} Mbit/s");
+        assert!((1_200.0..1_700.0).contains(&result), "{result}");
         for record in &lab.log {
             let slot = record.tti % 5;
             match record.direction {

@@ -19,16 +19,16 @@ fn a_saturated_user_gets_what_the_tables_say() {
     ] {
         let mut lab = Lab::new(lte(100, vec![steady(sinr_db)]));
         lab.saturate(ms(2_000), 0, Direction::Down);
-        let found = lab.mbps(0, false, 2.0);
+        let result = lab.mbps(0, false, 2.0);
         let capacity = lab
             .ran
             .capacity(0, Direction::Down, Instant::ZERO, ms(2_000));
         let capacity = capacity.get() as f64 * 8e-6 / 2.0;
-        println!("{sinr_db} dB: {found:.1} Mbit/s of {capacity:.1}");
-        assert!((low..high).contains(&found), "{sinr_db} dB: {found}");
+        println!("{sinr_db} dB: {result:.1} Mbit/s of {capacity:.1}");
+        assert!((low..high).contains(&result), "{sinr_db} dB: {result}");
         assert!(
-            (found / capacity - 1.0).abs() < 0.05,
-            "{found} of {capacity}"
+            (result / capacity - 1.0).abs() < 0.05,
+            "{result} of {capacity}"
         );
     }
 }
@@ -58,9 +58,9 @@ fn a_packet_up_waits_for_a_request_and_a_grant() {
 fn an_uplink_alone_is_filled_too() {
     let mut lab = Lab::new(lte(100, vec![steady(30.0)]));
     lab.saturate(ms(2_000), 0, Direction::Up);
-    let found = lab.mbps(0, true, 2.0);
-    println!("{found:.1} Mbit/s up");
-    assert!(found > 35.0, "{found}");
+    let result = lab.mbps(0, true, 2.0);
+    println!("{result:.1} Mbit/s up");
+    assert!(result > 35.0, "{result}");
 }
 
 pub fn eva(km_per_h: f64) -> FadingConfig {

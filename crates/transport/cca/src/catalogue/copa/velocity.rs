@@ -74,11 +74,11 @@ mod tests {
     fn the_velocity_doubles_in_one_direction() {
         let mut velocity = Velocity::default();
         velocity.restart(10.0);
-        let mut found = Vec::new();
+        let mut result = Vec::new();
         for cwnd in [12.0, 14.0, 16.0, 20.0, 28.0, 27.0, 26.0] {
             velocity.end_round(cwnd);
-            found.push(velocity.get());
+            result.push(velocity.get());
         }
-        assert_eq!(found, [1.0, 1.0, 2.0, 4.0, 8.0, 1.0, 1.0]);
+        assert_eq!(result, [1.0, 1.0, 2.0, 4.0, 8.0, 1.0, 1.0]);
     }
 }
