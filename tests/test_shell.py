@@ -43,7 +43,7 @@ def test_every_command_has_a_page_with_a_whole_sentence(share: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "result"),
     [
         ("celltcp sel", ["select"]),
         ("celltcp select ev", ["evaluate"]),

@@ -15,7 +15,7 @@ from celltcp.selection.engine_agreement import Overlap, check_engines
 
 
 @pytest.fixture(scope="module")
-def found(linux: Engine) -> Overlap:
+def overlap(linux: Engine) -> Overlap:
     assert linux.kernel is not None
     return check_engines(
         "steady-20-68,mobility/backward-300-low",
@@ -27,14 +27,14 @@ def found(linux: Engine) -> Overlap:
     )
 
 
-def test_engines_meet_the_same_seeds(result: Overlap) -> None:
+def test_engines_meet_the_same_seeds(overlap: Overlap) -> None:
     seeds = result.runs.groupby(["engine", "scenario", "label"])["seed"].apply(list)
     assert len(seeds) == 2 * 2 * 3
     assert all(each == [1, 2] for each in seeds)
     assert len(result.standings) == 2 * 2 * 2 * 3
 
 
-def test_both_engines_find_who_keeps_the_queue_short(result: Overlap) -> None:
+def test_both_engines_find_who_keeps_the_queue_short(overlap: Overlap) -> None:
     """CUBIC fills the buffer of a steady link, Vegas and BBR do not."""
     cases = result.cases.set_index(["scenario", "requirement"])
     steady = cases.loc[("steady-20-68", "delay")]
