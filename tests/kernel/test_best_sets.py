@@ -28,15 +28,15 @@ def overlap(linux: Engine) -> Overlap:
 
 
 def test_engines_meet_the_same_seeds(overlap: Overlap) -> None:
-    seeds = result.runs.groupby(["engine", "scenario", "label"])["seed"].apply(list)
+    seeds = overlap.runs.groupby(["engine", "scenario", "label"])["seed"].apply(list)
     assert len(seeds) == 2 * 2 * 3
     assert all(each == [1, 2] for each in seeds)
-    assert len(result.standings) == 2 * 2 * 2 * 3
+    assert len(overlap.standings) == 2 * 2 * 2 * 3
 
 
 def test_both_engines_find_who_keeps_the_queue_short(overlap: Overlap) -> None:
     """CUBIC fills the buffer of a steady link, Vegas and BBR do not."""
-    cases = result.cases.set_index(["scenario", "requirement"])
+    cases = overlap.cases.set_index(["scenario", "requirement"])
     steady = cases.loc[("steady-20-68", "delay")]
     assert steady["overlap"]
     assert "cubic" not in [*steady["native"], *steady["kernel"]]
