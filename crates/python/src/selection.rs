@@ -42,7 +42,7 @@ pub(crate) fn describe_policy<'py>(
     Ok(about)
 }
 
-/// Result of an earlier connection: `celltcp.selection.history.Earlier`.
+/// Result of an earlier connection: `celltcp.selection.prior_connections.PriorConnection`.
 #[derive(FromPyObject)]
 pub(crate) struct Earlier {
     cca: String,

@@ -23,7 +23,7 @@ pub struct Outcome {
     /// TTIs of users that are observed, where a log is wanted.
     pub log: Vec<TtiRecord>,
     /// Uplink packets of which a base station has got the headers, before their fates; none unless
-    /// [`Ran::tell_heads`] has asked for them.
+    /// [`Ran::report_headers`] has asked for them.
     pub heads: Vec<(UserId, u64)>,
     /// Signalling of cells, where the settings ask for it.
     pub control: Vec<ControlRecord>,

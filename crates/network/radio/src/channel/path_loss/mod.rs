@@ -119,7 +119,7 @@ impl LossCurve {
         })
     }
 
-    /// Returns the loss in dB at a distance over ground in metres. Models without line of sight ignore `in_sight`.
+    /// Returns the loss in dB at a distance over ground in metres. Models without line of sight ignore `is_los`.
     /// Below the least distance of a model, that distance counts; beyond its largest one the formula is continued.
     pub fn loss_db(&self, ground_m: f64, in_sight: bool) -> f64 {
         let through_space =

@@ -1,6 +1,6 @@
 //! Uplink: scheduling requests, buffer status reports and grants.
 //!
-//! Two protocols decide when a report is sent: [`Thesis`], the flow charts of kim2016-thesis
+//! Two protocols decide when a report is sent: [`Kim2016`], the flow charts of kim2016-thesis
 //! chapter 3 with exact byte counts, and [`Standard`], TS 36.321 clauses 5.4.4 and 5.4.5. Each has
 //! the thesis' enhancement as a switch: once the grants since the last report add up to what was
 //! reported, a regular report goes out within that same grant.
