@@ -6,7 +6,7 @@ import pytest
 
 from celltcp._core import builtin_policies, native_ccas
 from celltcp.campaign.engines import engine
-from celltcp.scenarios.own_cca import source_digests
+from celltcp.scenarios.ccas import source_digests
 from digests import digest, read
 from digests.cases import NATIVE, Case
 

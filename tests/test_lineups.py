@@ -6,8 +6,7 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit, lineups
-from celltcp.scenarios.cca_labels import labels
-from celltcp.scenarios.cca_mix import parse_mix
+from celltcp.scenarios.cca_mix import labels, parse_mix
 from celltcp.scenarios.requirements import required_in
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.results.selectors import used_in
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 RULES = "auto:policy=rules,requirement=balanced"
 

@@ -11,7 +11,7 @@ from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Described, Engine
 from celltcp.results.folder import part_of_file_name
 from celltcp.results.keys import KeyRange, Keys
-from celltcp.scenarios.own_cca import source_digests
+from celltcp.scenarios.ccas import source_digests
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from celltcp._core import CelltcpError, Scenario, run_batch
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
-from celltcp.scenarios.own_cca import source_digests
+from celltcp.scenarios.ccas import source_digests
 
 if TYPE_CHECKING:
     from distributed import Worker

@@ -50,7 +50,7 @@ def compare(
     """
     from celltcp.comparison.run import compare_with
     from celltcp.results.folder import prepare_folder
-    from celltcp.scenarios.scenario_list import names_one
+    from celltcp.scenarios.scenarios import names_one
 
     check_json(json_file)
     if not names_one(scenarios):

@@ -50,7 +50,7 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
     )
     from celltcp.present.terminal import terminal_table
     from celltcp.results.selectors import used_in
-    from celltcp.scenarios.cca_labels import labels
+    from celltcp.scenarios.cca_mix import labels
 
     names = labels(result.ccas)
     console = wide_console()

@@ -121,7 +121,7 @@ def papers(
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:
     """Prints publications with their experiments, and what each costs here."""
     from celltcp.publications.paper_run import scenarios_of, simulated_s, speed
-    from celltcp.scenarios.cca_labels import counted
+    from celltcp.scenarios.cca_mix import counted
 
     rate = speed()
     for each in known:

@@ -68,7 +68,7 @@ def _bar() -> Iterator[Callable[[str, float], None]]:
 def done_text(share: float) -> str:
     """Returns how many runs are done of how many; the share where runs are not counted."""
     from celltcp.campaign.run import RunsDone
-    from celltcp.scenarios.cca_labels import counted
+    from celltcp.scenarios.cca_mix import counted
 
     if isinstance(share, RunsDone):
         return f"{share.finished} of {counted(share.total, 'run')}"

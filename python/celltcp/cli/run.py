@@ -103,7 +103,7 @@ def _print_run(result: SingleRun) -> None:
     from celltcp.present.console import wide_console
     from celltcp.present.means import mean_text
     from celltcp.results.columns import records
-    from celltcp.scenarios.cca_labels import counted, labels
+    from celltcp.scenarios.cca_mix import counted, labels
 
     console = wide_console()
     flows = records(result.results.tables["flows"])

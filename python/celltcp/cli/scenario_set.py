@@ -37,7 +37,7 @@ def compare_set(
 def _print_set(result: ScenarioSet, published: bool) -> None:
     """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
     from celltcp.comparison.report.tables import set_table
-    from celltcp.scenarios.cca_labels import labels
+    from celltcp.scenarios.cca_mix import labels
 
     for comparison in result.comparisons.values():
         print_comparison(comparison, published)

@@ -11,7 +11,7 @@ from celltcp.results.columns import rows_of
 from celltcp.results.statistics import MARGIN, estimate, paired_difference
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
 #: Name of the share of transfers that were complete at the end of a run.

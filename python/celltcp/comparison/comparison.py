@@ -33,7 +33,7 @@ from celltcp.results.statistics import Verdict, estimate, paired_difference, ver
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest, joined_slots
 from celltcp.results.warnings.limits import all_warnings
-from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.ccas import middlebox_of
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (

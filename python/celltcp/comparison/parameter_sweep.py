@@ -14,7 +14,7 @@ from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.outcome import SweepOutcome
-from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.cca_mix import counted
 
 
 def mean_text(values: Iterable[float], digits: int) -> str:

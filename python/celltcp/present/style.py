@@ -21,7 +21,7 @@ from celltcp._core import CelltcpError
 from celltcp.present.palette import colours, line, marker
 from celltcp.present.picture_files import PICTURES, latex_for
 from celltcp.results.publishing import listed_file
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

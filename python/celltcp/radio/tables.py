@@ -8,7 +8,7 @@ from celltcp._core import CelltcpError
 from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
 from celltcp.present.means import mean_text
-from celltcp.scenarios.cca_labels import labels as cca_labels
+from celltcp.scenarios.cca_mix import labels as cca_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@ from celltcp.results.keys import Keys
 from celltcp.results.manifest import MANIFEST, Manifest, manifest_of, read_manifest
 from celltcp.results.publishing import finish_interrupted
 from celltcp.results.working import INDEX, PARTS, check_folder
-from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.cca_mix import counted
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
 _PICTURES = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, TypedDict
 
 from celltcp._core import (
@@ -23,6 +24,10 @@ NONE = "none"
 
 #: Words of a list of middleboxes: all kinds, and none.
 MIDDLEBOXES = (NONE, *middlebox_kinds())
+
+
+#: Source of each CCA that a user has added, or digest of its library, by its name.
+_SOURCES: dict[str, str] = {}
 
 
 class CcaParameter(TypedDict):
@@ -117,3 +122,14 @@ def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
         own: middleboxes of the scenario, which a line-up that names none passes.
     """
     return parse_mix(lineup).middleboxes or "@".join(own) or NONE
+
+
+def note_sources(sources: Mapping[str, str]) -> None:
+    """Notes the sources of CCAs that a user has added, by name: runs with another source are others."""
+    _SOURCES.update(sources)
+
+
+def source_digests(ccas: Iterable[str]) -> str:
+    """Returns a digest of the sources of those that a user has added, after a dash; "" without any."""
+    texts = [_SOURCES[name] for name in sorted(set(ccas)) if name in _SOURCES]
+    return f"-{hashlib.sha256(''.join(texts).encode()).hexdigest()[:16]}" if texts else ""

@@ -8,12 +8,12 @@ import sys
 import types
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from celltcp._core import CelltcpError, Report, register_cca, register_library
+from celltcp.scenarios.ccas import note_sources
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,6 @@ _LIBRARIES = (".so", ".dylib")
 #: Beginning of the names of modules that files of own congestion controls become.
 MODULE_PREFIX = "celltcp_own_"
 
-#: Source of each class, or digest of its library, by its name: kept runs of another source are others.
-_SOURCES: dict[str, str] = {}
-
 Class = TypeVar("Class", bound=type[CongestionControl])
 
 
@@ -83,7 +80,7 @@ def register(cca: Class) -> Class:
     if not isinstance(name, str):
         raise CelltcpError(f"{cca.__name__}: has no name; give it as a class attribute")
     register_cca(name, cca.title or name, cca.year, cca, cca.interval, _parameters(cca))
-    _SOURCES[name] = _source(cca)
+    note_sources({name: _source(cca)})
     return cca
 
 
@@ -98,7 +95,7 @@ def register_file(file: str | Path) -> None:
         raise CelltcpError(f"{file}: there is no such file")
     if path.suffix in _LIBRARIES:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        _SOURCES.update(dict.fromkeys(register_library(path), digest))
+        note_sources(dict.fromkeys(register_library(path), digest))
     elif path.suffix == ".py":
         _register_module(file, path)
     else:
@@ -155,12 +152,6 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
         text = ("on" if value else "off") if kind is bool else str(value)
         result.append((argument.name, kind.__name__, text))
     return result
-
-
-def source_digests(ccas: Iterable[str]) -> str:
-    """Returns a digest of the sources of those that were registered, after a dash; "" without any."""
-    texts = [_SOURCES[name] for name in sorted(set(ccas)) if name in _SOURCES]
-    return f"-{hashlib.sha256(''.join(texts).encode()).hexdigest()[:16]}" if texts else ""
 
 
 def _source(cca: type) -> str:

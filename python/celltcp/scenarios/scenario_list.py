@@ -10,11 +10,7 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.scenarios import TRACE_ENDINGS, all_variants, load_scenario, scenario_names
-
-#: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
-#: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
-SETS = {"thesis36": "mobility/*", "stress": "stress/*", "short": "short/*@*"}
+from celltcp.scenarios.scenarios import SETS, TRACE_ENDINGS, all_variants, load_scenario, scenario_names
 
 #: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
 #: in a folder may be notes.
@@ -96,16 +92,6 @@ def load_each(
         reason = f"; {left_out[0]}" if left_out else ""
         raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
     return result, left_out
-
-
-def names_one(given: Sequence[str]) -> bool:
-    """Returns whether a list names a single scenario, not a pattern, set or folder."""
-    if len(given) != 1:
-        return False
-    (name,) = given
-    if name in scenario_names():
-        return True
-    return name not in SETS and not any(sign in name for sign in "*?[,") and not Path(name).is_dir()
 
 
 def names_of(given: str | Sequence[str]) -> list[str]:

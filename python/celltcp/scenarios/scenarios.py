@@ -7,7 +7,7 @@ import functools
 import itertools
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,10 @@ from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
 
 #: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
 TRACE_ENDINGS = (".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi")
+
+#: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
+#: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
+SETS = {"thesis36": "mobility/*", "stress": "stress/*", "short": "short/*@*"}
 
 #: Folder of the variants: a file for each folder of the library that has some.
 _VARIANTS = Path(__file__).parents[1] / "variants"
@@ -33,6 +37,16 @@ def _names_in(folder: Path) -> tuple[str, ...]:
     return tuple(
         file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))
     )
+
+
+def names_one(given: Sequence[str]) -> bool:
+    """Returns whether a list names a single scenario, not a pattern, set or folder."""
+    if len(given) != 1:
+        return False
+    (name,) = given
+    if name in scenario_names():
+        return True
+    return name not in SETS and not any(sign in name for sign in "*?[,") and not Path(name).is_dir()
 
 
 def variants_of(folder: str) -> dict[str, dict[str, Any]]:

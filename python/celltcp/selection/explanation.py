@@ -12,7 +12,7 @@ from celltcp._core import CelltcpError, lineups
 from celltcp.results.frames import json_rows
 from celltcp.results.selectors import measures_of
 from celltcp.results.tables import Results, read_results
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import required_in
 from celltcp.selection.agreement import Agreement, agreements, estimates_with_truth

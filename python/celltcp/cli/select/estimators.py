@@ -71,7 +71,7 @@ def estimators(
 
 def print_accuracy(accuracy: Accuracy, console: Console) -> None:
     """Shares that were right, by family and congestion control, then by confidence."""
-    from celltcp.scenarios.cca_labels import labels
+    from celltcp.scenarios.cca_mix import labels
 
     asked = list(accuracy.overall["estimator"])
     names = labels(accuracy.ccas)

@@ -24,7 +24,7 @@ from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_pict
 from celltcp.comparison.single_run import SingleRun
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.frames import frame
-from celltcp.scenarios.cca_labels import counted, labels
+from celltcp.scenarios.cca_mix import counted, labels
 
 #: Most congestion controls whose series are legible in one panel.
 _MOST_SERIES = 6

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.present.palette import colours
 from celltcp.present.style import hatches
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

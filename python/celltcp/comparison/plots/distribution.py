@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.present.palette import colours, line
 from celltcp.present.style import MOST_BANDS
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 Numbers: TypeAlias = NDArray[np.float64]
 #: Lower and upper ends.

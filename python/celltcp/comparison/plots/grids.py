@@ -10,7 +10,7 @@ from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.plots.distribution import draw_ecdf
 from celltcp.present.palette import colours, line
 from celltcp.present.style import figure, footnote, legend_beside
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

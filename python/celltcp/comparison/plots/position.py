@@ -8,7 +8,7 @@ from celltcp.comparison.plots.distribution import METRICS
 from celltcp.present.palette import colours
 from celltcp.present.style import figure, titled
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     import pandas as pd

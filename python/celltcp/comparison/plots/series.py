@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from celltcp.comparison.plots.cca_switches import draw_changes
 from celltcp.present.palette import colour, colours, line
 from celltcp.present.style import draw_series, shade_capacity
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 
 def draw_comparison_series(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celltcp.present.palette import colours, line
 from celltcp.present.style import MOST_BANDS
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 
 def draw_startup(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from celltcp.present.palette import colours, line, marker
 from celltcp.present.style import figure, legend_beside
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 #: Panels: metric and axis.
 PANELS = (("goodput_mbps", "goodput, Mbit/s"), ("rtt_p95_ms", "95th percentile of RTT, ms"))

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from celltcp.present.palette import colours, marker
 from celltcp.present.style import MOST_BANDS
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 
 def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import ran_by
 from celltcp.present.palette import colours, line
 from celltcp.present.style import draw_series, figure, footnote, legend_beside, shade_capacity, titled
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 
 def draw_sessions(

@@ -12,7 +12,7 @@ from celltcp.present.means import runs_text
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section
 from celltcp.results.selectors import used_in
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison

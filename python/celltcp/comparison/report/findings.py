@@ -9,7 +9,7 @@ from celltcp.present.means import mean_text, runs_text
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table
 from celltcp.results.statistics import estimate, paired_difference
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
 if TYPE_CHECKING:

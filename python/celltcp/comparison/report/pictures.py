@@ -17,7 +17,7 @@ from celltcp.present.palette import colours
 from celltcp.present.section import Figure
 from celltcp.present.style import CAPACITY, MOST_BANDS, dashes, figure, legend_beside
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

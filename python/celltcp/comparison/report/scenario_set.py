@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.report.tables import set_table, verdict_text
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Part, Section, Table
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet

@@ -15,7 +15,7 @@ from celltcp.present.palette import colour
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import CAPACITY, figure
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     import pandas as pd

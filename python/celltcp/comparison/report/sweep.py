@@ -17,7 +17,7 @@ from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import dashes
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.app_metrics import APP_METRICS
 from celltcp.present.means import mean_text, runs_text
 from celltcp.present.section import Column, Table
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:

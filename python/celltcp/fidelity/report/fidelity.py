@@ -20,7 +20,7 @@ from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
 from celltcp.present.means import runs_text
 from celltcp.present.palette import colour, colours
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
-from celltcp.scenarios.cca_labels import counted, labels
+from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from celltcp._core import CelltcpError, in_unit
 from celltcp.results.cca_mixes import lineups_of
 from celltcp.results.columns import array_of, records, rows_of
 from celltcp.results.warnings.coverage import connection_of, lost_connections
-from celltcp.scenarios.cca_labels import counted, labels
+from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results

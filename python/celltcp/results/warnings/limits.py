@@ -12,7 +12,7 @@ import numpy as np
 from celltcp.results.cca_mixes import lineups_of
 from celltcp.results.columns import connections, numbers, rows_of, values_of
 from celltcp.results.sums import group_sums, means_by
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.present.palette import colours, marker
 from celltcp.present.style import figure, legend_beside
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 
 from celltcp.campaign.provenance import ran_by
 from celltcp.present.style import figure, footnote
-from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.cca_mix import counted
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.plots.selection import LOOKS
 

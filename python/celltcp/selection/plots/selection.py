@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import ran_by
 from celltcp.present.style import figure, footnote
-from celltcp.scenarios.cca_labels import counted
+from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.evaluation import Evaluation
 

@@ -14,7 +14,7 @@ from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.means import percent_text, runs_text
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
-from celltcp.scenarios.cca_labels import counted, labels
+from celltcp.scenarios.cca_mix import counted, labels
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.plots.engine_agreement import differences_by_cca, draw_standings
 from celltcp.selection.report.engine_agreement_tables import (

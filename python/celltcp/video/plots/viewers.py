@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celltcp.campaign.provenance import ran_by
 from celltcp.present.palette import colours, line
 from celltcp.present.style import figure, footnote, legend_beside, titled
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import VideoComparison
 

@@ -25,7 +25,7 @@ from celltcp.present.section import Column, Figure, Finding, Part, Section, Tabl
 from celltcp.present.style import CAPACITY, dashes, figure, legend_beside
 from celltcp.results.frames import frame
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_labels import labels
+from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.video.comparison import load_video_scenarios
