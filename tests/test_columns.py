@@ -13,13 +13,16 @@ import celltcp as ct
 from celltcp.results.columns import (
     array_of,
     connections,
+    group_means,
+    group_sums,
+    means_by,
     numbers,
     places_of,
     records,
     rows_of,
+    sums_by,
     text_array_of,
 )
-from celltcp.results.sums import group_means, group_sums, means_by, sums_by
 
 COLUMNS = {
     "whole": pa.chunked_array([[1, 2], [], [3]], pa.uint32()),

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Described, Engine
-from celltcp.results.folder import part_of_file_name
-from celltcp.results.keys import KeyRange, Keys
+from celltcp.results.keys import KeyRange, Keys, part_of_file_name
 from celltcp.scenarios.ccas import source_digests
 
 

@@ -25,7 +25,8 @@ from celltcp.results.folder_lock import (
 )
 from celltcp.results.keys import Keys
 from celltcp.results.publishing import finish_interrupted, list_files, remove_pictures
-from celltcp.results.tables import TABLES, Results, StoredTables, read_results
+from celltcp.results.stored_tables import StoredTables
+from celltcp.results.tables import TABLES, Results, read_results
 from celltcp.results.working import PARTS, check_folder, remove_working
 
 #: Files that the results of a campaign consist of.

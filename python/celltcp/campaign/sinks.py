@@ -13,7 +13,8 @@ import pyarrow as pa
 from celltcp.results.folder import META, RUNS, prepare_folder
 from celltcp.results.parquet_writer import GrowingTable
 from celltcp.results.publishing import publish
-from celltcp.results.tables import DISPENSABLE_FILES, OPTIONAL, TABLES, StoredTables
+from celltcp.results.stored_tables import DISPENSABLE_FILES, StoredTables
+from celltcp.results.tables import OPTIONAL, TABLES
 from celltcp.results.working import staging
 
 

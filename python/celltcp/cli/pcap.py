@@ -97,7 +97,7 @@ def analyze(
 def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
     """Returns the outcome as JSON: the captures with their repairs, and the connections by harm."""
     from celltcp.pcap.outcome import CaptureOutcome
-    from celltcp.results.frames import json_row, json_rows
+    from celltcp.results.rows import json_row, json_rows
 
     captures = []
     for summary in analyses.summaries:

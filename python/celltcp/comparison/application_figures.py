@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celltcp.comparison.app_metrics import APP_METRICS, APPLICATIONS
-from celltcp.results.columns import rows_of, text_array_of
-from celltcp.results.sums import means_by
+from celltcp.results.columns import means_by, rows_of, text_array_of
 from celltcp.results.tables import Results
 
 

@@ -27,12 +27,12 @@ from celltcp.comparison.outcome import (
 from celltcp.comparison.runs import run_table
 from celltcp.comparison.shares import MeanShare, Share, shared_path
 from celltcp.results.columns import array_of, rows_of
-from celltcp.results.frames import Recorded, frame, json_interval, json_row, json_value
+from celltcp.results.rows import json_interval, json_row, json_value
 from celltcp.results.selectors import used_in
 from celltcp.results.statistics import Verdict, estimate, paired_difference, verdict
-from celltcp.results.tables import Results
+from celltcp.results.tables import Recorded, Results, frame
 from celltcp.results.tested import FlowUnderTest, joined_slots
-from celltcp.results.warnings.limits import all_warnings
+from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.ccas import middlebox_of
 from celltcp.scenarios.lazy_attributes import LazyAttribute

@@ -10,10 +10,8 @@ import numpy as np
 
 from celltcp._core import jain
 from celltcp.comparison.application_figures import application_figures
-from celltcp.results.columns import connections, numbers, rows_of, values_of
-from celltcp.results.frames import frame
-from celltcp.results.sums import group_means, means_by
-from celltcp.results.tables import Results
+from celltcp.results.columns import connections, group_means, means_by, numbers, rows_of, values_of
+from celltcp.results.tables import Results, frame
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.requirements import COMPLETIONS, Bounded, Weights
 

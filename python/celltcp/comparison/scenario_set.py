@@ -14,8 +14,9 @@ from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import METRICS
 from celltcp.comparison.outcome import ScenarioSetOutcome
-from celltcp.results.folder import part_of_file_name, require_own
-from celltcp.results.frames import json_interval
+from celltcp.results.folder import require_own
+from celltcp.results.keys import part_of_file_name
+from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenario_list import load_each, short_name

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp.results.columns import connections, numbers, places_of, rows_of
+from celltcp.results.columns import connections, group_sums, numbers, places_of, rows_of, sums_by
 from celltcp.results.statistics import Estimate
-from celltcp.results.sums import group_sums, sums_by
 from celltcp.results.tables import Results
 
 

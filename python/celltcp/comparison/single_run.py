@@ -20,12 +20,13 @@ from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
 from celltcp.results.folder_lock import check_replaceable, locked_folder
-from celltcp.results.frames import Recorded, frame, json_records
 from celltcp.results.publishing import remove_pictures
+from celltcp.results.rows import json_records
 from celltcp.results.sample_writer import SampleWriter, number_rows
-from celltcp.results.tables import OPTIONAL, TABLES, Results, read_results
+from celltcp.results.stored_tables import publish_tables
+from celltcp.results.tables import OPTIONAL, TABLES, Recorded, Results, frame, read_results
 from celltcp.results.tested import FlowUnderTest
-from celltcp.results.warnings.limits import all_warnings
+from celltcp.results.warnings import all_warnings
 from celltcp.results.working import staging
 from celltcp.scenarios.ccas import OWN
 from celltcp.scenarios.ccas import chosen as chosen_ccas
@@ -225,9 +226,8 @@ def run_with(
             except BaseException:
                 file.abandon()
                 raise
-            single = SingleRun(Results(tables, origin))
-            single.results.publish(staged, folder)
-        return single
+            publish_tables(tables, origin, staged, folder)
+        return SingleRun(Results(tables, origin))
 
 
 def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:

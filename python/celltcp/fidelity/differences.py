@@ -15,7 +15,7 @@ from celltcp.fidelity.cases import Case
 from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.outcome import METRICS, FidelityOutcome, JudgementRow, MetricDifferences
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
-from celltcp.results.frames import spans
+from celltcp.results.rows import spans
 from celltcp.results.statistics import Estimate, estimate, paired_difference
 from celltcp.results.tables import Results
 

@@ -18,7 +18,7 @@ from celltcp.publications.ranks import (
     rank_correlation,
 )
 from celltcp.publications.replication import Figure, Replication, replicate
-from celltcp.results.frames import json_value
+from celltcp.results.rows import json_value
 from celltcp.results.statistics import Estimate, estimate, student_quantile
 
 #: Fewest CCAs whose ranks say anything.

@@ -1,8 +1,7 @@
-"""Folders of results: kinds, origin, checks of write access, and names of files in them."""
+"""Folders of results: kinds, origin, checks of write access."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import tempfile
@@ -18,9 +17,6 @@ from celltcp.results.working import UNFINISHED, check_folder
 
 #: Key of the metadata of a table that say how it was made.
 META = b"celltcp"
-
-#: Longest text that goes into the name of a file as it is.
-_LONGEST = 100
 
 #: Results of commands that keep runs.
 RUNS = "runs"
@@ -127,14 +123,3 @@ def check_no_link(root: Path, place: Path) -> None:
             raise CelltcpError(
                 f"{step}: is a link, and leads out of {root}; remove it, or give another folder"
             )
-
-
-def part_of_file_name(text: str) -> str:
-    """A text as part of the name of a file or folder, which have at most 255 bytes.
-
-    A long one goes by its begin and a digest of all of it.
-    """
-    if len(text) <= _LONGEST:
-        return text
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"{text[: _LONGEST - len(digest) - 1]}-{digest}"

@@ -1,10 +1,14 @@
-"""Keys: names of runs that two runs share only if they are the same, kept as ranges of seeds."""
+"""Keys: names of runs that two runs share only if they are the same, in ranges of seeds."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+#: Longest text that goes into the name of a file as it is.
+_LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -70,3 +74,14 @@ class Keys:
     def to_json(self) -> list[list[Any]]:
         """Returns the ranges as JSON: text before the seed, first seed, number, text behind."""
         return [[each.before, each.first, each.count, each.after] for each in self.ranges]
+
+
+def part_of_file_name(text: str) -> str:
+    """A text as part of the name of a file or folder, which have at most 255 bytes.
+
+    A long one goes by its begin and a digest of all of it.
+    """
+    if len(text) <= _LONGEST:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"{text[: _LONGEST - len(digest) - 1]}-{digest}"

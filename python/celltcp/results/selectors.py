@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from celltcp.results.cca_mixes import lineups_of
 from celltcp.results.columns import rows_of
 from celltcp.results.tables import Results
 
@@ -44,7 +43,7 @@ def used_in(results: Results) -> list[Used]:
     """Returns one entry per line-up and flow with a selector, in the order of the runs."""
     if "decisions" not in results.tables:
         return []
-    lineups = lineups_of(results)
+    lineups = results.lineups
     flows = rows_of(results.tables["flows"], "run", "flow", "name", "cca")
     # Line-up, name and congestion control of each connection.
     named = {(run, flow): (lineups[run], name, cca) for run, flow, name, cca in flows if run in lineups}

@@ -1,51 +1,25 @@
-"""Tables of a campaign, in memory or in a folder."""
+"""Tables of a campaign, and what they are as data frames."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from celltcp._core import CelltcpError, result_tables
-from celltcp.files.atomic_write import name_in_errors
-from celltcp.results.checked import read_checked
-from celltcp.results.folder import KINDS, LOG, META, RUNS, kind_in, prepare_folder
-from celltcp.results.manifest import Manifest, manifest_of
-from celltcp.results.parquet_writer import write_table
-from celltcp.results.publishing import is_interrupted, publish
-from celltcp.results.working import staging
+from celltcp.results.columns import rows_of
 
-#: Tables of a campaign, each a Parquet file.
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Tables of a campaign, each a Parquet file in a folder.
 TABLES = tuple(table.name for table in result_tables())
 #: Tables that exist only if something wrote rows to them.
 OPTIONAL = tuple(table.name for table in result_tables() if table.optional)
-#: Tables that a folder of results may lack.
-_DISPENSABLE = ("samples", *OPTIONAL)
-#: Files of these.
-DISPENSABLE_FILES = tuple(f"{name}.parquet" for name in _DISPENSABLE)
-
-
-class StoredTables(Mapping[str, pa.Table]):
-    """Tables in a folder; each is read when it is asked for, and not kept."""
-
-    def __init__(self, folder: Path, names: Sequence[str]) -> None:
-        self.folder = folder
-        self._names = tuple(names)
-
-    def __getitem__(self, name: str) -> pa.Table:
-        if name not in self._names:
-            raise KeyError(name)
-        return read_checked(self.folder / f"{name}.parquet", manifest_of(self.folder))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 @dataclass(repr=False)
@@ -61,33 +35,20 @@ class Results:
         rows = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
         return f"<Results {self.about.get('name', 'of no known origin')}; rows: {rows}>"
 
+    @functools.cached_property
+    def lineups(self) -> dict[int, str]:
+        """Congestion control or line-up of several flows of each run."""
+        return dict(rows_of(self.tables["runs"], "run", "cca"))
+
     def save(self, folder: str | Path) -> Path:
         """Writes one Parquet file per table; each holds the scenario, versions and seeds.
 
         Raises:
             CelltcpError: if the folder cannot be written.
         """
-        target = prepare_folder(folder)
-        if isinstance(self.tables, StoredTables) and self.tables.folder.samefile(target):
-            return target
-        with name_in_errors(target), staging(target) as staged:
-            self.publish(staged, target)
-        return target
+        from celltcp.results.stored_tables import save_tables
 
-    def publish(self, staged: Path, folder: Path) -> None:
-        """Writes the tables into a staging folder, beside those that are there, and publishes all.
-
-        Args:
-            staged: staging folder; a table that is in it already is not written again.
-            folder: folder of the results.
-        """
-        meta = {META: json.dumps(self.about, sort_keys=True).encode()}
-        for name, table in self.tables.items():
-            file = staged / f"{name}.parquet"
-            if not file.exists():
-                known = table.schema.metadata or {}
-                write_table(table.replace_schema_metadata({**known, **meta}), file)
-        publish(staged, folder, RUNS, self.about, DISPENSABLE_FILES)
+        return save_tables(self.tables, self.about, folder)
 
     @property
     def radio(self) -> pa.Table:
@@ -150,40 +111,39 @@ def read_results(folder: str | Path) -> Results:
     Raises:
         CelltcpError: names the file that is missing or damaged.
     """
-    source = Path(folder)
-    if not source.is_dir():
-        raise CelltcpError(f"{source}: there is no such folder")
-    kind = kind_in(source)
-    if kind not in (None, RUNS):
-        raise CelltcpError(
-            f"{source}: holds {KINDS[kind]}, whose tables are Parquet files, such as cases.parquet; "
-            f"allowed here: {KINDS[RUNS]}"
-        )
-    if is_interrupted(source):
-        raise CelltcpError(
-            f"{source}: a command was killed while it wrote these results; the same command ends that"
-        )
-    manifest = manifest_of(source)
-    if manifest is None:
-        LOG.warning("warning: %s: has no celltcp.json, so its tables are read unchecked", source)
-    elif "runs.parquet" not in manifest.files:
-        manifest = None
-    tables = _read_tables(source, manifest)
-    meta = tables["runs"].schema.metadata or {}
-    if META not in meta:
-        raise CelltcpError(f"{source / 'runs.parquet'}: was not written by celltcp")
-    return Results(tables, json.loads(meta[META]))
+    from celltcp.results.stored_tables import read_tables
+
+    return Results(*read_tables(folder))
 
 
-def _read_tables(folder: Path, manifest: Manifest | None) -> dict[str, pa.Table]:
-    tables = {}
-    for name in TABLES:
-        file = folder / f"{name}.parquet"
-        if manifest is not None and file.name not in manifest.files:
-            continue
-        if manifest is None and not file.is_file():
-            if name in _DISPENSABLE:
-                continue
-            raise CelltcpError(f"{file}: missing; {folder} holds no finished results")
-        tables[name] = read_checked(file, manifest)
-    return tables
+class Recorded:
+    """Results as data frames; those that are there only if something wrote them raise CelltcpError."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+
+    @property
+    def radio(self) -> pd.DataFrame:
+        """The log of the radio, a row per TTI and direction."""
+        return frame(self.results.radio)
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """The decisions of selectors: time, congestion control and reason."""
+        return frame(self.results.decisions)
+
+    @property
+    def legs(self) -> pd.DataFrame:
+        """The legs of split hosts, a row per connection, leg and slot."""
+        return frame(self.results.legs)
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """The estimates of selectors, a row per connection and slot."""
+        return frame(self.results.estimates)
+
+
+def frame(table: pa.Table) -> pd.DataFrame:
+    """Returns an Arrow table as a data frame."""
+    data: pd.DataFrame = table.to_pandas()
+    return data

@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from celltcp._core import parse_requirement
 from celltcp.campaign.jobs import Job
-from celltcp.results.frames import frame, spans
+from celltcp.results.rows import spans
 from celltcp.results.statistics import estimate
+from celltcp.results.tables import frame
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.slot_measures import HORIZON_S, MEASURED, measured_parts, of_first_flow
 

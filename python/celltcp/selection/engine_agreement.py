@@ -14,7 +14,7 @@ from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.engines import ENGINES, engine
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.results.frames import json_rows
+from celltcp.results.rows import json_rows
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.requirements import REQUIREMENTS
 from celltcp.scenarios.scenario_list import Source, expand_scenarios, names_of

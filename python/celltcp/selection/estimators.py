@@ -13,8 +13,9 @@ from celltcp.campaign.engines import engine
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.run import compare
-from celltcp.results.folder import part_of_file_name
-from celltcp.results.frames import frame, json_rows
+from celltcp.results.keys import part_of_file_name
+from celltcp.results.rows import json_rows
+from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import AUTO, flow_cca, parse_mix
 from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.scenario_list import expand_scenarios, names_of

@@ -14,7 +14,7 @@ from celltcp._core import CelltcpError, __version__
 from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.results.frames import json_rows, json_value
+from celltcp.results.rows import json_rows, json_value
 from celltcp.results.statistics import Estimate
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute

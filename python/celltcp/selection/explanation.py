@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, lineups
-from celltcp.results.frames import json_rows
+from celltcp.results.rows import json_rows
 from celltcp.results.selectors import measures_of
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.cca_mix import labels

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from celltcp._core import CelltcpError, lineups, memory_text, sealed_text
-from celltcp.results.frames import frame
-from celltcp.results.tables import Results, read_results
+from celltcp.results.tables import Results, frame, read_results
 from celltcp.scenarios.cca_mix import flow_cca
 from celltcp.selection.prior_connections import PriorConnection, final_measures
 

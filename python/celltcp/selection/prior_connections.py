@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
-from celltcp.results.frames import frame
+from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import flow_cca
 from celltcp.scenarios.scenario_list import Source
 from celltcp.selection.candidates import HISTORY

@@ -17,8 +17,7 @@ from celltcp.campaign.provenance import origin_of
 from celltcp.campaign.run import Progress, run_jobs
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.results.frames import frame
-from celltcp.results.tables import Results
+from celltcp.results.tables import Results, frame
 from celltcp.scenarios.scenario_list import Source
 from celltcp.selection.calibration import expectations_of
 from celltcp.selection.candidates import PolicyUse

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
-from celltcp.results.frames import frame, spans
+from celltcp.results.rows import spans
+from celltcp.results.tables import frame
 from celltcp.scenarios.scenario_list import Source
 
 #: Time before and after a change that is compared, s.

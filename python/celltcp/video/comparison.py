@@ -18,8 +18,8 @@ from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.app_metrics import VIDEO
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.scenario_set import LoadedSet, load_all
-from celltcp.results.folder import part_of_file_name
-from celltcp.results.frames import json_rows
+from celltcp.results.keys import part_of_file_name
+from celltcp.results.rows import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute

@@ -11,7 +11,7 @@ from typing import Any
 from celltcp.comparison.export.run_files import files_of_runs
 from celltcp.files.atomic_write import write_text
 from celltcp.files.replacing import FileKind
-from celltcp.results.frames import rows, spans
+from celltcp.results.rows import rows, spans
 from celltcp.results.tables import Results
 
 Row = dict[str, Any]

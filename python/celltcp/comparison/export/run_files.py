@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp.files.replacing import FileKind, check_output
-from celltcp.results.folder import part_of_file_name
+from celltcp.results.keys import part_of_file_name
 from celltcp.results.tables import Results
 
 

@@ -23,7 +23,7 @@ from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
 from celltcp.comparison.single_run import SingleRun
 from celltcp.present.style import figure, footnote, legend_beside, titled
-from celltcp.results.frames import frame
+from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
 
 #: Most congestion controls whose series are legible in one panel.

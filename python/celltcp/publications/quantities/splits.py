@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltcp.publications.quantities.quantity import Quantity
-from celltcp.results.frames import frame
+from celltcp.results.tables import frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,1 +1,80 @@
 """Warnings: effects that make results say less than they seem to."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from celltcp.results.columns import rows_of
+from celltcp.results.warnings.delivered import no_delivery, uncovered
+from celltcp.results.warnings.limits import limited_flows
+from celltcp.scenarios.cca_mix import flow_cca, labels
+
+if TYPE_CHECKING:
+    from celltcp.results.tables import Results
+
+
+def all_warnings(results: Results) -> list[str]:
+    """Returns everything that is to be known before the figures are believed."""
+    about = results.about
+    return [
+        *no_delivery(results),
+        *uncovered(results),
+        *unused_hints(results),
+        *memory_pressure(results),
+        *repeating(about),
+        *about.get("notes", []),
+        *limited_flows(results),
+    ]
+
+
+def unused_hints(results: Results) -> list[str]:
+    """Returns a warning for each selector with radio hints in a scenario without a radio."""
+    if "radio" in tomllib.loads(results.about["scenario"]):
+        return []
+    place = results.about["name"]
+    asked = dict.fromkeys(str(each) for each in results.tables["flows"]["cca"].to_pylist())
+    return [
+        f"{cca}: hints=on, but {place} has no radio: it was told nothing" for cca in asked if _asks(cca)
+    ]
+
+
+def _asks(cca: str) -> bool:
+    given = flow_cca(cca)
+    return given.is_selector and given.parameters.get("hints") == "on"
+
+
+def repeating(about: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each recorded trace that is shorter than a run."""
+    length = about.get("duration_s", 0.0)
+    warnings = []
+    for trace in about.get("traces", []):
+        lasts = trace["duration_s"]
+        if lasts >= length:
+            continue
+        again = (
+            f"the last {length - lasts:.3g} s of a run of {length:g} s repeat its beginning"
+            if length < 2 * lasts
+            else f"a run of {length:g} s has it {length / lasts:.1f} times, one after another"
+        )
+        warnings.append(f"the trace {trace['file']} lasts {lasts:.6g} s: {again}")
+    return warnings
+
+
+def memory_pressure(results: Results) -> list[str]:
+    """Returns a warning for each CCA in whose runs the kernel's TCP ran short of memory."""
+    runs = results.tables["runs"]
+    if "memory_pressures" not in runs.column_names:
+        return []
+    found: dict[str, list[bool]] = {}
+    for cca, pressures in rows_of(runs, "cca", "memory_pressures"):
+        found.setdefault(cca, []).append((pressures or 0) > 0)
+    names = labels(found)
+    return [
+        f"{names[cca]}: the kernel's TCP ran short of memory in {sum(starved)} of {len(starved)} "
+        "runs, in which windows shrink that hosts of their own would have; fewer flows or "
+        "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
+        for cca, starved in found.items()
+        if any(starved)
+    ]

@@ -1,17 +1,14 @@
-"""Warnings about limits other than the network, kernels short of memory, and repeated traces."""
+"""Warnings about limits other than the network."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.results.cca_mixes import lineups_of
-from celltcp.results.columns import connections, numbers, rows_of, values_of
-from celltcp.results.sums import group_sums, means_by
+from celltcp.results.columns import connections, group_sums, means_by, numbers, rows_of, values_of
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -39,7 +36,7 @@ def limited_flows(results: Results) -> list[str]:
     flows = results.tables["flows"]
     if "receive_window_limited_s" not in flows.column_names:
         return []
-    lineups = lineups_of(results)
+    lineups = results.lineups
     whole = numbers(flows["duration_s"])
     ran = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
     flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), ran)]
@@ -110,56 +107,3 @@ def _settings(kind: str, results: Results) -> str:
         f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
         f"{split}"
     )
-
-
-def repeating(about: Mapping[str, Any]) -> list[str]:
-    """Returns a warning for each recorded trace that is shorter than a run."""
-    length = about.get("duration_s", 0.0)
-    warnings = []
-    for trace in about.get("traces", []):
-        lasts = trace["duration_s"]
-        if lasts >= length:
-            continue
-        again = (
-            f"the last {length - lasts:.3g} s of a run of {length:g} s repeat its beginning"
-            if length < 2 * lasts
-            else f"a run of {length:g} s has it {length / lasts:.1f} times, one after another"
-        )
-        warnings.append(f"the trace {trace['file']} lasts {lasts:.6g} s: {again}")
-    return warnings
-
-
-def memory_pressure(results: Results) -> list[str]:
-    """Returns a warning for each CCA in whose runs the kernel's TCP ran short of memory."""
-    runs = results.tables["runs"]
-    if "memory_pressures" not in runs.column_names:
-        return []
-    result: dict[str, list[bool]] = {}
-    for cca, pressures in rows_of(runs, "cca", "memory_pressures"):
-        result.setdefault(cca, []).append((pressures or 0) > 0)
-    names = labels(result)
-    return [
-        f"{names[cca]}: the kernel's TCP ran short of memory in {sum(starved)} of {len(starved)} "
-        "runs, in which windows shrink that hosts of their own would have; fewer flows or "
-        "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
-        for cca, starved in result.items()
-        if any(starved)
-    ]
-
-
-def all_warnings(results: Results) -> list[str]:
-    """Returns everything that is to be known before the figures are believed."""
-    from celltcp.results.warnings.coverage import uncovered
-    from celltcp.results.warnings.delivered import no_delivery
-    from celltcp.results.warnings.hints import unused_hints
-
-    about = results.about
-    return [
-        *no_delivery(results),
-        *uncovered(results),
-        *unused_hints(results),
-        *memory_pressure(results),
-        *repeating(about),
-        *about.get("notes", []),
-        *limited_flows(results),
-    ]

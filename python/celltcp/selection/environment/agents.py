@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import CelltcpError, available_threads, native_ccas
-from celltcp.results.frames import json_rows
+from celltcp.results.rows import json_rows
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.selection.environment.env import SelectionEnv
 from celltcp.selection.environment.observation import Vector

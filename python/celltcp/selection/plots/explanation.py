@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.plots.cca_switches import draw_changes
 from celltcp.present.style import figure, footnote, shade_capacity, titled
-from celltcp.results.warnings.limits import all_warnings
+from celltcp.results.warnings import all_warnings
 from celltcp.selection.agreement import CONFIDENT
 from celltcp.selection.explanation import Explanation
 

@@ -14,7 +14,7 @@ from celltcp.campaign.cluster import Cluster, Workers
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import run_jobs
-from celltcp.results.frames import spans
+from celltcp.results.rows import spans
 from celltcp.results.selectors import measures_of
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.slot_measures import (

@@ -23,8 +23,8 @@ from celltcp.present.palette import colours
 from celltcp.present.scenario_text import file_name, scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import CAPACITY, dashes, figure, legend_beside
-from celltcp.results.frames import frame
 from celltcp.results.statistics import estimate
+from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name

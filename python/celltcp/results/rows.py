@@ -1,4 +1,4 @@
-"""Frames: tables of results as data frames and as rows of JSON."""
+"""Rows of tables: those of a run, and all as JSON has them."""
 
 from __future__ import annotations
 
@@ -11,48 +11,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from celltcp.results.columns import records
-from celltcp.results.json_fields import Interval
 from celltcp.results.statistics import estimate
-from celltcp.results.tables import Results
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.results.json_fields import Interval
+
 #: Type of a row of JSON.
 Row = TypeVar("Row")
-
-
-class Recorded:
-    """Results as data frames; those that are there only if something wrote them raise CelltcpError."""
-
-    def __init__(self, results: Results) -> None:
-        self.results = results
-
-    @property
-    def radio(self) -> pd.DataFrame:
-        """The log of the radio, a row per TTI and direction."""
-        return frame(self.results.radio)
-
-    @property
-    def decisions(self) -> pd.DataFrame:
-        """The decisions of selectors: time, congestion control and reason."""
-        return frame(self.results.decisions)
-
-    @property
-    def legs(self) -> pd.DataFrame:
-        """The legs of split hosts, a row per connection, leg and slot."""
-        return frame(self.results.legs)
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """The estimates of selectors, a row per connection and slot."""
-        return frame(self.results.estimates)
-
-
-def frame(table: pa.Table) -> pd.DataFrame:
-    """Returns an Arrow table as a data frame."""
-    data: pd.DataFrame = table.to_pandas()
-    return data
 
 
 def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
