@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.campaign import cluster as on_cluster
+from celltcp.campaign import cluster_session
 from celltcp.campaign import run as campaign
-from celltcp.campaign.cluster import Cluster, ClusterLostError
+from celltcp.campaign.cluster import Cluster
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
-from celltcp.campaign.run import RunsDone, run_jobs
+from celltcp.campaign.run import ClusterLostError, RunsDone, run_jobs
 from celltcp.pcap.validation import validate
 from celltcp.pcap.validation_cases import CASES
 
@@ -216,7 +216,7 @@ def test_with_a_lost_scheduler_the_same_command_goes_on(
 
 
 def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_cluster, "_CONNECT_S", 0.3)
+    monkeypatch.setattr(cluster_session, "_CONNECT_S", 0.3)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
         with pytest.raises(ct.CelltcpError, match=r"is not reached.*tcp://host:8786"):
             run_jobs([], workers=Cluster(address))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import celltcp.campaign.engines
 from celltcp import CelltcpError, Scenario
-from celltcp.campaign import plan
+from celltcp.campaign import folders
 from celltcp.campaign.engines import Engine, engine
 from celltcp.cli.fidelity import fidelity as command
 from celltcp.fidelity.bands import limits_for
@@ -277,7 +277,7 @@ class TestKeptResults:
         def fail(*_: object, **__: object) -> None:
             raise AssertionError("runs again")
 
-        monkeypatch.setattr(plan, "run_groups", fail)
+        monkeypatch.setattr(folders, "run_groups", fail)
         again = judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"), out=tmp_path))
         assert again.to_json([]) == first.to_json([])
 
@@ -318,13 +318,13 @@ class TestKeptResults:
             )
         assert (tmp_path / "steady-5-18-1bdp" / "kernel" / "runs.parquet").is_file()
         ran = []
-        run_groups = plan.run_groups
+        run_groups = folders.run_groups
 
         def counted(groups: list, **options: object) -> None:
             ran.append(groups[0][0][0].scenario.name)
             run_groups(groups, **options)
 
-        monkeypatch.setattr(plan, "run_groups", counted)
+        monkeypatch.setattr(folders, "run_groups", counted)
         judge(cases, ["reno"], 2, 1, EnginePair(engine(), Altered("kernel"), out=tmp_path))
         assert ran == ["outage", "outage"]
         assert not list(tmp_path.rglob("parts"))

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from celltcp._core import Run, Scenario
-from celltcp.campaign.cluster import Cluster, Workers
+from celltcp.campaign.cluster import MOST_TOGETHER, Cluster
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Job, jobs_for
-from celltcp.campaign.run import MOST_TOGETHER, chunks_of, run_jobs
+from celltcp.campaign.run import Workers, chunks_of, run_jobs
 from celltcp.campaign.worker import WorkerRequirement, chunks_task, unpacked
 from celltcp.comparison.run import compare
 from celltcp.scenarios.scenarios import load_scenario

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import queue
+import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-from celltcp._core import CelltcpError
-from celltcp.campaign.worker import OtherBuildError, Task, WorkerRequirement, check
+from celltcp.campaign.cluster_session import Session, connected
+from celltcp.campaign.run import Chunk, RunState
+from celltcp.campaign.worker import Task, WorkerRequirement, chunks_task, unpacked
 
-if TYPE_CHECKING:
-    from distributed import Client, Future
-
-#: Longest time to wait for the scheduler, s.
-_CONNECT_S = 10
-
-#: Time between two looks at the workers, s.
-_LOOK_S = 1.0
-
-#: Tasks that wait or run for each thread of the workers, so that none waits for the next one.
-_PER_THREAD = 3
-
-#: Fewest tasks at a time, before workers are known.
-_FEWEST = 8
-
-
-class ClusterLostError(CelltcpError):
-    """Loss of the scheduler; what is finished is kept, and the same command goes on."""
-
-    #: Exit code of the command: the same one may succeed later.
-    exit_code = os.EX_TEMPFAIL
+#: Most chunks of a task of a cluster, and fewest tasks of a thread unless it has single chunks.
+MOST_TOGETHER = 8
+_TASKS_PER_THREAD = 4
 
 
 @dataclass(frozen=True)
@@ -57,8 +37,8 @@ class Cluster:
                 failed.
             ClusterLostError: if the scheduler is lost.
         """
-        with _connected(self.address) as client:
-            session = _Session(client, self.address, tuple(needed))
+        with connected(self.address) as client:
+            session = Session(client, self.address, tuple(needed))
             try:
                 yield from session.results(enumerate(tasks))
             finally:
@@ -66,194 +46,40 @@ class Cluster:
 
     def threads(self) -> int:
         """Returns the number of threads of all workers."""
-        with _connected(self.address) as client:
+        with connected(self.address) as client:
             told = client.scheduler_info(n_workers=-1)["workers"]
             return sum(int(worker["nthreads"]) for worker in told.values())
 
     def cpu_s(self) -> float:
         """Returns the CPU time that scheduler and workers have taken, s."""
-        with _connected(self.address) as client:
+        with connected(self.address) as client:
             workers = client.run(time.process_time).values()
             return float(sum(workers) + client.run_on_scheduler(time.process_time))
 
+    def run(self, going: RunState) -> None:
+        """Does the missing runs of a campaign, one or some chunks per task."""
+        sent: dict[int, list[Chunk]] = {}
+        together = _chunks_per_task(going.chunks, self.threads())
 
-#: Runs at a time on this machine (on all cores that the process may use if None), or the cluster that
-#: does them.
-Workers = int | Cluster | None
+        def tasks() -> Iterator[Task]:
+            chunks = going.waiting()
+            for number in itertools.count():
+                some = list(itertools.islice(chunks, together))
+                if not some:
+                    return
+                sent[number] = some
+                yield chunks_task([chunk.missing for chunk in some])
 
-
-@contextmanager
-def _connected(address: str) -> Iterator[Client]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise CelltcpError("cluster: Dask is missing; run: pip install 'celltcp[cluster]'") from None
-    try:
-        client = Client(address, timeout=_CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CelltcpError(
-            f"cluster: {address!r} is not reached: {text}; allowed: the address of a Dask scheduler, "
-            "such as tcp://host:8786"
-        ) from None
-    # It tells at length what becomes an error of one line here.
-    log = logging.getLogger("distributed")
-    level = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        yield client
-    finally:
-        log.setLevel(level)
-        # A scheduler that is gone cannot be taken leave of.
-        with suppress(Exception):
-            client.close(timeout=2)
+        engines = {job.engine for jobs, _ in going.groups for job in jobs[:1]}
+        for number, done in self.results(tasks(), [WorkerRequirement.of(each) for each in engines]):
+            for chunk, packed in zip(sent.pop(number), done, strict=True):
+                tables = unpacked(packed)
+                going.save(chunk.missing, tables)
+                going.finished += len(chunk.missing)
+                going.done(chunk, tables)
+            going.report_progress(0.0, 0)
 
 
-@dataclass
-class _Session:
-    """Exchange with a cluster: which workers there are, and which tasks are with them."""
-
-    client: Client
-    address: str
-    needed: tuple[WorkerRequirement, ...]
-    #: Threads of the workers that may work, by address.
-    accepted: dict[str, int] = field(default_factory=dict)
-    #: Why others may not, by address.
-    refused: dict[str, str] = field(default_factory=dict)
-    #: Tasks with the cluster, by number, with the addresses that may do them; None for all.
-    running: dict[int, tuple[Task, Future, frozenset[str] | None]] = field(default_factory=dict)
-    shared: dict[str, Future] = field(default_factory=dict)
-    done: queue.SimpleQueue[tuple[int, Future]] = field(default_factory=queue.SimpleQueue)
-    looked_s: float = 0.0
-    #: Number of times that tasks were given to other workers, whose shared calls have other names.
-    attempt: int = 0
-
-    def results(self, tasks: Iterator[tuple[int, Task]]) -> Iterator[tuple[int, Any]]:
-        following = next(tasks, None)
-        while following is not None or self.running:
-            self._poll_workers()
-            room = max(_FEWEST, _PER_THREAD * sum(self.accepted.values()))
-            while following is not None and len(self.running) < room:
-                # What is far ahead of the first unfinished task waits in memory for its turn.
-                if self.running and following[0] - min(self.running) >= 4 * room:
-                    break
-                self._submit(*following)
-                following = next(tasks, None)
-            with suppress(queue.Empty):
-                yield from self._finished(*self.done.get(timeout=_LOOK_S))
-
-    def leave(self) -> None:
-        """Tells the cluster to forget what is unfinished."""
-        # A scheduler that is gone has forgotten it.
-        with suppress(Exception):
-            self.client.cancel([future for _, future, _ in self.running.values()])
-        self.running.clear()
-        self.shared.clear()
-
-    def _submit(self, number: int, task: Task) -> None:
-        allowed = frozenset(self.accepted) if self.refused else None
-        workers = {} if allowed is None else {"workers": sorted(allowed)}
-        for name, function, arguments in task.shared:
-            if name not in self.shared:
-                self.shared[name] = self.client.submit(
-                    function, *arguments, key=f"celltcp-{name}-{self.attempt}", **workers
-                )
-        shared = [self.shared[name] for name, _, _ in task.shared]
-        future = self.client.submit(task.function, *task.arguments, *shared, pure=False, **workers)
-        self.running[number] = task, future, allowed
-        future.add_done_callback(lambda each: self.done.put((number, each)))
-
-    def _finished(self, number: int, future: Future) -> Iterator[tuple[int, Any]]:
-        if number not in self.running or future is not self.running[number][1]:
-            return
-        if future.status == "cancelled":
-            raise self._lost()
-        try:
-            result = future.result()
-        except OtherBuildError as refusal:
-            self._reject(refusal.address, refusal.args[0])
-            return
-        except Exception as error:
-            raise self._failed(error) from None
-        del self.running[number]
-        yield number, result
-
-    def _failed(self, error: Exception) -> Exception:
-        """Returns what a failed task comes to."""
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-        from distributed.comm.core import CommClosedError
-
-        if isinstance(error, KilledWorker):
-            text = "workers died repeatedly on one chunk of runs (out of memory?)"
-            return CelltcpError(f"cluster: {self.address}: {text}")
-        if isinstance(error, RuntimeError) and "task graph" in str(error):
-            text = "scheduler: celltcp is missing or differs from the workers' version"
-            return CelltcpError(f"cluster: {self.address}: {text}")
-        # CancelledError of concurrent.futures and that of asyncio have one name and no common parent.
-        gone = isinstance(error, (CancelledError, CommClosedError, TimeoutError))
-        return self._lost() if gone or "Cancelled" in type(error).__name__ else error
-
-    def _lost(self) -> ClusterLostError:
-        return ClusterLostError(f"cluster: {self.address}: the scheduler is lost")
-
-    def _poll_workers(self) -> None:
-        """Checks workers that are new, and forgets those that are gone."""
-        if time.monotonic() - self.looked_s < _LOOK_S:
-            return
-        if self.client.status != "running":
-            raise self._lost()
-        try:
-            there = self.client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, ValueError):
-            raise self._lost() from None
-        self.accepted = {
-            address: self.accepted[address] for address in self.accepted if address in there
-        }
-        self.refused = {address: self.refused[address] for address in self.refused if address in there}
-        for address in there:
-            if address not in self.accepted and address not in self.refused:
-                self._admit(address)
-        if self.refused and not self.accepted:
-            address, why = next(iter(self.refused.items()))
-            raise CelltcpError(f"cluster: {self.address}: no worker can be used; {address}: {why}")
-        # Tasks that only those may do that are gone would wait for ever.
-        self._submit_again(
-            number
-            for number, (_, _, allowed) in self.running.items()
-            if allowed is not None and not allowed & self.accepted.keys()
-        )
-        self.looked_s = time.monotonic()
-
-    def _admit(self, address: str) -> None:
-        """Accepts or refuses a worker."""
-        try:
-            answers = self.client.run(check, self.needed, workers=[address])
-        except OSError:
-            # It has gone again; the next look tells.
-            return
-        except OtherBuildError as refusal:
-            self.refused[address] = str(refusal.args[0])
-        except Exception as error:
-            self.refused[address] = f"{type(error).__name__}: {error}"
-        else:
-            self.accepted[address] = answers[address]
-
-    def _reject(self, address: str, why: str) -> None:
-        """Refuses a worker that came to work before it was met, and gives its tasks to others."""
-        self.accepted.pop(address, None)
-        self.refused[address] = why
-        self.looked_s = 0.0
-        self._poll_workers()
-        self._submit_again(self.running)
-
-    def _submit_again(self, numbers: Iterable[int]) -> None:
-        again = list(numbers)
-        if again:
-            self.attempt += 1
-            self.shared.clear()
-        for number in again:
-            task, future, _ = self.running[number]
-            future.cancel()
-            self._submit(number, task)
+def _chunks_per_task(chunks: float, threads: int) -> int:
+    """Returns the chunks of a task: many make it cheap, and each thread is to get some tasks."""
+    return min(max(int(chunks / (_TASKS_PER_THREAD * max(threads, 1))), 1), MOST_TOGETHER)

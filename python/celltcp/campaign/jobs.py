@@ -1,14 +1,16 @@
-"""Jobs: descriptions of single runs, which any process can carry out."""
+"""Jobs: descriptions of single runs, which any process can carry out, and campaigns of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from pathlib import Path
+from typing import Any, overload
 from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Described, Engine
+from celltcp.campaign.provenance import origin_of
 from celltcp.results.keys import KeyRange, Keys, part_of_file_name
 from celltcp.scenarios.ccas import source_digests
 
@@ -102,3 +104,29 @@ def jobs_for(
         engine.require(sorted(set(changed.ccas)), cca)
         lineups.append((cca, changed))
     return Jobs(lineups, runs, seed, engine)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Runs that make up one set of results."""
+
+    jobs: Jobs
+    #: Origin that the results keep: scenario, engine, seeds.
+    origin: dict[str, Any]
+    #: Folder that the tables are written to while the campaign runs; without one they stay in memory.
+    folder: Path | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        ccas: Sequence[str],
+        runs: int,
+        seed: int,
+        engine: Engine,
+        folder: Path | None = None,
+    ) -> Campaign:
+        """Plans this many runs of each CCA; run i has seed + i."""
+        jobs = jobs_for(scenario, ccas, runs, seed, engine)
+        origin = origin_of(scenario, ccas, runs, seed, engine)
+        return cls(jobs, {**origin, "keys": jobs.keys.to_json()}, folder)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Engine
-from celltcp.campaign.origin_fields import MadeOf
+
+if TYPE_CHECKING:
+    from celltcp.campaign.origin_fields import MadeOf
 
 
 def origin_of(

@@ -1,27 +1,22 @@
-"""Runner of jobs: on several threads, resumable, with the tables in the order of the jobs."""
+"""Runner of jobs: on threads or elsewhere, resumable, with the tables in the order of the jobs."""
 
 from __future__ import annotations
 
-import itertools
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError, InternalError, KernelEngineError, available_threads, run_batch
-from celltcp.campaign.cluster import Cluster, ClusterLostError, Workers
 from celltcp.campaign.jobs import Job
-from celltcp.campaign.shards import Shards
-from celltcp.campaign.sinks import Collector, InMemory
-from celltcp.campaign.worker import Task, WorkerRequirement, chunks_task, unpacked
-from celltcp.results.columns import text_array_of
-from celltcp.results.folder import prepare_folder
-from celltcp.results.tables import TABLES
-from celltcp.results.working import PARTS, remove_working, working_folder
+from celltcp.results.tables import OPTIONAL, TABLES
+
+if TYPE_CHECKING:
+    from celltcp.campaign.shards import Shards
 
 #: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]
@@ -29,10 +24,6 @@ Progress = Callable[[float], None]
 #: Most runs and most simulated seconds of a chunk, whose tables are in memory at a time.
 _CHUNK_RUNS = 256
 _CHUNK_S = 300.0
-
-#: Most chunks of a task of a cluster, and fewest tasks of a thread unless it has single chunks.
-MOST_TOGETHER = 8
-_TASKS_PER_THREAD = 4
 
 #: Fewest runs that the engine is handed at a time: it takes no memory for a million, and seldom pauses.
 _BATCH_RUNS = 8192
@@ -70,6 +61,50 @@ class Interrupted(KeyboardInterrupt):
         self.folder = folder
 
 
+class Collector(Protocol):
+    """Takes the tables of a campaign, for several runs at a time, in the order of the runs."""
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+
+
+class InMemory:
+    """Tables that are kept in memory."""
+
+    def __init__(self, tables: Sequence[str] = TABLES) -> None:
+        """Takes the names of the tables that are kept."""
+        self._parts: dict[str, list[pa.Table]] = {name: [] for name in tables}
+
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Appends the rows of some runs."""
+        for name, parts in self._parts.items():
+            if name in tables:
+                parts.append(tables[name])
+
+    def finish(self) -> dict[str, pa.Table]:
+        """Returns the joined tables; optional ones without rows are left out."""
+        tables = {name: pa.concat_tables(parts) for name, parts in self._parts.items() if parts}
+        return {name: table for name, table in tables.items() if name not in OPTIONAL or len(table)}
+
+
+class ClusterLostError(CelltcpError):
+    """Loss of the scheduler; what is finished is kept, and the same command goes on."""
+
+    #: Exit code of the command: the same one may succeed later.
+    exit_code = os.EX_TEMPFAIL
+
+
+class RemoteWorkers(Protocol):
+    """Workers that are not threads of this process, as those of a cluster."""
+
+    def run(self, going: RunState) -> None:
+        """Does the missing runs."""
+
+
+#: Runs at a time on this machine (on all cores that the process may use if None), or other workers.
+Workers = int | RemoteWorkers | None
+
+
 def run_jobs(
     jobs: Sequence[Job],
     *,
@@ -91,6 +126,8 @@ def run_jobs(
     collected = InMemory(tables)
     run_groups([(jobs, collected)], workers=workers, folder=folder, progress=progress)
     if folder is not None:
+        from celltcp.results.working import PARTS, remove_working
+
         remove_working(Path(folder) / PARTS)
     return collected.finish()
 
@@ -114,13 +151,17 @@ def run_groups(
     """
     if isinstance(workers, int) and workers < 1:
         raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
-    shards = Shards(working_folder(prepare_folder(folder) / PARTS), finished) if folder else None
-    going = _RunState(groups, shards, progress)
+    shards = None
+    if folder:
+        from celltcp.campaign.shards import shards_in
+
+        shards = shards_in(folder, finished)
+    going = RunState(groups, shards, progress)
     try:
-        if isinstance(workers, Cluster):
-            _on_cluster(going, workers)
-        else:
+        if workers is None or isinstance(workers, int):
             _run_local(going, workers or available_threads())
+        else:
+            workers.run(going)
     except KeyboardInterrupt:
         raise Interrupted(going.kept, going.total, folder) from None
     except (ClusterLostError, InternalError, KernelEngineError) as ended:
@@ -131,7 +172,7 @@ def run_groups(
     going.finish()
 
 
-def _run_local(going: _RunState, threads: int) -> None:
+def _run_local(going: RunState, threads: int) -> None:
     """Does the missing runs on threads of this process, some chunks after the others."""
     chunks = going.waiting()
     while some := _next_chunks(chunks):
@@ -143,7 +184,7 @@ def _run_local(going: _RunState, threads: int) -> None:
             batches: Mapping[str, pa.RecordBatch],
             complete: bool,
             missing: list[Job] = missing,
-            turns: Iterator[_Chunk] = turns,
+            turns: Iterator[Chunk] = turns,
         ) -> None:
             tables = {name: pa.Table.from_batches([batch]) for name, batch in batches.items()}
             going.save([missing[place] for place in places], tables)
@@ -158,9 +199,9 @@ def _run_local(going: _RunState, threads: int) -> None:
         going.finished += len(missing)
 
 
-def _next_chunks(chunks: Iterator[_Chunk]) -> list[_Chunk]:
+def _next_chunks(chunks: Iterator[Chunk]) -> list[Chunk]:
     """Returns the next chunks, which are handed to the engine together."""
-    taken: list[_Chunk] = []
+    taken: list[Chunk] = []
     runs = 0
     for chunk in chunks:
         taken.append(chunk)
@@ -170,40 +211,7 @@ def _next_chunks(chunks: Iterator[_Chunk]) -> list[_Chunk]:
     return taken
 
 
-def _on_cluster(going: _RunState, cluster: Cluster) -> None:
-    """Does the missing runs on a cluster, one or some chunks per task."""
-    sent: dict[int, list[_Chunk]] = {}
-    together = _chunks_per_task(going, cluster.threads())
-
-    def tasks() -> Iterator[Task]:
-        chunks = going.waiting()
-        for number in itertools.count():
-            some = list(itertools.islice(chunks, together))
-            if not some:
-                return
-            sent[number] = some
-            yield chunks_task([chunk.missing for chunk in some])
-
-    engines = {job.engine for jobs, _ in going.groups for job in jobs[:1]}
-    for number, done in cluster.results(tasks(), [WorkerRequirement.of(each) for each in engines]):
-        for chunk, packed in zip(sent.pop(number), done, strict=True):
-            tables = unpacked(packed)
-            going.save(chunk.missing, tables)
-            going.finished += len(chunk.missing)
-            going.done(chunk, tables)
-        going.report_progress(0.0, 0)
-
-
-def _chunks_per_task(going: _RunState, threads: int) -> int:
-    """Returns the chunks of a task: many make it cheap, and each thread is to get some tasks."""
-    chunks = 0.0
-    for jobs, _ in going.groups:
-        length_s = jobs[0].scenario.duration_s if jobs else 0.0
-        chunks += max(len(jobs) / _CHUNK_RUNS, len(jobs) * length_s / _CHUNK_S)
-    return min(max(int(chunks / (_TASKS_PER_THREAD * max(threads, 1))), 1), MOST_TOGETHER)
-
-
-class _RunState:
+class RunState:
     """State of a campaign that is going on: its chunks, and how many of its runs are done."""
 
     def __init__(
@@ -224,20 +232,29 @@ class _RunState:
         self._shards = shards
         self._progress = progress
         #: Chunks that are not collected yet, in their order.
-        self._turns: deque[_Chunk] = deque()
+        self._turns: deque[Chunk] = deque()
 
     @property
     def is_watched(self) -> bool:
         """Whether progress is asked for."""
         return self._progress is not None
 
-    def waiting(self) -> Iterator[_Chunk]:
+    @property
+    def chunks(self) -> float:
+        """About how many chunks there are."""
+        count = 0.0
+        for jobs, _ in self.groups:
+            length_s = jobs[0].scenario.duration_s if jobs else 0.0
+            count += max(len(jobs) / _CHUNK_RUNS, len(jobs) * length_s / _CHUNK_S)
+        return count
+
+    def waiting(self) -> Iterator[Chunk]:
         """Yields the chunks of which runs are missing, which then wait to be collected."""
         for jobs, collector in self.groups:
             for chunk in chunks_of(jobs):
                 has = self._shards
                 missing = [job for job in chunk if job not in has] if has else chunk
-                made = _Chunk(chunk, missing, collector)
+                made = Chunk(chunk, missing, collector)
                 self._turns.append(made)
                 if missing:
                     yield made
@@ -250,7 +267,7 @@ class _RunState:
             self._shards.write(jobs, tables)
             self.kept += len(jobs)
 
-    def done(self, chunk: _Chunk, tables: dict[str, pa.Table]) -> None:
+    def done(self, chunk: Chunk, tables: dict[str, pa.Table]) -> None:
         """Takes the tables of the missing runs of a chunk."""
         chunk.fresh = tables
         self._collect()
@@ -278,7 +295,7 @@ class _RunState:
 
 
 @dataclass
-class _Chunk:
+class Chunk:
     """Consecutive jobs of a group, whose tables are collected together."""
 
     jobs: Sequence[Job]
@@ -292,12 +309,12 @@ class _Chunk:
         """Hands over the tables that were just made, and those of finished runs from the shards."""
         fresh_numbers = {job.number for job in self.missing}
         kept = [job for job in self.jobs if job.number not in fresh_numbers]
-        parts = [self.fresh] if self.fresh else []
+        tables = self.fresh or {}
         if shards is not None and kept:
-            parts += shards.rows(kept)
-        # Tables without rows have lost their labels in a shard.
-        labels = list(dict.fromkeys(job.cca for job in self.jobs))
-        self.collector.add(_merged(parts, labels) if kept else parts[0])
+            # Tables without rows have lost their labels in a shard.
+            labels = list(dict.fromkeys(job.cca for job in self.jobs))
+            tables = shards.joined(kept, tables, labels)
+        self.collector.add(tables)
 
 
 def chunks_of(jobs: Sequence[Job]) -> Iterator[list[Job]]:
@@ -313,41 +330,3 @@ def chunks_of(jobs: Sequence[Job]) -> Iterator[list[Job]]:
         seconds += length
     if chunk:
         yield chunk
-
-
-def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
-    """Joins tables of different runs into one batch, in the order of the runs' numbers.
-
-    Args:
-        parts: tables of some runs.
-        labels: of all runs in their order.
-    """
-    known = text_array_of(labels)
-    joined = {}
-    for name in TABLES:
-        # Optional tables without rows are not among finished results.
-        mine = [part[name] for part in parts if name in part]
-        if not mine:
-            continue
-        first = mine[0]
-        table = pa.concat_tables([_plain(each) for each in mine])
-        table = table.take(pc.sort_indices(table["run"]))
-        for place in _labelled(first):
-            texts = table.column(place).combine_chunks()
-            coded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
-            table = table.set_column(place, first.schema.field(place), coded)
-        joined[name] = table
-    return joined
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """Returns the table with labels as texts."""
-    for place in _labelled(table):
-        name = table.schema.field(place).name
-        table = table.set_column(place, name, table.column(place).cast(pa.string()))
-    return table
-
-
-def _labelled(table: pa.Table) -> list[int]:
-    """Returns the indices of columns whose values are labels of runs."""
-    return [place for place, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]

@@ -8,9 +8,9 @@ from numbers import Integral
 from pathlib import Path
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.campaign.cluster import Cluster, Workers
 from celltcp.campaign.engines import Engine, engine
-from celltcp.campaign.plan import Campaign
+from celltcp.campaign.jobs import Campaign
+from celltcp.campaign.run import Workers
 from celltcp.scenarios.ccas import OWN, through
 from celltcp.scenarios.ccas import chosen as chosen_ccas
 from celltcp.scenarios.changes import Changes, override_texts
@@ -36,6 +36,8 @@ def workers_of(jobs: int | None, cluster: str | None) -> Workers:
             f"jobs: {jobs} is given beside the cluster {cluster}, whose workers decide how many run at "
             "a time; give one of them"
         )
+    from celltcp.campaign.cluster import Cluster
+
     return Cluster(cluster)
 
 

@@ -8,23 +8,42 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.jobs import Job
 from celltcp.results.checked import read_checked
-from celltcp.results.columns import array_of, numbers
-from celltcp.results.folder import LOG, about_in
+from celltcp.results.columns import array_of, numbers, text_array_of
+from celltcp.results.folder import LOG, about_in, prepare_folder
 from celltcp.results.keys import Keys
 from celltcp.results.manifest import Manifest, manifest_of, read_manifest
 from celltcp.results.parquet_writer import write_table
 from celltcp.results.tables import TABLES
-from celltcp.results.working import INDEX, checked_name, leftovers, remove_checked, staging
+from celltcp.results.working import (
+    INDEX,
+    PARTS,
+    checked_name,
+    leftovers,
+    remove_checked,
+    staging,
+    working_folder,
+)
 
 #: Kind of the index of a shard. Its `about` has the number of each run in the tables, by the job's key.
 _KIND = "shard"
 
 #: Field of the index with these numbers.
 _RUNS = "runs"
+
+
+def shards_in(folder: str | Path, finished: Sequence[Path] = ()) -> Shards:
+    """Returns the shards of unfinished results in a folder, which is made unless it is there.
+
+    Args:
+        folder: folder of the results.
+        finished: folders with results, whose runs count as those of shards.
+    """
+    return Shards(working_folder(prepare_folder(folder) / PARTS), finished)
 
 
 class Shards:
@@ -86,7 +105,20 @@ class Shards:
         self._indices[shard] = index
         self._places.update({job.key: (shard, job.number) for job in jobs})
 
-    def rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:
+    def joined(
+        self, jobs: Sequence[Job], fresh: Mapping[str, pa.Table], labels: list[str]
+    ) -> dict[str, pa.Table]:
+        """Returns the tables of these jobs and of others, in the order of the numbers of the jobs.
+
+        Args:
+            jobs: jobs whose tables are in shards.
+            fresh: tables of other jobs; may be empty.
+            labels: of all of these jobs, in their order.
+        """
+        parts = [fresh] if fresh else []
+        return _merged([*parts, *self._rows(jobs)], labels)
+
+    def _rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:
         """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
         wanted: dict[Path, dict[int, int]] = {}
         for job in jobs:
@@ -132,3 +164,41 @@ def _renumbered(table: pa.Table, changed: Mapping[int, int]) -> pa.Table:
     mine = table.take(array_of(np.flatnonzero(new >= 0)))
     runs = array_of(new[new >= 0].astype(np.uint32))
     return mine.set_column(0, mine.schema.field(0), runs)
+
+
+def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
+    """Joins tables of different runs into one batch, in the order of the runs' numbers.
+
+    Args:
+        parts: tables of some runs.
+        labels: of all runs in their order.
+    """
+    known = text_array_of(labels)
+    joined = {}
+    for name in TABLES:
+        # Optional tables without rows are not among finished results.
+        mine = [part[name] for part in parts if name in part]
+        if not mine:
+            continue
+        first = mine[0]
+        table = pa.concat_tables([_plain(each) for each in mine])
+        table = table.take(pc.sort_indices(table["run"]))
+        for place in _labelled(first):
+            texts = table.column(place).combine_chunks()
+            coded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
+            table = table.set_column(place, first.schema.field(place), coded)
+        joined[name] = table
+    return joined
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Returns the table with labels as texts."""
+    for place in _labelled(table):
+        name = table.schema.field(place).name
+        table = table.set_column(place, name, table.column(place).cast(pa.string()))
+    return table
+
+
+def _labelled(table: pa.Table) -> list[int]:
+    """Returns the indices of columns whose values are labels of runs."""
+    return [place for place, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]

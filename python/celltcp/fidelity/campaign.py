@@ -10,7 +10,9 @@ from pathlib import Path
 from celltcp._core import CelltcpError, __version__
 from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import Engine
-from celltcp.campaign.plan import Campaign, check_folders, run_campaigns
+from celltcp.campaign.folders import check_folders
+from celltcp.campaign.jobs import Campaign
+from celltcp.campaign.plan import run_campaigns
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.differences import Fidelity, Judgement, judge_case

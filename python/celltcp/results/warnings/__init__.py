@@ -67,14 +67,14 @@ def memory_pressure(results: Results) -> list[str]:
     runs = results.tables["runs"]
     if "memory_pressures" not in runs.column_names:
         return []
-    found: dict[str, list[bool]] = {}
+    result: dict[str, list[bool]] = {}
     for cca, pressures in rows_of(runs, "cca", "memory_pressures"):
-        found.setdefault(cca, []).append((pressures or 0) > 0)
-    names = labels(found)
+        result.setdefault(cca, []).append((pressures or 0) > 0)
+    names = labels(result)
     return [
         f"{names[cca]}: the kernel's TCP ran short of memory in {sum(starved)} of {len(starved)} "
         "runs, in which windows shrink that hosts of their own would have; fewer flows or "
         "smaller buffers (tcp.receive_buffer_max, tcp.send_buffer_max) avoid it"
-        for cca, starved in found.items()
+        for cca, starved in result.items()
         if any(starved)
     ]

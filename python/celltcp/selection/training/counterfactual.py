@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from celltcp._core import Scenario, outcome_parts
-from celltcp.campaign.cluster import Cluster, Workers
+from celltcp.campaign.cluster import Cluster
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
-from celltcp.campaign.run import run_jobs
+from celltcp.campaign.run import Workers, run_jobs
 from celltcp.results.rows import spans
 from celltcp.results.selectors import measures_of
 from celltcp.scenarios.requirements import OWN

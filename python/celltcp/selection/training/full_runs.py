@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from celltcp.campaign.cluster import Workers
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
-from celltcp.campaign.run import run_jobs
+from celltcp.campaign.run import Workers, run_jobs
 from celltcp.selection.slot_measures import MEASURED, of_first_flow
 from celltcp.selection.training.counterfactual import at_once, by_run, parts_on
 from celltcp.selection.training.families import Network

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from celltcp.campaign.cluster import Workers
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
-from celltcp.campaign.run import run_jobs
+from celltcp.campaign.run import Workers, run_jobs
 from celltcp.selection.slot_measures import MEASURED, Parts, of_first_flow
 from celltcp.selection.training.counterfactual import (
     Outcomes,

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from celltcp._core import CelltcpError, describe_cca, describe_policy, sealed_text, selection_features
-from celltcp.campaign.cluster import Workers
 from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
 from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.run import Workers
 from celltcp.campaign.run_settings import workers_of
 from celltcp.scenarios.ccas import chosen
 from celltcp.selection.candidates import DEFAULT

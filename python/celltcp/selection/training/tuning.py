@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pandas as pd
 from scipy.stats import ttest_1samp
 
-from celltcp.campaign.cluster import Workers
 from celltcp.campaign.engines import Engine
+from celltcp.campaign.run import Workers
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import FittedTree

@@ -1,12 +1,12 @@
-"""Collectors: destinations of a campaign's tables, in memory or in a folder."""
+"""Collector in a folder: writes the tables of a campaign as rows come."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,32 +16,6 @@ from celltcp.results.publishing import publish
 from celltcp.results.stored_tables import DISPENSABLE_FILES, StoredTables
 from celltcp.results.tables import OPTIONAL, TABLES
 from celltcp.results.working import staging
-
-
-class Collector(Protocol):
-    """Takes the tables of a campaign, for several runs at a time, in the order of the runs."""
-
-    def add(self, tables: Mapping[str, pa.Table]) -> None:
-        """Appends the rows of some runs."""
-
-
-class InMemory:
-    """Tables that are kept in memory."""
-
-    def __init__(self, tables: Sequence[str] = TABLES) -> None:
-        """Takes the names of the tables that are kept."""
-        self._parts: dict[str, list[pa.Table]] = {name: [] for name in tables}
-
-    def add(self, tables: Mapping[str, pa.Table]) -> None:
-        """Appends the rows of some runs."""
-        for name, parts in self._parts.items():
-            if name in tables:
-                parts.append(tables[name])
-
-    def finish(self) -> dict[str, pa.Table]:
-        """Returns the joined tables; optional ones without rows are left out."""
-        tables = {name: pa.concat_tables(parts) for name, parts in self._parts.items() if parts}
-        return {name: table for name, table in tables.items() if name not in OPTIONAL or len(table)}
 
 
 class InFolder:

@@ -1,0 +1,153 @@
+"""Campaigns in folders: what is in them already is not run again, and nothing else in them is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.folder_collector import InFolder
+from celltcp.campaign.jobs import Campaign
+from celltcp.campaign.run import Progress, Workers, run_groups
+from celltcp.results.folder import about_in, check_no_link
+from celltcp.results.folder_lock import (
+    check_pictures,
+    check_replaceable,
+    check_runs,
+    keys_of_parts,
+    locked_folder,
+)
+from celltcp.results.keys import Keys
+from celltcp.results.publishing import finish_interrupted, list_files, remove_pictures
+from celltcp.results.stored_tables import StoredTables
+from celltcp.results.tables import TABLES, Results, read_results
+from celltcp.results.working import PARTS, check_folder, remove_working
+
+#: Files that the results of a campaign consist of.
+_FILES = tuple(f"{name}.parquet" for name in TABLES)
+
+
+def run_in_folder(
+    campaigns: Sequence[Campaign],
+    folder: Path,
+    *,
+    workers: Workers = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> list[Results]:
+    """Runs what folders of campaigns do not have yet, and returns the results of all.
+
+    Args:
+        campaigns: campaigns with folders.
+        folder: folder that these are in; it keeps finished runs until all are done.
+        workers: runs at a time, all cores unless given; or a cluster.
+        overwrite: whether other results in the folders may be replaced.
+        progress: called with the share that is done.
+
+    Raises:
+        CelltcpError: if a folder holds other results, or another command writes to it.
+    """
+    _check_places(campaigns, folder)
+    with locked_folder(folder):
+        check_folders(campaigns, folder, overwrite=overwrite)
+        if folder not in [each.folder for each in campaigns]:
+            check_pictures(folder, overwrite=overwrite)
+            list_files(folder)
+        if overwrite and not any(_continues(each) for each in campaigns):
+            remove_working(folder / PARTS)
+        return _run(campaigns, workers, folder, progress)
+
+
+def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool = False) -> None:
+    """Makes sure that the folders of campaigns hold nothing that would be lost.
+
+    What killed commands have begun to write there is ended first.
+
+    Args:
+        campaigns: campaigns with their folders.
+        root: folder that these are in.
+        overwrite: whether other results may be replaced.
+
+    Raises:
+        CelltcpError: if one holds other results, which may not be replaced, or is a link.
+    """
+    _check_places(campaigns, root)
+    for each in campaigns:
+        if each.folder is not None:
+            finish_interrupted(each.folder)
+            check_replaceable(each.folder, each.origin, _FILES, overwrite=overwrite)
+
+
+def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
+    """Makes sure that no folder of a campaign is a link or holds a working folder of another origin."""
+    for each in campaigns:
+        if each.folder is not None:
+            check_no_link(root, each.folder)
+            check_folder(each.folder)
+
+
+def _are_of(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
+    """Returns whether all runs with these keys are of the campaigns."""
+    planned = [Keys.from_meta(each.origin) or Keys(()) for each in campaigns]
+    return all(any(key in mine for mine in planned) for key in keys)
+
+
+def _continues(campaign: Campaign) -> bool:
+    """Returns whether kept runs belong to the campaign."""
+    folder = campaign.folder
+    if folder is None:
+        return False
+    try:
+        check_runs(folder, campaign.origin)
+    except CelltcpError:
+        return False
+    return True
+
+
+def _finished(campaign: Campaign) -> Results | None:
+    """Returns the very results of a campaign that its folder has already."""
+    folder = campaign.folder
+    if folder is None:
+        return None
+    try:
+        if about_in(folder) != campaign.origin:
+            return None
+        result = read_results(folder)
+    except CelltcpError:
+        return None
+    return Results(StoredTables(folder, list(result.tables)), campaign.origin, is_repeat=True)
+
+
+def _run(
+    campaigns: Sequence[Campaign], workers: Workers, folder: Path, progress: Progress | None
+) -> list[Results]:
+    """Runs what is missing, and returns the results of all campaigns."""
+    finished = [_finished(each) for each in campaigns]
+    missing = [
+        (each, each.folder)
+        for each, results in zip(campaigns, finished, strict=True)
+        if results is None and each.folder is not None
+    ]
+    if not missing:
+        if _are_of(campaigns, keys_of_parts(folder)):
+            # Left by a command that was killed when all was done.
+            remove_working(folder / PARTS)
+        return [results for results in finished if results is not None]
+    places = [place for _, place in missing]
+    for place in (folder, *places):
+        remove_pictures(place)
+    collectors = [InFolder(place, each.origin) for each, place in missing]
+    groups = [(each.jobs, collector) for (each, _), collector in zip(missing, collectors, strict=True)]
+    try:
+        run_groups(groups, workers=workers, folder=folder, finished=places, progress=progress)
+        made = [
+            Results(collector.finish(), each.origin)
+            for (each, _), collector in zip(missing, collectors, strict=True)
+        ]
+    except BaseException:
+        for collector in collectors:
+            collector.abandon()
+        raise
+    remove_working(folder / PARTS)
+    fresh = iter(made)
+    return [results if results is not None else next(fresh) for results in finished]
