@@ -29,6 +29,15 @@ def test_help_and_version_import_no_command_and_no_table(option: str, tmp_path: 
     assert not {"numpy", "pyarrow", "pandas", "matplotlib", "rich"} & result
 
 
+def test_a_comparison_on_the_terminal_imports_few_modules(tmp_path: Path) -> None:
+    arguments = ("steady-20-68", "--cca", "cubic", "--runs", "1", "--duration", "100ms")
+    found = imported("compare", *arguments, folder=tmp_path)
+    own = {name for name in found if name.partition(".")[0] == "celltcp"}
+    # The module that runs is `__main__`, and is not among those that are imported.
+    assert len(own) <= 44, sorted(own)
+    assert not {"pyarrow.compute", "pyarrow.parquet", "distributed"} & found
+
+
 #: Runs that are over at once.
 _SHORT = ("--cca", "cubic,auto", "--runs", "2", "--duration", "500ms")
 

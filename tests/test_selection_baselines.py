@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from celltcp.present.console import wide_console
+from celltcp.present.terminal import wide_console
 from celltcp.selection.baselines import baselines_of, family_of
 from celltcp.selection.cases import cases_of
 from celltcp.selection.tables.baseline import print_baselines

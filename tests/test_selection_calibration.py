@@ -15,7 +15,7 @@ import pytest
 
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Job
-from celltcp.present.console import wide_console
+from celltcp.present.terminal import wide_console
 from celltcp.scenarios.scenario_list import expand_scenarios
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.calibration import calibration_of, expectations_of, expected_of, reliability_of

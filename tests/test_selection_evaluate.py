@@ -17,7 +17,7 @@ from celltcp._core import memory_text
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import run_jobs
-from celltcp.present.console import wide_console
+from celltcp.present.terminal import wide_console
 from celltcp.scenarios.scenario_list import expand_scenarios, short_name
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, pairwise_of, relative, summary_of

@@ -100,6 +100,18 @@ class RunSettings:
         if not (isinstance(self.seed, Integral) and 0 <= self.seed <= MAX_SEED):
             raise CelltcpError(f"seed: {self.seed!r} is not a number from 0 to {MAX_SEED}")
 
+    def prepare_out(self) -> Path | None:
+        """Makes the folder of results, and returns it; None if results are not saved.
+
+        Raises:
+            CelltcpError: if it cannot be written.
+        """
+        if not self.out:
+            return None
+        from celltcp.results.folder import prepare_folder
+
+        return prepare_folder(self.out)
+
     @property
     def workers(self) -> Workers:
         """Where the runs are done: number of threads of this machine, or a cluster."""

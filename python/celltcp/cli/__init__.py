@@ -9,9 +9,7 @@ import click
 
 from celltcp._core import __version__
 from celltcp.cli.commands import Commands, OnDemand
-from celltcp.cli.faults import exit_code_of
-from celltcp.cli.spelling import ascii_fallback
-from celltcp.cli.streams import ReaderGone, checked_streams
+from celltcp.cli.streams import ReaderGone, ascii_fallback, checked_streams
 
 
 def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -97,4 +95,6 @@ def _run_command() -> None:
     except (SystemExit, ReaderGone):
         raise
     except BaseException as fault:
+        from celltcp.cli.faults import exit_code_of
+
         sys.exit(exit_code_of(fault))

@@ -90,8 +90,8 @@ def _radio(runs: int) -> BenchOutcome:
     from rich.table import Table
 
     from celltcp.bench import radio
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
 
     console = wide_console()
     figures: dict[str, object] = {}

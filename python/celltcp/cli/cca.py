@@ -41,8 +41,8 @@ def cca(name: str | None, as_json: bool) -> None:
 def _print_catalogue(entries: list[CcaEntry]) -> None:
     from rich.table import Table
 
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
 
     table = Table()
     for heading in ("name", "family", "in Linux", "year", "reference"):
@@ -70,8 +70,8 @@ def _print_auto(as_json: bool) -> None:
     from rich.table import Table
 
     from celltcp._core import auto_parameters, builtin_policies
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
 
     if as_json:
         parameters: list[AutoParameter] = [
@@ -103,8 +103,8 @@ def _print_auto(as_json: bool) -> None:
 def _print_entry(entry: CcaEntry) -> None:
     from rich.table import Table
 
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
 
     console = wide_console()
     # Classes of users need not tell a year.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Iterator, MutableMapping
 
 import click
 
-from celltcp.cli.json_schema import add_schemas
 from celltcp.cli.verbosity import add_verbosity
 from celltcp.interrupts import leaving_at_once
 
@@ -46,7 +46,7 @@ class OnDemand(MutableMapping[str, click.Command]):
             with leaving_at_once():
                 result = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
             add_verbosity(result)
-            add_schemas(result, (name,))
+            _add_schemas(result, (name,))
             self._known[name] = result
         return result
 
@@ -70,3 +70,30 @@ class Commands(click.Group):
         """Writes the list of the commands as click does."""
         named = [click.Command(name, help=sentence) for name, sentence in SENTENCES.items()]
         click.Group(commands=named).format_commands(context, formatter)
+
+
+def _add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
+    """Adds --json-schema to a command that has --json, and to all below it."""
+    if any("--json" in each.opts for each in command.params):
+        name = " ".join(path)
+
+        def show(context: click.Context, _: click.Parameter, asked: bool) -> None:
+            if asked and not context.resilient_parsing:
+                from celltcp.cli.json_schema import schema_of
+
+                click.echo(json.dumps(schema_of(name), indent=1))
+                context.exit()
+
+        command.params.append(
+            click.Option(
+                ["--json-schema"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=show,
+                help="Print the JSON Schema of what --json writes, and exit.",
+            )
+        )
+    if isinstance(command, click.Group):
+        for each, below in command.commands.items():
+            _add_schemas(below, (*path, each))

@@ -16,7 +16,7 @@ from celltcp.cli.options import (
     takes_settings,
 )
 from celltcp.cli.output import check_json, print_result, print_trace_summary
-from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import progress_bar
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -49,7 +49,6 @@ def compare(
     all.
     """
     from celltcp.comparison.run import compare_with
-    from celltcp.results.folder import prepare_folder
     from celltcp.scenarios.scenarios import names_one
 
     check_json(json_file)
@@ -61,7 +60,7 @@ def compare(
     (scenario,) = scenarios
     loaded = settings.load(scenario)
     print_trace_summary(loaded)
-    folder = prepare_folder(settings.out) if settings.out else None
+    folder = settings.prepare_out()
     with progress_bar("comparing") as progress:
         result = compare_with(loaded, settings.applied(), progress)
     print_result(result.to_json, json_file, lambda: print_comparison(result, published))

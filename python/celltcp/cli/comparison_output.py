@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.output import draw, is_drawn
-from celltcp.present.console import fit_to_width, wide_console
+from celltcp.present.terminal import fit_to_width, wide_console
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def _draw_explained(result: Comparison, folder: Path) -> None:
 def print_comparison(result: Comparison, published: bool = False) -> None:
     """Prints the table of means with intervals, and the recommendation; published means on demand."""
     from celltcp.campaign.provenance import ran_by
-    from celltcp.comparison.report.tables import (
+    from celltcp.comparison.tables import (
         figures_table,
         means_table,
         shares_table,
@@ -49,7 +49,6 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
         verdict_text,
     )
     from celltcp.present.terminal import terminal_table
-    from celltcp.results.selectors import used_in
     from celltcp.scenarios.cca_mix import labels
 
     names = labels(result.ccas)
@@ -63,9 +62,12 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
         console.print(subject, highlight=False)
     if result.several_flows:
         console.print(terminal_table(shares_table(result)))
-    for used in used_in(result.results):
-        flow = f", {used.flow}" if "+" in used.lineup else ""
-        console.print(f"{names[used.lineup]}{flow}: {used}", markup=False)
+    if "decisions" in result.results.tables:
+        from celltcp.results.selectors import used_in
+
+        for used in used_in(result.results):
+            flow = f", {used.flow}" if "+" in used.lineup else ""
+            console.print(f"{names[used.lineup]}{flow}: {used}", markup=False)
     if not result.randomness:
         console.print(
             "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
@@ -96,7 +98,7 @@ def _print_published(result: Comparison) -> None:
 
 def print_fitting(console: Console, table: Table) -> None:
     """Prints a table of metrics without the columns for which there is no room, and says which."""
-    from celltcp.comparison.report.tables import DROPPABLE
+    from celltcp.comparison.tables import DROPPABLE
     from celltcp.present.terminal import terminal_table
 
     called = {column.name: column.title for column in table.columns}

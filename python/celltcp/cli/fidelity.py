@@ -11,8 +11,7 @@ import click
 from celltcp.cli.options import draws, option, options
 from celltcp.cli.output import check_json, other_names, print_result
 from celltcp.cli.packetdrill import packetdrill
-from celltcp.cli.progress import progress_bar
-from celltcp.cli.verbosity import note
+from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
     from celltcp.fidelity.differences import Fidelity
@@ -177,9 +176,8 @@ def print_fidelity(result: Fidelity) -> None:
     from celltcp.fidelity.cases import group_titles
     from celltcp.fidelity.report.tables import group_table
     from celltcp.fidelity.rows import LEGEND
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import terminal_table
+    from celltcp.present.terminal import terminal_table, wide_console
 
     console = wide_console(_PAGE)
     for group, title in group_titles().items():
@@ -198,9 +196,8 @@ def print_fidelity(result: Fidelity) -> None:
 def print_distribution(result: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
     from celltcp.fidelity.report.tables import beyond_table, quantiles_table, traits_table
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import terminal_table
+    from celltcp.present.terminal import terminal_table, wide_console
 
     console = wide_console()
     print_table(console, terminal_table(quantiles_table(result)))

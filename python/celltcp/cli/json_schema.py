@@ -1,12 +1,9 @@
-"""Option --json-schema: the JSON Schema of what a command writes with --json."""
+"""JSON Schema of what each command writes with --json."""
 
 from __future__ import annotations
 
-import json
 import pkgutil
 from typing import Any
-
-import click
 
 #: Types of the outcomes by command, as module and name in it; where there are several, the output is of
 #: one of them. The modules are imported when a schema is asked for.
@@ -46,28 +43,3 @@ def schema_of(command: str) -> dict[str, Any]:
         **(outcomes[0] if len(outcomes) == 1 else {"anyOf": outcomes}),
         "$defs": writer.definitions,
     }
-
-
-def add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
-    """Adds --json-schema to a command that has --json, and to all below it."""
-    if any("--json" in each.opts for each in command.params):
-        name = " ".join(path)
-
-        def show(context: click.Context, _: click.Parameter, asked: bool) -> None:
-            if asked and not context.resilient_parsing:
-                click.echo(json.dumps(schema_of(name), indent=1))
-                context.exit()
-
-        command.params.append(
-            click.Option(
-                ["--json-schema"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=show,
-                help="Print the JSON Schema of what --json writes, and exit.",
-            )
-        )
-    if isinstance(command, click.Group):
-        for each, below in command.commands.items():
-            add_schemas(below, (*path, each))

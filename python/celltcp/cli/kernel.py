@@ -80,8 +80,8 @@ def status(as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
 
     console = wide_console()
     if result["kernels"]:

@@ -250,9 +250,9 @@ def _register_files(context: click.Context, __: click.Parameter, files: tuple[st
     # The shell's completion is no reason to run a file.
     if context.resilient_parsing:
         return
-    from celltcp.scenarios.own_cca import register_file
-
     for file in files:
+        from celltcp.scenarios.own_cca import register_file
+
         note_early(f"{file}: runs as code of celltcp, with all your rights")
         register_file(file)
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def check_json(json_file: str | None) -> None:
     """Makes sure, before anything runs, that the file of `--json` can be written, and none is lost."""
-    from celltcp.files.replacing import JSON, check_output
-
     if json_file not in (None, "-"):
+        from celltcp.files.replacing import JSON, check_output
+
         check_output(Path(str(json_file)), JSON, inputs=other_names("json_file"))
 
 

@@ -38,8 +38,8 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     from rich.table import Table
 
     from celltcp.fidelity.packetdrill import FAILED, NOT_APPLICABLE, PASSED, count, missing
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
 
     console = wide_console()
     counted = count(outcomes)

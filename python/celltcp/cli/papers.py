@@ -9,7 +9,7 @@ import click
 
 from celltcp.cli.options import draws, option, options
 from celltcp.cli.output import check_json, draw, print_result
-from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -192,7 +192,7 @@ def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:
 
 
 def _print(result: Sequence[Outcome]) -> None:
-    from celltcp.present.console import wide_console
+    from celltcp.present.terminal import wide_console
     from celltcp.publications.tables import print_outcome
 
     console = wide_console()
@@ -254,7 +254,7 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
     """Runs experiments for each value of the conditions that are not published and matter for them."""
     from dataclasses import replace
 
-    from celltcp.present.console import wide_console
+    from celltcp.present.terminal import wide_console
     from celltcp.publications.tables import print_sweep
 
     console = wide_console()

@@ -10,8 +10,7 @@ import click
 
 from celltcp.cli.options import draws, option
 from celltcp.cli.output import check_json, draw, print_result
-from celltcp.cli.progress import progress_bar
-from celltcp.cli.verbosity import note
+from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,16 +1,13 @@
-"""Progress: a bar on a terminal that counts runs, and lines with --verbose elsewhere."""
+"""Progress of runs: a bar on a terminal, and lines elsewhere."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
-
-from celltcp.cli.verbosity import is_quiet, is_verbose
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -20,30 +17,8 @@ _BETWEEN_S = 5.0
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[float], None] | None]:
-    """Gives what to call with the share that is done; None where nobody watches."""
-    with stages_bar() as stages:
-        yield (lambda share: stages(label, share)) if stages else None
-
-
-@contextmanager
-def stages_bar() -> Iterator[Callable[[str, float], None] | None]:
-    """Shows a bar for work that has stages; yields the function to call with stage and share."""
-    if is_quiet():
-        yield None
-    elif sys.stderr.isatty():
-        with _bar() as told:
-            yield told
-    elif is_verbose():
-        lines = _Lines()
-        yield lines.told
-        lines.end()
-    else:
-        yield None
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[str, float], None]]:
+def bar() -> Iterator[Callable[[str, float], None]]:
+    """Shows a bar on the terminal; yields the function to call with stage and share."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -54,13 +29,13 @@ def _bar() -> Iterator[Callable[[str, float], None]]:
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         tasks: dict[str, TaskID] = {}
 
         def told(stage: str, share: float) -> None:
             if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=1.0, counted="")
-            bar.update(tasks[stage], completed=share, counted=done_text(share))
+                tasks[stage] = shown.add_task(stage, total=1.0, counted="")
+            shown.update(tasks[stage], completed=share, counted=done_text(share))
 
         yield told
 
@@ -75,7 +50,7 @@ def done_text(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-class _Lines:
+class Lines:
     """Lines of progress, one every few seconds, and the time taken at the end."""
 
     def __init__(self) -> None:
@@ -84,6 +59,7 @@ class _Lines:
         self._stage = self._last = ""
 
     def told(self, stage: str, share: float) -> None:
+        """Takes the share of a stage that is done, and prints a line if the last one was long ago."""
         now = time.monotonic()
         # A stage begins when the one before it was last heard of.
         if stage != self._stage:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option
-from celltcp.cli.progress import progress_bar
-from celltcp.cli.verbosity import note
+from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,8 +51,8 @@ def calibrate(
     """
     from pathlib import Path
 
-    from celltcp.present.console import wide_console
     from celltcp.present.style import save
+    from celltcp.present.terminal import wide_console
     from celltcp.radio.calibration.fading import reports
     from celltcp.radio.calibration.highway import SCENARIO, drive
     from celltcp.radio.calibration.phone_logs import read_folder
@@ -93,7 +92,7 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
     The scenarios are those of the emulated testbed at low latency unless given.
     Published figures of the testbed stand below the table.
     """
-    from celltcp.present.console import wide_console
+    from celltcp.present.terminal import wide_console
     from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
 
     with progress_bar("RTT") as progress:

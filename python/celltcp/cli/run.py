@@ -14,8 +14,7 @@ from celltcp.cli.output import (
     print_result,
     print_trace_summary,
 )
-from celltcp.cli.progress import progress_bar
-from celltcp.cli.verbosity import note
+from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +78,6 @@ def run(
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.single_run import run_with
     from celltcp.files.replacing import check_output
-    from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
     if pcap_at and not pcap:
@@ -88,7 +86,7 @@ def run(
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_names("pcap"))
     loaded = settings.load(scenario)
     print_trace_summary(loaded)
-    folder = prepare_folder(settings.out) if settings.out else None
+    folder = settings.prepare_out()
     with progress_bar("running") as progress:
         result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
     print_result(result.to_json, json_file, lambda: _print_run(result))
@@ -100,8 +98,8 @@ def run(
 
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
-    from celltcp.present.console import wide_console
-    from celltcp.present.means import mean_text
+    from celltcp.present.section import mean_text
+    from celltcp.present.terminal import wide_console
     from celltcp.results.columns import records
     from celltcp.scenarios.cca_mix import counted, labels
 
@@ -139,8 +137,8 @@ def _print_decisions(result: SingleRun) -> None:
     """Prints the decisions of selectors: time, congestion controls, cause and reason."""
     from rich.table import Table
 
-    from celltcp.present.console import wide_console
     from celltcp.present.fit_table import print_table
+    from celltcp.present.terminal import wide_console
     from celltcp.results.columns import records
 
     flows = {flow["flow"]: flow["name"] for flow in records(result.results.tables["flows"])}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from celltcp.cli.comparison_output import draw_comparison, print_comparison, print_fitting
 from celltcp.cli.output import print_load_summary, print_result
-from celltcp.cli.progress import progress_bar
-from celltcp.present.console import wide_console
+from celltcp.cli.verbosity import progress_bar
+from celltcp.present.terminal import wide_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +21,10 @@ def compare_set(
 ) -> None:
     """Compares on each scenario, with a table for each and one of the means."""
     from celltcp.comparison.scenario_set import compare_loaded, folder_name, load_all
-    from celltcp.results.folder import prepare_folder
 
     loaded = load_all(given, settings)
     print_load_summary(loaded)
-    folder = prepare_folder(settings.out) if settings.out else None
+    folder = settings.prepare_out()
     with progress_bar("comparing") as progress:
         result = compare_loaded(loaded, settings, progress)
     print_result(result.to_json, json_file, lambda: _print_set(result, published))
@@ -36,7 +35,7 @@ def compare_set(
 
 def _print_set(result: ScenarioSet, published: bool) -> None:
     """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
-    from celltcp.comparison.report.tables import set_table
+    from celltcp.comparison.tables import set_table
     from celltcp.scenarios.cca_mix import labels
 
     for comparison in result.comparisons.values():

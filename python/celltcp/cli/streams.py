@@ -1,7 +1,11 @@
-"""Standard output and error: a reader that leaves, as `head` does, ends the command by SIGPIPE."""
+"""Standard output and error: readers that leave, and characters that a terminal may lack.
+
+A reader that leaves, as `head` does, ends the command by SIGPIPE.
+"""
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import signal
@@ -9,6 +13,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
+
+#: What is printed in place of a character.
+_SPELT = {"±": "+-", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
 
 
 class ReaderGone(BaseException):
@@ -91,3 +98,18 @@ def _end_by_sigpipe() -> None:
     os.kill(os.getpid(), signal.SIGPIPE)
     # The signal is blocked, or this is the first process of a container, which it does not end.
     os._exit(128 + signal.SIGPIPE)
+
+
+def ascii_fallback() -> None:
+    """Lets output in ASCII and the like spell what it lacks, rather than fail after all runs."""
+
+    def spelt(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        lacking = error.object[error.start : error.end]
+        return "".join(_SPELT.get(each, "?") for each in lacking), error.end
+
+    codecs.register_error("celltcp-spell", spelt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="celltcp-spell")

@@ -9,8 +9,8 @@ import click
 from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
 from celltcp.cli.output import check_json, draw, is_drawn, print_result, print_trace_summary
-from celltcp.cli.progress import progress_bar
-from celltcp.present.console import wide_console
+from celltcp.cli.verbosity import progress_bar
+from celltcp.present.terminal import wide_console
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -36,11 +36,10 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
     own, which celltcp show takes.
     """
     from celltcp.comparison.parameter_sweep import sweep_with
-    from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
     print_trace_summary(settings.load(scenario))
-    folder = prepare_folder(settings.out) if settings.out else None
+    folder = settings.prepare_out()
     with progress_bar("sweeping") as progress:
         result = sweep_with(scenario, vary, settings, progress)
     print_result(result.to_json, json_file, lambda: _print_sweep(result))
@@ -53,7 +52,7 @@ def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None
 def _print_sweep(result: Sweep) -> None:
     """Means with intervals, a row per value and congestion control."""
     from celltcp.campaign.provenance import ran_by
-    from celltcp.comparison.report.tables import sweep_table
+    from celltcp.comparison.tables import sweep_table
 
     about = next(iter(result.comparisons.values())).results.about
     console = wide_console()

@@ -1,6 +1,10 @@
-"""Options -q and -v: how much is said on standard error."""
+"""Options -q and -v: how much is said on standard error, notes and progress."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -63,3 +67,30 @@ def note(text: str) -> None:
     """Prints a line on standard error, unless that is to be quiet."""
     if not is_quiet():
         click.echo(text, err=True)
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[float], None] | None]:
+    """Gives what to call with the share that is done; None where nobody watches."""
+    with stages_bar() as stages:
+        yield (lambda share: stages(label, share)) if stages else None
+
+
+@contextmanager
+def stages_bar() -> Iterator[Callable[[str, float], None] | None]:
+    """Shows a bar for work that has stages; yields the function to call with stage and share."""
+    if is_quiet():
+        yield None
+    elif sys.stderr.isatty():
+        from celltcp.cli.progress import bar
+
+        with bar() as told:
+            yield told
+    elif is_verbose():
+        from celltcp.cli.progress import Lines
+
+        lines = Lines()
+        yield lines.told
+        lines.end()
+    else:
+        yield None

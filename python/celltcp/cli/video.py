@@ -9,8 +9,8 @@ import click
 from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
 from celltcp.cli.output import check_json, draw, is_drawn, print_load_summary, print_result
-from celltcp.cli.progress import progress_bar
-from celltcp.present.console import wide_console
+from celltcp.cli.verbosity import progress_bar
+from celltcp.present.terminal import wide_console
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -56,13 +56,12 @@ def video(
     if scenarios == ("check",):
         _check()
         return
-    from celltcp.results.folder import prepare_folder
     from celltcp.video.comparison import DEFAULT_SCENARIOS, compare_loaded_video, load_video_scenarios
 
     check_json(json_file)
     loaded = load_video_scenarios(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
     print_load_summary(next(iter(loaded.values())))
-    folder = prepare_folder(settings.out) if settings.out else None
+    folder = settings.prepare_out()
     with progress_bar("playing videos") as progress:
         result = compare_loaded_video(loaded, settings, progress)
     print_result(result.to_json, json_file, lambda: _print(result))

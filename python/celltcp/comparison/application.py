@@ -6,6 +6,7 @@ import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from celltcp.results.columns import rows_of
 from celltcp.results.statistics import MARGIN, estimate, paired_difference
@@ -81,6 +82,26 @@ def completed_share(results: Results, runs: Sequence[int]) -> list[float]:
             is_complete = completion_s is not None and not math.isnan(completion_s)
             done.setdefault(run, []).append(is_complete)
     return [sum(done[run]) / len(done[run]) if run in done else math.nan for run in runs]
+
+
+def served_by(
+    results: Results, columns: Mapping[str, Sequence[Any]], places: Mapping[str, Sequence[int]]
+) -> dict[str, dict[str, list[float]]]:
+    """Returns what the application got: values of the runs by figure and CCA.
+
+    Args:
+        results: of the campaign.
+        columns: those of the runs, as `run_table` has them.
+        places: those of the runs of each CCA in the columns.
+    """
+    known = {**columns, COMPLETED: completed_share(results, columns["run"])}
+    return {
+        each.figure: {
+            cca: [float(known[each.figure][at]) for at in mine] for cca, mine in places.items()
+        }
+        for each in CRITERIA
+        if each.figure in known
+    }
 
 
 def contradiction(

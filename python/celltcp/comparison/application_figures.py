@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celltcp.comparison.app_metrics import APP_METRICS, APPLICATIONS
+from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS
 from celltcp.results.columns import means_by, rows_of, text_array_of
 from celltcp.results.tables import Results
 

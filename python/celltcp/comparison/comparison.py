@@ -11,24 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import made_of
-from celltcp.comparison.app_metrics import APP_METRICS
-from celltcp.comparison.application import COMPLETED, CRITERIA, completed_share, contradiction
-from celltcp.comparison.metrics import METRICS
-from celltcp.comparison.outcome import (
-    ComparisonOutcome,
-    DifferenceRow,
-    OccasionalOutcome,
-    RunRow,
-)
+from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.comparison.runs import run_table
-from celltcp.comparison.shares import MeanShare, Share, shared_path
-from celltcp.results.columns import array_of, rows_of
-from celltcp.results.rows import json_interval, json_row, json_value
-from celltcp.results.selectors import used_in
+from celltcp.results.columns import array_of, numbers, rows_of
 from celltcp.results.statistics import Verdict, estimate, paired_difference, verdict
 from celltcp.results.tables import Recorded, Results, frame
 from celltcp.results.tested import FlowUnderTest, joined_slots
@@ -48,6 +36,17 @@ from celltcp.scenarios.requirements import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from celltcp.comparison.outcome import (
+        ComparisonOutcome,
+        DifferenceRow,
+        OccasionalOutcome,
+        RunRow,
+        SelectionRow,
+    )
+    from celltcp.comparison.shares import MeanShare, Share, Shared
+    from celltcp.results.json_fields import Interval
+    from celltcp.results.statistics import Estimate
 
 
 class Comparison(Recorded):
@@ -69,14 +68,26 @@ class Comparison(Recorded):
             self.metrics = (*self.metrics, COMPLETIONS)
         #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
         self.tested = FlowUnderTest.of(results.about)
-        self._shared = shared_path(results)
-        competitors = self._shared.competitors
+        competitors = self._shared.competitors if self._several_connections else None
         self._columns = run_table(results, derived, competitors, completions=completions)
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         #: Figures of the applications, such as the score of a video.
         self.figures = tuple(name for name in APP_METRICS if name in self._columns)
         self.metrics = (*self.metrics, *self.figures)
+
+    @functools.cached_property
+    def _shared(self) -> Shared:
+        """Shares of the path."""
+        from celltcp.comparison.shares import shared_path
+
+        return shared_path(self.results)
+
+    @functools.cached_property
+    def _several_connections(self) -> bool:
+        """Whether a run has several connections."""
+        runs = numbers(self.results.tables["flows"]["run"])
+        return len(np.unique(runs)) < len(runs)
 
     @property
     def ccas(self) -> list[str]:
@@ -188,9 +199,12 @@ class Comparison(Recorded):
 
     @functools.cached_property
     def _verdicts(self) -> dict[str, Verdict]:
+        from celltcp.comparison.application import contradiction, served_by
+
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
-        served = self._served(list(series))
+        places = {cca: self._places.get(cca, []) for cca in series}
+        served = served_by(self.results, self._columns, places)
         result = {}
         for requirement, metric in self.requirements.items():
             each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
@@ -199,16 +213,6 @@ class Comparison(Recorded):
                 each = replace(each, contradicted_by=why)
             result[requirement] = each
         return result
-
-    def _served(self, ccas: Sequence[str]) -> dict[str, dict[str, list[float]]]:
-        """Returns what the application got: values of the runs by figure and CCA."""
-        completed = completed_share(self.results, self._columns["run"])
-        columns = {**self._columns, COMPLETED: completed}
-        return {
-            each.figure: {cca: self._ordered(cca, columns[each.figure]) for cca in ccas}
-            for each in CRITERIA
-            if each.figure in columns
-        }
 
     @property
     def decides(self) -> bool:
@@ -234,6 +238,8 @@ class Comparison(Recorded):
 
     def mean_shares(self) -> list[MeanShare]:
         """Returns the shares of the path, a mean over the runs for each line-up and flow."""
+        from celltcp.comparison.shares import MeanShare
+
         lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
         flows: dict[tuple[str, str, str], list[Share]] = {}
         for each in self._shared.flows:
@@ -258,6 +264,8 @@ class Comparison(Recorded):
             if cca not in self.ccas:
                 name = self.results.about["name"]
                 raise CelltcpError(f"cca: {cca!r} is not in {name}; there are {', '.join(self.ccas)}")
+        import pyarrow.compute as pc
+
         runs = zip(self._columns["run"], self._columns["cca"], strict=True)
         wanted = array_of(np.array([run for run, cca in runs if cca in ccas], np.uint32))
         tables = {
@@ -269,6 +277,8 @@ class Comparison(Recorded):
     @property
     def several_flows(self) -> bool:
         """Whether flows, or connections of a flow at the same time, have shared the path."""
+        if not self._several_connections:
+            return False
         flows = set(rows_of(self.results.tables["flows"], "run", "name"))
         of_run = collections.Counter(run for run, _ in flows)
         at_once = map(len, self._shared.competitors.values())
@@ -289,9 +299,11 @@ class Comparison(Recorded):
 
     def to_json(self) -> ComparisonOutcome:
         """Runs, summary, paired differences and recommendation; the same for the same seeds."""
+        from celltcp.results.rows import json_value
+
         series = dict(self._series())
         best = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
-        return {
+        document: ComparisonOutcome = {
             "version": self.results.about["version"],
             "scenario": self.results.about["name"],
             "scenario_hash": self.results.about["hash"],
@@ -304,7 +316,7 @@ class Comparison(Recorded):
                 {
                     "cca": cca,
                     "middlebox": self.middlebox(cca),
-                    **{metric: json_interval(values) for metric, values in metrics.items()},
+                    **{metric: _interval(estimate(values)) for metric, values in metrics.items()},
                 }
                 for cca, metrics in series.items()
             ],
@@ -330,6 +342,8 @@ class Comparison(Recorded):
             **self._occasional(),
             "warnings": self.warnings,
         }
+        finite: ComparisonOutcome = json_value(document)
+        return finite
 
     def _occasional(self) -> OccasionalOutcome:
         """Returns the parts of the JSON that only some comparisons have."""
@@ -341,13 +355,15 @@ class Comparison(Recorded):
                     "flow": each.flow,
                     "flow_cca": each.cca,
                     "connections": each.connections,
-                    "goodput_mbps": json_value(each.goodput.mean),
+                    "goodput_mbps": each.goodput.mean,
                     "goodput_mbps_ci95": each.goodput.ci95,
                 }
                 for each in self.mean_shares()
             ]
-        if selected := used_in(self.results):
-            result["selection"] = [
+        if "decisions" in self.results.tables:
+            from celltcp.results.selectors import used_in
+
+            rows: list[SelectionRow] = [
                 {
                     "cca": each.lineup,
                     "flow": each.flow,
@@ -356,14 +372,17 @@ class Comparison(Recorded):
                     "returns_per_run": each.returns,
                     "time_under": each.shares,
                 }
-                for each in selected
+                for each in used_in(self.results)
             ]
+            # A part of a comparison may be without its selectors.
+            if rows:
+                result["selection"] = rows
         return result
 
     def _json_runs(self) -> list[RunRow]:
         rows = zip(*self._columns.values(), strict=True)
         result = [dict(zip(self._columns, row, strict=True)) for row in rows]
-        return [json_row({**row, "middlebox": self.middlebox(row["cca"])}, dict) for row in result]
+        return [{**row, "middlebox": self.middlebox(row["cca"])} for row in result]
 
     @property
     def warnings(self) -> list[str]:
@@ -394,6 +413,11 @@ class Comparison(Recorded):
         return str(self.summary.to_html(float_format="{:.3g}".format))
 
 
+def _interval(found: Estimate) -> Interval:
+    """Returns a mean with its interval as JSON has it."""
+    return {"mean": found.mean, "ci95": found.ci95}
+
+
 def _difference(
     requirement: str,
     pair: tuple[str, str],
@@ -407,7 +431,7 @@ def _difference(
         "requirement": requirement,
         "best": best,
         "other": other,
-        "mean": json_value(result.mean),
+        "mean": result.mean,
         "ci95": result.ci95,
         "tied": result.includes_zero,
     }

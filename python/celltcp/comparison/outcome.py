@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, NotRequired, TypedDict
 
 from celltcp.campaign.origin_fields import Origin
-from celltcp.comparison.app_metrics import APP_METRICS
-from celltcp.comparison.metrics import METRICS
+from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.results.json_fields import (
     Cca,
     Cell,

@@ -10,7 +10,6 @@ from celltcp.campaign.plan import run_campaigns
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.results.folder import require_own
 from celltcp.scenarios.changes import Changes
 
 
@@ -85,6 +84,8 @@ def compare_with(
     settings.check()
     folder = None if settings.out is None else Path(settings.out)
     if folder is not None:
+        from celltcp.results.folder import require_own
+
         require_own(folder, "compare")
     engine = settings.find_engine()
     campaign = settings.plan(settings.load(scenario), engine, folder)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from celltcp._core import jain
-from celltcp.comparison.application_figures import application_figures
-from celltcp.results.columns import connections, group_means, means_by, numbers, rows_of, values_of
+from celltcp.results.columns import (
+    connections,
+    group_means,
+    means_by,
+    numbers,
+    rows_of,
+    sums_by,
+    values_of,
+)
 from celltcp.results.tables import Results, frame
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.requirements import COMPLETIONS, Bounded, Weights
@@ -29,7 +37,7 @@ _EARLY = ("acked_early_bytes", "acked_early_ends")
 def run_table(
     results: Results,
     derived: Sequence[Weights | Bounded],
-    competitors: Mapping[int, list[float]],
+    competitors: Mapping[int, list[float]] | None = None,
     *,
     completions: bool = False,
 ) -> dict[str, list[Any]]:
@@ -42,7 +50,8 @@ def run_table(
     Args:
         results: of the campaign.
         derived: requirements that are measured slot by slot beside the named ones.
-        competitors: what each got while all flows ran, by run (`shares.Shared`).
+        competitors: what each got while all flows ran, by run (`shares.Shared`); None where each run
+            has a single connection, which has the path to itself.
         completions: whether to add the metric of completions.
     """
     flows = results.tables["flows"]
@@ -77,7 +86,13 @@ def run_table(
             for places in rows.values()
         ]
 
-    figures = application_figures(results, tested, runs["run"])
+    figures = {}
+    if _has_application(results):
+        from celltcp.comparison.application_figures import application_figures
+
+        figures = application_figures(results, tested, runs["run"])
+    if competitors is None:
+        competitors = _alone(results)
     return {
         "run": runs["run"],
         "cca": [cca for (cca,) in rows_of(results.tables["runs"], "cca")],
@@ -98,6 +113,19 @@ def run_table(
         "fairness": [jain(competitors.get(run, [])) for run in runs["run"]],
         "duration_s": runs["duration_s"],
     }
+
+
+def _has_application(results: Results) -> bool:
+    """Returns whether a flow has an application that may tell how it was served."""
+    flows = tomllib.loads(results.about["scenario"])["flows"]
+    return any(flow.get("workload", {}).get("kind", "bulk") != "bulk" for flow in flows)
+
+
+def _alone(results: Results) -> dict[int, list[float]]:
+    """Returns what the connection of each run got, in sum over its slots, Mbit/s."""
+    slots = results.tables["slots"]
+    got = sums_by(numbers(slots["run"]).tolist(), numbers(slots["goodput_mbps"]).tolist())
+    return {run: [goodput] for run, goodput in got.items()}
 
 
 def _goodput(columns: Mapping[str, Sequence[float]], places: Sequence[int]) -> float:

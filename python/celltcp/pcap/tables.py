@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.present.console import fit_to_width
+from celltcp.present.terminal import fit_to_width
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,10 +1,17 @@
-"""Section: a title with words, a table and a figure, which the terminal, Markdown and HTML render."""
+"""Section: a title with words, a table and a figure, which the terminal, Markdown and HTML render.
+
+Cells of tables are texts, for which there are functions that write means with their intervals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,3 +114,26 @@ class Part:
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
+
+
+def mean_text(values: Iterable[float], digits: int) -> str:
+    """Returns the mean and half the width of its 95 % interval as text; `-` without a value."""
+    result = estimate([float(value) for value in values])
+    if math.isnan(result.mean):
+        return "-"
+    spread = f" ±{result.ci95:.{digits}f}" if result.ci95 is not None else ""
+    return f"{result.mean:.{digits}f}{spread}"
+
+
+def runs_text(runs: int) -> str:
+    """Returns a number of runs in words."""
+    return counted(runs, "run")
+
+
+def percent_text(value: float, half: float, digits: int = 1) -> str:
+    """Returns a percentage as text, with its interval where there is one."""
+    if math.isnan(value):
+        return "-"
+    # A zero without a minus sign: -0.0 says nothing.
+    text = f"{round(value, digits) + 0.0:+.{digits}f}"
+    return text if math.isnan(half) else f"{text} ±{half:.{digits}f}"

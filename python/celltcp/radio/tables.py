@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError
-from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
-from celltcp.present.means import mean_text
+from celltcp.present.section import mean_text
+from celltcp.present.terminal import wide_console
 from celltcp.scenarios.cca_mix import labels as cca_labels
 
 if TYPE_CHECKING:

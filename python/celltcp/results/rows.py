@@ -62,7 +62,11 @@ def json_row(values: Mapping[Any, Any], row: Callable[..., Row]) -> Row:
 
 
 def json_value(value: Any) -> Any:
-    """Returns a value as JSON has it, which knows neither NaN nor infinity: None for these."""
+    """Returns a value, and all in it, as JSON has it: None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: json_value(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [json_value(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

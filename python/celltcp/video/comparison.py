@@ -15,8 +15,8 @@ from celltcp._core import CelltcpError, Scenario, __version__
 from celltcp.campaign.plan import run_campaigns
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
-from celltcp.comparison.app_metrics import VIDEO
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.scenario_set import LoadedSet, load_all
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, TypedDict
 
-from celltcp.comparison.app_metrics import VIDEO
+from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.outcome import BestOutcome
 from celltcp.results.json_fields import Cca, Cell, Columns, HalfWidth, LeftOut, Number, Version
 

@@ -8,9 +8,9 @@ import click
 
 from celltcp.cli.options import case_options, option, takes_settings
 from celltcp.cli.output import check_json, print_result
-from celltcp.cli.progress import progress_bar
-from celltcp.present.console import wide_console
+from celltcp.cli.verbosity import progress_bar
 from celltcp.present.fit_table import print_table
+from celltcp.present.terminal import wide_console
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings

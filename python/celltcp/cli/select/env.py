@@ -8,9 +8,9 @@ import click
 
 from celltcp.cli.options import option
 from celltcp.cli.output import check_json, print_result
-from celltcp.cli.progress import progress_bar
-from celltcp.present.console import wide_console
+from celltcp.cli.verbosity import progress_bar
 from celltcp.present.fit_table import print_table
+from celltcp.present.terminal import wide_console
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,7 @@ import click
 
 from celltcp.cli.options import case_options, draws, option, own_option, takes_settings
 from celltcp.cli.output import check_json, draw, print_result
-from celltcp.cli.progress import progress_bar
+from celltcp.cli.verbosity import progress_bar
 from celltcp.selection.tables.evaluation import print_evaluation
 
 if TYPE_CHECKING:
@@ -78,11 +78,10 @@ def evaluate(
     For policies that predict, the calibration compares predicted with measured values. With --out it is
     drawn as reliability.png.
     """
-    from celltcp.results.folder import prepare_folder
     from celltcp.selection.evaluation import PolicySettings, evaluate_with
 
     check_json(json_file)
-    folder = prepare_folder(settings.out) if settings.out else None
+    folder = settings.prepare_out()
     policies = PolicySettings(policy, requirement, against, hints, history, switches)
     with progress_bar("evaluating") as progress:
         result = evaluate_with(policies, scenarios, settings, progress)

@@ -9,8 +9,8 @@ import click
 
 from celltcp.cli.options import draws, option
 from celltcp.cli.output import check_json, draw, print_result
-from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
+from celltcp.present.terminal import wide_console
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import option, options, printed_plan
-from celltcp.cli.progress import stages_bar
-from celltcp.cli.verbosity import note
+from celltcp.cli.verbosity import note, stages_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -101,7 +100,7 @@ def train(
     from celltcp._core import CelltcpError
     from celltcp.files.atomic_write import write_text
     from celltcp.files.replacing import check_output
-    from celltcp.present.console import wide_console
+    from celltcp.present.terminal import wide_console
     from celltcp.results.folder import prepare_folder
     from celltcp.selection.training import train as train_policy
 

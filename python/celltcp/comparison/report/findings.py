@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from celltcp.present.means import mean_text, runs_text
 from celltcp.present.palette import colours
-from celltcp.present.section import Column, Finding, Table
+from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.report.tables import set_table, verdict_text
+from celltcp.comparison.tables import set_table, verdict_text
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Part, Section, Table
 from celltcp.scenarios.cca_mix import labels

@@ -10,12 +10,11 @@ import numpy as np
 
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.provenance import command_of, origin_sections
-from celltcp.comparison.report.tables import sweep_table, verdict_text
+from celltcp.comparison.tables import sweep_table, verdict_text
 from celltcp.present.chart import Chart, Panel, Series, numbers
-from celltcp.present.means import runs_text
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, runs_text
 from celltcp.present.style import dashes
 from celltcp.scenarios.cca_mix import labels
 

@@ -17,9 +17,8 @@ from celltcp.fidelity.report.page import chosen_trajectories
 from celltcp.fidelity.report.tables import distribution_sections, group_table
 from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text
 from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
-from celltcp.present.means import runs_text
 from celltcp.present.palette import colour, colours
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, runs_text
 from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:

@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from celltcp._core import CelltcpError, in_unit
-from celltcp.results.columns import array_of, records, rows_of
+from celltcp.results.columns import records, rows_of
 from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
+
+#: Columns of connections that tell why nothing was delivered; results of old versions lack the last.
+_COLUMNS = ("run", "cca", "flow", "name", "start_s", "segments", "handshake_timeouts")
 
 #: Run, congestion control and number of a connection.
 Connection = tuple[int, str, int]
@@ -80,7 +81,8 @@ def no_delivery(results: Results) -> list[str]:
     ]
     if not places:
         return []
-    empty = records(flows.take(array_of(np.array(places))))
+    known = records(flows.select([name for name in _COLUMNS if name in flows.column_names]))
+    empty = [known[place] for place in places]
     lost = lost_connections(results)
     # Runs and reasons of the connections of each flow.
     result: dict[tuple[str, str], list[tuple[int, str]]] = {}

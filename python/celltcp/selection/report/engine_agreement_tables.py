@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.present.means import percent_text
-from celltcp.present.section import Column, Table
+from celltcp.present.section import Column, Table, percent_text
 from celltcp.scenarios.scenario_list import short_name
 
 if TYPE_CHECKING:

@@ -11,8 +11,16 @@ import numpy as np
 
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
-from celltcp.present.means import percent_text, runs_text
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.section import (
+    Column,
+    Figure,
+    Finding,
+    Part,
+    Section,
+    Table,
+    percent_text,
+    runs_text,
+)
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.plots.selection import LOOKS, PANELS, draw_cases
 

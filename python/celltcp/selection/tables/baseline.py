@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.present.fit_table import print_table
-from celltcp.present.means import percent_text
+from celltcp.present.section import percent_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from celltcp.present.console import wide_console
 from celltcp.present.fit_table import print_table
-from celltcp.present.means import percent_text
+from celltcp.present.section import percent_text
+from celltcp.present.terminal import wide_console
 from celltcp.selection.tables.baseline import print_baselines
 from celltcp.selection.tables.calibration import print_calibration
 from celltcp.selection.tables.switch_cost import print_prices

@@ -13,15 +13,14 @@ import pandas as pd
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.app_metrics import VIDEO
+from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
-from celltcp.present.means import mean_text, runs_text
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import file_name, scenario_sections
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, mean_text, runs_text
 from celltcp.present.style import CAPACITY, dashes, figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame

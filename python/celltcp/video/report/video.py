@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.report.tables import verdict_text
-from celltcp.present.means import mean_text, runs_text
-from celltcp.present.section import Column, Table
+from celltcp.comparison.tables import verdict_text
+from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
