@@ -1,4 +1,4 @@
-"""Campaigns in folders: what is in them already is not run again, and nothing else in them is lost."""
+"""Campaigns in folders: finished runs in them are not run again, and other results are not lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run_in_folder(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> list[Results]:
-    """Runs what folders of campaigns do not have yet, and returns the results of all.
+    """Runs campaigns whose folders lack their results, and returns the results of all.
 
     Args:
         campaigns: campaigns with folders.

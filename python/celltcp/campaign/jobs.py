@@ -1,4 +1,4 @@
-"""Jobs: descriptions of single runs, which any process can carry out, and campaigns of them."""
+"""Jobs: descriptions of single runs, which any process can carry out, and campaigns."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from celltcp.campaign.provenance import made_of
 from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of
-from celltcp.results.statistics import Verdict, estimate, paired_difference, verdict
+from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference, verdict
 from celltcp.results.tables import Recorded, Results, frame
 from celltcp.results.tested import FlowUnderTest, joined_slots
 from celltcp.results.warnings import all_warnings
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     )
     from celltcp.comparison.shares import MeanShare, Share, Shared
     from celltcp.results.json_fields import Interval
-    from celltcp.results.statistics import Estimate
 
 
 class Comparison(Recorded):

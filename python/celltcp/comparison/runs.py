@@ -116,13 +116,13 @@ def run_table(
 
 
 def _has_application(results: Results) -> bool:
-    """Returns whether a flow has an application that may tell how it was served."""
+    """Returns whether a flow has an application, which may have metrics of its own."""
     flows = tomllib.loads(results.about["scenario"])["flows"]
     return any(flow.get("workload", {}).get("kind", "bulk") != "bulk" for flow in flows)
 
 
 def _alone(results: Results) -> dict[int, list[float]]:
-    """Returns what the connection of each run got, in sum over its slots, Mbit/s."""
+    """Returns the goodput of the connection of each run, as a sum over its slots, Mbit/s."""
     slots = results.tables["slots"]
     got = sums_by(numbers(slots["run"]).tolist(), numbers(slots["goodput_mbps"]).tolist())
     return {run: [goodput] for run, goodput in got.items()}

@@ -64,7 +64,7 @@ def publish_tables(
     """Writes tables into a staging folder, beside those that are in it, and publishes all.
 
     Args:
-        tables: what is written; a table that is in the staging folder already is not written again.
+        tables: tables to write; those that are in the staging folder already are not written again.
         about: how they were made.
         staged: staging folder.
         folder: folder of the results.

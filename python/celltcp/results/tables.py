@@ -1,4 +1,4 @@
-"""Tables of a campaign, and what they are as data frames."""
+"""Tables of a campaign, and data frames of them."""
 
 from __future__ import annotations
 
