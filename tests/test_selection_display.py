@@ -144,3 +144,9 @@ def test_the_picture_of_a_run_marks_the_decisions() -> None:
     marks = [line.get_xdata()[0] for line in rates.lines if line.get_xdata()[0] == line.get_xdata()[-1]]
     assert marks == pytest.approx(list(result.decisions["t_ns"] * 1e-9))
     assert {text.get_text() for text in rates.texts} == set(result.decisions["to_cca"])
+
+
+def test_a_part_of_a_comparison_without_its_selectors_has_no_selection() -> None:
+    result = ct.compare("steady-20-68", cca=["auto", "cubic"], runs=1, duration="2s")
+    assert "selection" in result.to_json()
+    assert "selection" not in result.only(["cubic"]).to_json()

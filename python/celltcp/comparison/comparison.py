@@ -412,9 +412,9 @@ class Comparison(Recorded):
         return str(self.summary.to_html(float_format="{:.3g}".format))
 
 
-def _interval(found: Estimate) -> Interval:
+def _interval(mean: Estimate) -> Interval:
     """Returns a mean with its interval as JSON has it."""
-    return {"mean": found.mean, "ci95": found.ci95}
+    return {"mean": mean.mean, "ci95": mean.ci95}
 
 
 def _difference(
