@@ -4,7 +4,8 @@ mod files;
 
 use std::collections::BTreeMap;
 
-use crate::policy::{Method, Policy, cca_named};
+use crate::file_text::cca_named;
+use crate::policy::{Method, Policy};
 use crate::requirement::Requirement;
 
 pub use files::Files;

@@ -13,6 +13,7 @@ mod destination_cache;
 mod estimate;
 pub mod estimators;
 mod features;
+mod file_text;
 mod performance;
 pub mod policy;
 mod requirement;

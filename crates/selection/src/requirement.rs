@@ -6,7 +6,7 @@ use results::Weights;
 use strum::{IntoStaticStr, VariantNames};
 use units::{Duration, Rate};
 
-use crate::estimators::PathEstimates;
+use crate::estimate::Estimate;
 
 /// Measure to maximise. Names are those by which rules speak of it, without a bound.
 #[derive(Clone, Copy, PartialEq, Debug, Default, IntoStaticStr, VariantNames)]
@@ -99,11 +99,11 @@ impl Requirement {
 
     /// Returns the requirement that counts on a path: a delay above a rate is as good as balanced where the capacity is
     /// not ample.
-    pub(crate) fn on(self, view: &PathEstimates) -> Self {
-        let capacity = view.capacity.value.as_mbps();
+    pub(crate) fn on(self, capacity: &Estimate<Rate>) -> Self {
+        let mbps = capacity.value.as_mbps();
         match self {
             Self::DelayAtRate(floor)
-                if view.capacity.confidence > 0.0 && capacity < AMPLE * floor.as_mbps() =>
+                if capacity.confidence > 0.0 && mbps < AMPLE * floor.as_mbps() =>
             {
                 Self::Balanced
             }
@@ -304,17 +304,10 @@ mod tests {
 
     #[test]
     fn a_delay_above_a_rate_is_balanced_where_the_capacity_is_not_ample() {
-        let path = |mbps: f64| PathEstimates {
-            capacity: Estimate::new(Rate::from_mbps(mbps), 1.0),
-            ..PathEstimates::default()
-        };
+        let capacity = |mbps: f64| Estimate::new(Rate::from_mbps(mbps), 1.0);
         let above = Requirement::DelayAtRate(Rate::from_mbps(2.0));
-        assert_eq!(above.on(&path(20.0)), above);
-        assert_eq!(above.on(&path(8.0)), Requirement::Balanced);
-        assert_eq!(
-            above.on(&PathEstimates::default()),
-            above,
-            "nothing is known"
-        );
+        assert_eq!(above.on(&capacity(20.0)), above);
+        assert_eq!(above.on(&capacity(8.0)), Requirement::Balanced);
+        assert_eq!(above.on(&Estimate::default()), above, "nothing is known");
     }
 }

@@ -1,9 +1,10 @@
 //! Analysis: one pass over a capture, in pieces, from bytes to tables.
 
 use crate::connections::Tracker;
-use crate::input::decode::{Packet, Skipped, dissect};
+use crate::input::decode::{Packet, dissect};
 use crate::input::decompress::Bytes;
 use crate::input::pcap_reader::{CaptureError, LATEST_NS, Records};
+use crate::input::skipped::Skipped;
 use crate::tables::Tables;
 
 /// Counts of a capture as a whole, with what had to be repaired.

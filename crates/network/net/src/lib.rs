@@ -19,6 +19,7 @@ mod delay_line;
 mod interruptions;
 mod jitter;
 mod link;
+mod links;
 mod loss;
 mod middlebox_api;
 mod middleboxes;

@@ -4,12 +4,26 @@
 //! host for those addressed to it. A middlebox implements [`Node`] and is given to
 //! [`Network::place`](crate::Network::place).
 
+use std::collections::BTreeMap;
+
 use cca::SenderInfo;
 use units::{Duration, Instant};
 
-use crate::middleboxes::{Action, Held};
-use crate::network::EgressQueues;
+use crate::links::EgressQueues;
+use crate::packet_pool::PacketHandle;
 use crate::{Backlog, HostId, Packet};
+
+/// Packets that a middlebox keeps, by their identity.
+pub(crate) type Held = BTreeMap<u64, PacketHandle>;
+
+/// An action that a middlebox has asked for.
+pub(crate) enum Action {
+    Forward(PacketHandle),
+    Absorb(PacketHandle),
+    Create(Packet),
+    /// Discards what waits for a host on a connection.
+    Purge(u32, HostId),
+}
 
 /// A middlebox: a state machine without a clock that decides about each packet at its node.
 ///

@@ -1,26 +1,14 @@
 //! Middleboxes of a network, by node, with the packets that wait there and the times of the next calls.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use units::Instant;
 
 use crate::interruptions::OutageWatch;
-use crate::middlebox_api::{Actions, ConnectionState, Contents, LinkChange, Node};
-use crate::network::EgressQueues;
+use crate::links::EgressQueues;
+use crate::middlebox_api::{Action, Actions, ConnectionState, Contents, Held, LinkChange, Node};
 use crate::packet_pool::PacketHandle;
 use crate::{CREATED_FROM, HostId, Packet};
-
-/// Packets that a middlebox keeps, by their identity.
-pub(crate) type Held = BTreeMap<u64, PacketHandle>;
-
-/// An action that a middlebox has asked for.
-pub(crate) enum Action {
-    Forward(PacketHandle),
-    Absorb(PacketHandle),
-    Create(Packet),
-    /// Discards what waits for a host on a connection.
-    Purge(u32, HostId),
-}
 
 /// The reason for calling a middlebox.
 pub(crate) enum Event {

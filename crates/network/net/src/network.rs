@@ -6,7 +6,9 @@ use units::{Bytes, Deadlines, Instant};
 use crate::cross_traffic::CrossSource;
 use crate::interruptions::OutageWatch;
 use crate::link::Link;
-use crate::middleboxes::{Action, Event, Middleboxes};
+use crate::links::{EgressQueues, LinkKind};
+use crate::middlebox_api::Action;
+use crate::middleboxes::{Event, Middleboxes};
 use crate::packet_pool::{PacketHandle, PacketPool};
 use crate::queue::QueueContext;
 use crate::radio_link::{RadioLink, RanLinks};
@@ -51,12 +53,6 @@ pub struct Network {
     changes: Vec<([HostId; 2], LinkChange)>,
     /// Links first, then sources of cross-traffic, then the radio access network, then nodes if there are middleboxes.
     deadlines: Deadlines,
-}
-
-/// Implementation of a link.
-pub(crate) enum LinkKind {
-    Wire(Box<Link>),
-    Radio(RadioLink),
 }
 
 impl LinkKind {
@@ -655,33 +651,6 @@ impl Network {
             }
             (LinkKind::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut scene),
             (LinkKind::Radio(_), None) => scene.discard(handle, DropReason::Radio),
-        }
-    }
-}
-
-/// Queues of the links, as a middlebox sees those that leave its node.
-#[derive(Clone, Copy)]
-pub(crate) struct EgressQueues<'a> {
-    routes: &'a Routes,
-    links: &'a [LinkKind],
-    air: Option<&'a RanLinks>,
-}
-
-impl EgressQueues<'_> {
-    /// Returns what waits at `node` for the link towards `host`, which is another node.
-    pub(crate) fn queued(&self, node: HostId, host: HostId) -> Backlog {
-        self.backlog(self.routes.next(node, host))
-    }
-
-    fn backlog(&self, link: LinkId) -> Backlog {
-        match (&self.links[link.0 as usize], self.air) {
-            (LinkKind::Radio(link), Some(air)) => {
-                let (packets, bytes) = air.ran.queued(link.user, link.direction);
-                let packets = packets as u64;
-                Backlog { bytes, packets }
-            }
-            (LinkKind::Radio(link), None) => link.under_way,
-            (LinkKind::Wire(link), _) => link.backlog(),
         }
     }
 }

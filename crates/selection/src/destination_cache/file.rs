@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::{CcaStats, DestinationEntry};
-use crate::policy::{Wrong, cca_named, check_text, in_one_line};
+use crate::file_text::{Wrong, cca_named, check_text, in_one_line};
 
 /// Longest RTT that a connection survives, ms: `TCP_RTO_MAX`.
 const MAX_RTT_MS: f64 = 120_000.0;

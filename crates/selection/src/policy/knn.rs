@@ -161,7 +161,7 @@ impl KnnPolicy {
     ) -> Option<Recommendation> {
         let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
         let wanted = situation.requirement;
-        let substitute = wanted.on(situation.view);
+        let substitute = wanted.on(&situation.view.capacity);
         let (choice, measure) = match of(wanted.kind()) {
             Some(own) => (own, measure(wanted)),
             None => {

@@ -34,6 +34,7 @@ use crate::DEFAULT_CCA;
 use crate::destination_cache::DestinationEntry;
 use crate::estimators::PathEstimates;
 use crate::features::Features;
+use crate::file_text::{Wrong, cca_named, check_text, in_one_line};
 use crate::requirement::Requirement;
 
 /// Error of a policy that cannot be used.
@@ -131,42 +132,10 @@ pub struct Recommendation {
     pub confidence: f64,
 }
 
-/// Returns the kernel's name of the CCA called `name`.
-pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
-    cca::registry::called(name, &[]).map(|cca| cca.name)
-}
-
-/// Returns the message of the TOML reader on one line, after the line number.
-pub(crate) fn in_one_line(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().split_whitespace().collect::<Vec<_>>();
-    on_line(
-        text,
-        error.span().map(|span| span.start),
-        &message.join(" "),
-    )
-}
-
-/// Returns a message after the number of the line of a place in a text.
-fn on_line(text: &str, place: Option<usize>, message: &str) -> String {
-    match place.and_then(|place| text.get(..place)) {
-        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
-        None => message.to_owned(),
-    }
-}
-
-/// Checks the seal of a policy or memory file, and that parsers can bear how deep its tables are.
-pub(crate) fn check_text(text: &str) -> Result<(), String> {
-    config::check_sealed(text)?;
-    config::check_nesting(text).map_err(|(place, message)| on_line(text, Some(place), &message))
-}
-
 /// Returns whether Linux has the CCA.
 fn on_linux(name: &str) -> bool {
     cca::registry::find(name).is_some_and(|cca| cca.linux)
 }
-
-/// Fault of a field: its name and the message.
-pub(crate) type Wrong = (String, String);
 
 /// Checks that a list of `what` is not empty.
 fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), Wrong> {

@@ -169,7 +169,7 @@ impl Rules {
 
     /// Returns the advice of the first rule that holds.
     pub(super) fn advise(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
-        let requirement = self.called(situation.requirement.on(situation.view));
+        let requirement = self.called(situation.requirement.on(&situation.view.capacity));
         let (rule, confidence) = self
             .rules
             .iter()

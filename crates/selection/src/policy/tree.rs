@@ -181,7 +181,7 @@ impl Trees {
             return Some(advice);
         }
         let wanted = situation.requirement;
-        let substitute = wanted.on(situation.view);
+        let substitute = wanted.on(&situation.view.capacity);
         let nearest = substitute.nearest_named().to_string();
         let moment = if situation.established {
             Moment::Running

@@ -5,6 +5,7 @@ use core::net::SocketAddr;
 use tcp::{Ecn, Segment};
 
 use super::pcap_reader::Record;
+use super::skipped::Skipped;
 use super::{ip, link, tcp_header};
 
 /// TCP segment of a capture, with what its IP header tells.
@@ -28,19 +29,6 @@ pub struct Packet {
     pub is_tunnelled: bool,
     /// The lengths of record and IP header contradict each other; the one that can be true is used.
     pub wrong_length: bool,
-}
-
-/// Reason why a record is no TCP segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Skipped {
-    /// Another network or transport protocol.
-    NotTcp,
-    /// A fragment of an IP packet.
-    Fragment,
-    /// Fewer bytes were kept than the headers have.
-    Cut,
-    /// A link type that is not read.
-    LinkType(i32),
 }
 
 /// Returns the TCP segment in a record.

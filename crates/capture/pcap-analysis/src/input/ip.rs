@@ -4,8 +4,8 @@ use core::net::IpAddr;
 
 use etherparse::{IpNumber, LaxIpSlice};
 
-use super::decode::Skipped;
 use super::gtp;
+use super::skipped::Skipped;
 
 /// Tunnels within each other that are followed.
 const DEPTH: u32 = 4;

@@ -9,5 +9,6 @@ mod gtp;
 mod ip;
 mod link;
 pub mod pcap_reader;
+pub(crate) mod skipped;
 mod tcp_header;
 mod zstd;
