@@ -31,9 +31,9 @@ def write(folder: Path) -> None:
     for shell, name in COMPLETIONS.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        told = {**os.environ, "_CELLTCP_COMPLETE": f"{shell}_source"}
+        environment = {**os.environ, "_CELLTCP_COMPLETE": f"{shell}_source"}
         command = [str(Path(sys.executable).with_name("celltcp"))]
-        done = subprocess.run(command, env=told, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         file.write_text(done.stdout, "utf-8")
 
 

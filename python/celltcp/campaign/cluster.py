@@ -47,8 +47,8 @@ class Cluster:
     def threads(self) -> int:
         """Returns the number of threads of all workers."""
         with connected(self.address) as client:
-            told = client.scheduler_info(n_workers=-1)["workers"]
-            return sum(int(worker["nthreads"]) for worker in told.values())
+            state = client.scheduler_info(n_workers=-1)["workers"]
+            return sum(int(worker["nthreads"]) for worker in state.values())
 
     def cpu_s(self) -> float:
         """Returns the CPU time that scheduler and workers have taken, s."""

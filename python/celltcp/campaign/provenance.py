@@ -29,11 +29,11 @@ def origin_of(
             {
                 "file": file,
                 "direction": direction,
-                "read_as": told,
+                "read_as": summary,
                 "duration_s": duration_s,
                 "mean_mbps": mean_mbps,
             }
-            for file, direction, told, duration_s, mean_mbps in scenario.traces
+            for file, direction, summary, duration_s, mean_mbps in scenario.traces
         ],
         "slot_s": scenario.slot_s,
         "duration_s": scenario.duration_s,

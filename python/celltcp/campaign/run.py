@@ -191,11 +191,11 @@ def _run_local(going: RunState, threads: int) -> None:
             if complete:
                 going.done(next(turns), tables)
 
-        def told(share: float, finished: int, runs: int = len(missing)) -> None:
+        def report(share: float, finished: int, runs: int = len(missing)) -> None:
             going.report_progress(share * runs, finished)
 
         described = [[job.as_tuple for job in chunk.missing] for chunk in some]
-        run_batch(described, threads, deliver, told if going.is_watched else None)
+        run_batch(described, threads, deliver, report if going.is_watched else None)
         going.finished += len(missing)
 
 

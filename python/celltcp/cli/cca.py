@@ -78,12 +78,12 @@ def _print_auto(as_json: bool) -> None:
             {"name": name, "meaning": meaning, "default": default}
             for name, meaning, default in auto_parameters()
         ]
-        told: AutoEntry = {
+        document: AutoEntry = {
             "name": "auto",
             "policies": builtin_policies(),
             "parameters": parameters,
         }
-        click.echo(json.dumps(told, indent=1))
+        click.echo(json.dumps(document, indent=1))
         return
     console = wide_console()
     console.print(

@@ -130,17 +130,17 @@ def clean(version: str | None, yes: bool) -> None:
 def _progress(steps: list[str]) -> Iterator[Report]:
     """Shows steps on standard error, as bars where somebody watches; `steps` gets their names."""
     if not sys.stderr.isatty():
-        told = ""
+        last_line = ""
 
-        def tell(step: str, _: float | None, detail: str) -> None:
-            nonlocal told
+        def print_step(step: str, _: float | None, detail: str) -> None:
+            nonlocal last_line
             line = step if step == "compile" else f"{step}: {detail}"
-            if line != told:
+            if line != last_line:
                 steps.append(step)
                 click.echo(line, err=True)
-                told = line
+                last_line = line
 
-        yield tell
+        yield print_step
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

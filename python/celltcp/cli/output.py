@@ -45,10 +45,10 @@ def print_trace_summary(scenario: Scenario) -> None:
     given = context.params.get("uplink") if context else None
     files = {direction: str(file) for file, direction, *_ in scenario.traces}
     beside = None if given else matching_uplink(files.get("down", ""))
-    for file, direction, told, _, _ in scenario.traces:
+    for file, direction, summary, _, _ in scenario.traces:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
         result = " (found beside the downlink)" if is_beside else ""
-        note(f"{direction}link {file}{result}: {told}")
+        note(f"{direction}link {file}{result}: {summary}")
 
 
 def print_load_summary(loaded: LoadedSet) -> None:

@@ -179,8 +179,8 @@ def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -
     click.echo(f"base RTT     {path.rtt_ms:.1f} ms")
     measured = f"measured in {100 * path.measured:.0f} % of the time"
     click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s on average, {measured}")
-    told = "" if path.is_buffer_full else " (lower bound: no overflow observed)"
-    click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{told}")
+    bound = "" if path.is_buffer_full else " (lower bound: no overflow observed)"
+    click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{bound}")
     click.echo(f"random loss  {100 * path.random_loss:.3f} %")
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")
     _end(analyses)

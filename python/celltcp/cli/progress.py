@@ -32,12 +32,12 @@ def bar() -> Iterator[Callable[[str, float], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         tasks: dict[str, TaskID] = {}
 
-        def told(stage: str, share: float) -> None:
+        def report(stage: str, share: float) -> None:
             if stage not in tasks:
                 tasks[stage] = shown.add_task(stage, total=1.0, counted="")
             shown.update(tasks[stage], completed=share, counted=done_text(share))
 
-        yield told
+        yield report
 
 
 def done_text(share: float) -> str:
@@ -58,7 +58,7 @@ class Lines:
         self._next = self._begun + _BETWEEN_S
         self._stage = self._last = ""
 
-    def told(self, stage: str, share: float) -> None:
+    def report(self, stage: str, share: float) -> None:
         """Takes the share of a stage that is done, and prints a line if the last one was long ago."""
         now = time.monotonic()
         # A stage begins when the one before it was last heard of.

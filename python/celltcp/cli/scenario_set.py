@@ -45,11 +45,11 @@ def _print_set(result: ScenarioSet, published: bool) -> None:
     console = wide_console()
     print_fitting(console, set_table(result))
     for requirement, leading in result.leading.items():
-        told = [
+        parts = [
             f"{names[cca]} on {len(where)}"
             for cca, where in sorted(leading.items(), key=lambda each: -len(each[1]))
             if where
         ]
         undecided = count - len({name for where in leading.values() for name in where})
-        told += [f"undecided on {undecided}"] if undecided else []
-        console.print(f"best or tied for {requirement:>8}: {', '.join(told)} of {count}")
+        parts += [f"undecided on {undecided}"] if undecided else []
+        console.print(f"best or tied for {requirement:>8}: {', '.join(parts)} of {count}")

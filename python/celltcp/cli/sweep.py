@@ -62,6 +62,6 @@ def _print_sweep(result: Sweep) -> None:
         for warning in comparison.warnings:
             warned.setdefault(warning, []).append(value)
     for warning, values in warned.items():
-        told = f"{result.field}={', '.join(values)}: {warning}"
-        console.print(f"warning: {told}", style="yellow", highlight=False, markup=False)
+        text = f"{result.field}={', '.join(values)}: {warning}"
+        console.print(f"warning: {text}", style="yellow", highlight=False, markup=False)
     console.print(ran_by(about), style="dim")

@@ -29,11 +29,11 @@ def _reading(command: Any) -> Any:
     return form(options("column", "unit", "direction")(command))
 
 
-def _read(file: str, form: str | None, **told: str | None) -> Trace:
+def _read(file: str, form: str | None, **reading: str | None) -> Trace:
     """Reads a trace and says on standard error how."""
     from celltcp._core import Trace
 
-    trace = Trace.read(file, form, **told)
+    trace = Trace.read(file, form, **reading)
     click.echo(f"{file}: {trace_summary(trace)}", err=True)
     return trace
 
@@ -51,11 +51,11 @@ def traces() -> None:
 @traces.command()
 @click.argument("file")
 @_reading
-def info(file: str, form: str | None, **told: str | None) -> None:
+def info(file: str, form: str | None, **reading: str | None) -> None:
     """Describe FILE: how it was read, its duration, rates and gaps."""
     from celltcp._core import Trace
 
-    trace = Trace.read(file, form, **told)
+    trace = Trace.read(file, form, **reading)
     click.echo(f"read as      {trace.how}")
     click.echo(f"duration     {trace.duration_s:.3f} s")
     click.echo(f"mean         {trace.mean_mbps:.3f} Mbit/s")
@@ -69,7 +69,7 @@ def info(file: str, form: str | None, **told: str | None) -> None:
 @click.argument("target")
 @option("overwrite", help=_OVERWRITE)
 @_reading
-def convert(file: str, target: str, overwrite: bool, form: str | None, **told: str | None) -> None:
+def convert(file: str, target: str, overwrite: bool, form: str | None, **reading: str | None) -> None:
     """Convert FILE to TARGET.
 
     The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
@@ -79,7 +79,7 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **told: s
     from celltcp.files.replacing import check_output
 
     check_output(Path(target), overwrite=overwrite, inputs=[file])
-    trace = _read(file, form, **told)
+    trace = _read(file, form, **reading)
     text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
     write_text(Path(target), text)
 
@@ -96,7 +96,7 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **told: s
 )
 @_reading
 @draws
-def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str | None) -> None:
+def plot(file: str, out: str | None, bin_s: float, form: str | None, **reading: str | None) -> None:
     """Draw the capacity of FILE over time."""
     from celltcp.comparison.plots.capacity import draw_trace
     from celltcp.present.picture_files import must_be_picture
@@ -104,7 +104,7 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **told: str
 
     target = Path(out or f"{Path(file).name}.png")
     must_be_picture(target)
-    trace = _read(file, form, **told)
+    trace = _read(file, form, **reading)
     click.echo(f"picture: {save(draw_trace(trace, Path(file).name, bin_s), target)}")
 
 

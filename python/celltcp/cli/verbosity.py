@@ -84,13 +84,13 @@ def stages_bar() -> Iterator[Callable[[str, float], None] | None]:
     elif sys.stderr.isatty():
         from celltcp.cli.progress import bar
 
-        with bar() as told:
-            yield told
+        with bar() as report:
+            yield report
     elif is_verbose():
         from celltcp.cli.progress import Lines
 
         lines = Lines()
-        yield lines.told
+        yield lines.report
         lines.end()
     else:
         yield None

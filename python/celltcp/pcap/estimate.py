@@ -234,14 +234,14 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f"{time:.1f},{rate:.3f}" for time, rate in zip(path.times_s, path.capacity_mbps, strict=True)
     ]
     write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
-    told = "told by overflow" if path.is_buffer_full else "at least: no overflow was seen"
+    note = "by overflow" if path.is_buffer_full else "at least: no overflow was seen"
     text = (
         f'name = "{file.stem}"\n'
         f'description = "The path of connection {path.connection} in {Path(path.file).name}."\n'
         f'duration = "{max(path.times_s[-1], 1.0):.1f}s"\n\n'
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
-        f'buffer = "{round(path.buffer_bytes)}B" # {told}\n'
+        f'buffer = "{round(path.buffer_bytes)}B" # {note}\n'
         f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
         f'down.trace = "{trace.name}" # measured in {100 * path.measured:.0f} % of the time\n'
     )

@@ -16,7 +16,7 @@ _SOURCES = ("rate", "trace", "generate", "steps")
 def scenario_sections(about: Mapping[str, Any]) -> tuple[Section, Section]:
     """Returns the scenario of results: a table of what matters, and the whole file."""
     scenario = tomllib.loads(about["scenario"])
-    rows = [(name, told) for name, told in _facts(scenario, about) if told]
+    rows = [(name, summary) for name, summary in _facts(scenario, about) if summary]
     table = Table((Column("part"), Column("setting")), tuple(rows))
     described = str(scenario.get("description", ""))
     name = file_name(about)
@@ -84,13 +84,13 @@ def _queue(queue: object) -> str:
 
 def _flow(flow: Mapping[str, Any]) -> str:
     workload = flow.get("workload", {})
-    told = f"{workload.get('kind', 'bulk')} from {flow.get('from')} to {flow.get('to')}"
+    summary = f"{workload.get('kind', 'bulk')} from {flow.get('from')} to {flow.get('to')}"
     count = int(flow.get("count", 1))
     more = [f"{count} in parallel"] if count > 1 else []
     more += [f"from {flow['start']} on"] if flow.get("start") not in (None, "0s") else []
     given = {name: value for name, value in workload.items() if name != "kind"}
     more += [_settings(given)] if given else []
-    return "; ".join([told, *more])
+    return "; ".join([summary, *more])
 
 
 def _settings(settings: Mapping[str, Any]) -> str:

@@ -26,11 +26,11 @@ class Used:
 
     def __str__(self) -> str:
         if not self.changes:
-            told = "no changes"
+            summary = "no changes"
         else:
-            told = f"{self.changes:.1f} changes per run, {self.returns:.1f} of them returns"
+            summary = f"{self.changes:.1f} changes per run, {self.returns:.1f} of them returns"
         under = ", ".join(f"{cca} {100 * share:.0f} %" for cca, share in self.shares.items())
-        return f"{told}; time under {under}" if under else told
+        return f"{summary}; time under {under}" if under else summary
 
 
 def measures_of(text: str) -> dict[str, float]:

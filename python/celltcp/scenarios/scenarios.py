@@ -172,9 +172,9 @@ def matching_uplink(name: str) -> Path | None:
     return None
 
 
-def _reading(what: str | Path | Scenario, told: Mapping[str, str | None]) -> list[str]:
+def _reading(what: str | Path | Scenario, options: Mapping[str, str | None]) -> list[str]:
     """Returns overrides with what is said of the trace that a scenario consists of."""
-    given = {name: value for name, value in told.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     if given and (isinstance(what, Scenario) or not is_trace(str(what))):
         name = next(iter(given))
         raise CelltcpError(

@@ -41,14 +41,14 @@ Frames = dict[str, pd.DataFrame]
 
 @contextmanager
 def own_folder(
-    out: str | Path | None, command: str, told: Mapping[str, Any], *, overwrite: bool
+    out: str | Path | None, command: str, origin: Mapping[str, Any], *, overwrite: bool
 ) -> Iterator[Path | None]:
     """Gives the folder that a command keeps things in, made if it is not there, and claimed.
 
     Args:
         out: the folder, or None.
         command: `"evaluate"` or `"engines"`.
-        told: what the results will say of how they were made.
+        origin: what the results will say of how they were made.
         overwrite: whether results of the same command with other settings may be replaced.
 
     Raises:
@@ -61,9 +61,9 @@ def own_folder(
     with locked_folder(out) as folder:
         check_results(folder, overwrite=overwrite)
         there = about_in(folder)
-        goes_on = saved_run_count(folder, told) > 0
+        goes_on = saved_run_count(folder, origin) > 0
         if there is not None and not goes_on and not overwrite:
-            planned = _as_json(told)
+            planned = _as_json(origin)
             fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
             raise CelltcpError(
                 f"{folder}: holds finished results with other settings ({', '.join(fields)}), which "
@@ -72,26 +72,26 @@ def own_folder(
         yield folder
 
 
-def saved_run_count(folder: Path | None, told: Mapping[str, Any]) -> int:
+def saved_run_count(folder: Path | None, origin: Mapping[str, Any]) -> int:
     """Returns how many runs a folder has of the same settings; 0 if it has more than planned."""
     there = about_in(folder) if folder is not None else None
     if there is None:
         return 0
-    planned = _as_json(told)
+    planned = _as_json(origin)
     runs = int(there.get("runs", 0))
     same = {**there, "runs": 0} == {**planned, "runs": 0}
     return runs if same and runs <= planned["runs"] else 0
 
 
 def finished_frames(
-    folder: Path | None, told: Mapping[str, Any], names: Iterable[str]
+    folder: Path | None, origin: Mapping[str, Any], names: Iterable[str]
 ) -> Frames | None:
     """Returns the frames of those names if a folder has results of the same settings.
 
     Raises:
         CelltcpError: if one is damaged; names the file.
     """
-    if folder is None or not saved_run_count(folder, told):
+    if folder is None or not saved_run_count(folder, origin):
         return None
     manifest = manifest_of(folder)
     return {
@@ -122,9 +122,9 @@ def joined(earlier: Frames, later: Frames) -> Frames:
     return frames
 
 
-def _as_json(told: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(origin: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what is told as it comes back from a file."""
-    return dict(json.loads(json.dumps(told)))
+    return dict(json.loads(json.dumps(origin)))
 
 
 class Checkpoint:
@@ -214,7 +214,7 @@ Found = TypeVar("Found", bound=Outcome)
 def continued(
     settings: RunSettings,
     command: str,
-    told: Mapping[str, Any],
+    origin: Mapping[str, Any],
     names: Iterable[str],
     run: Callable[[int, Checkpoint], Frames],
     outcome: Callable[[Frames], Found],
@@ -224,19 +224,19 @@ def continued(
     Args:
         settings: of the runs, with the folder.
         command: `"evaluate"` or `"engines"`.
-        told: what the results say of how they were made.
+        origin: what the results say of how they were made.
         names: of the frames that the folder keeps.
         run: does the runs beyond those that are there, whose number it is given.
         outcome: makes the outcome from the frames of all runs.
     """
-    with own_folder(settings.out, command, told, overwrite=settings.overwrite) as folder:
+    with own_folder(settings.out, command, origin, overwrite=settings.overwrite) as folder:
         try:
-            there = finished_frames(folder, told, names)
+            there = finished_frames(folder, origin, names)
         except CelltcpError:
             if not settings.overwrite:
                 raise
             there = None
-        runs = saved_run_count(folder, told) if there is not None else 0
+        runs = saved_run_count(folder, origin) if there is not None else 0
         if there is not None and runs == settings.runs:
             return outcome(there)
         kept = Checkpoint(folder)

@@ -151,7 +151,7 @@ def check_engines_with(
                 jobs for plan in plans for each in result.sources for jobs in plan.outlined(each)
             )
         )
-    told: OverlapOrigin = {
+    origin: OverlapOrigin = {
         "version": __version__,
         "build": linux.build,
         "kernel_version": linux.kernel.version if linux.kernel else "",
@@ -164,14 +164,14 @@ def check_engines_with(
         "seed": settings.seed,
     }
     if overrides := settings.stored_overrides:
-        told["set"] = overrides
+        origin["set"] = overrides
 
     def run(there: int, kept: Checkpoint) -> Frames:
         missing = [replace(plan, existing_runs=there) for plan in plans]
         return {"runs": _both(missing, result.sources, kept, progress)}
 
     return continued(
-        settings, "engines", told, ("runs",), run, lambda frames: Overlap(frames["runs"], told)
+        settings, "engines", origin, ("runs",), run, lambda frames: Overlap(frames["runs"], origin)
     )
 
 

@@ -270,7 +270,7 @@ def evaluate_with(
     digests = {source.name: plan.check(source) for source in result.sources}
     if settings.dry_run:
         raise DryRunExit(estimate_cost(jobs for each in result.sources for jobs in plan.outlined(each)))
-    told: Settings = {
+    origin: Settings = {
         "version": __version__,
         "build": engine.build,
         "engine": engine.key,
@@ -288,13 +288,15 @@ def evaluate_with(
         "seed": settings.seed,
     }
     if overrides := settings.stored_overrides:
-        told["set"] = overrides
+        origin["set"] = overrides
 
     def run(there: int, kept: Checkpoint) -> Frames:
         return on_sources(result.sources, replace(plan, existing_runs=there), kept, progress)
 
     names = ("runs", "decisions", "expectations", "histories", "costs")
-    return continued(settings, "evaluate", told, names, run, lambda frames: Evaluation(frames, told))
+    return continued(
+        settings, "evaluate", origin, names, run, lambda frames: Evaluation(frames, origin)
+    )
 
 
 def _price(price: SwitchCost) -> dict[str, Any]:

@@ -134,8 +134,8 @@ class Explanation:
         longest = len(same) > 1 and shown == main_one(same)
         kept = f", the longest of {len(same)} of {shown.name}" if longest else ""
         names = {each.name: [mine.number for mine in rest if mine.name == each.name] for each in rest}
-        told = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in names.items())
-        return f"Shown is connection {shown.number}{kept}; others with a selector: {told}"
+        others_text = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in names.items())
+        return f"Shown is connection {shown.number}{kept}; others with a selector: {others_text}"
 
     @property
     def agreements(self) -> list[Agreement]:

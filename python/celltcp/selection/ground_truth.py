@@ -87,8 +87,8 @@ class GroundTruth:
     def buffer(self) -> float | None:
         """Size of the bottleneck's buffer, packets."""
         path = self._scenario.get("path", {})
-        told = path.get("buffer") if self._way is None else self._radio("rlc", "buffer")
-        return in_unit(told, "packets")
+        capacity = path.get("buffer") if self._way is None else self._radio("rlc", "buffer")
+        return in_unit(capacity, "packets")
 
     def _radio(self, section: str, field: str) -> object:
         return self._scenario.get("radio", {}).get(section, {}).get(field)

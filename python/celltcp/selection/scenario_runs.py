@@ -189,8 +189,8 @@ def _run(
 def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
     """Returns a row per run."""
     labels = [*plan.fixed, *(use.cca for use in plan.uses)]
-    told = origin_of(source.scenario, labels, plan.settings.runs, plan.settings.seed, plan.engine)
-    comparison = Comparison(Results(tables, told), [use.requirement for use in plan.uses])
+    origin = origin_of(source.scenario, labels, plan.settings.runs, plan.settings.seed, plan.engine)
+    comparison = Comparison(Results(tables, origin), [use.requirement for use in plan.uses])
     result = comparison.runs
     causes = _causes(tables)
     counted = {

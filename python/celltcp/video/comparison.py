@@ -90,13 +90,13 @@ class VideoComparison:
     @property
     def warnings(self) -> list[str]:
         """Warnings of all comparisons, each with the scenarios that have it."""
-        told: dict[str, list[str]] = {}
+        by_warning: dict[str, list[str]] = {}
         for (scenario, _), comparison in self.comparisons.items():
             for warning in comparison.warnings:
-                places = told.setdefault(warning, [])
+                places = by_warning.setdefault(warning, [])
                 if scenario not in places:
                     places.append(scenario)
-        return [f"{', '.join(places)}: {warning}" for warning, places in told.items()]
+        return [f"{', '.join(places)}: {warning}" for warning, places in by_warning.items()]
 
     def to_json(self) -> VideoOutcome:
         """The table, and the best CCA of each scenario and adaptation; the same for the same seeds."""

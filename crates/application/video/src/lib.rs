@@ -1,8 +1,8 @@
 //! Video: adaptive streaming without sockets and without a network.
 //!
-//! A [`Manifest`] has the representations of a video and the sizes of its segments. A [`Client`] plays it: it is told
-//! the time and the bytes that arrive, and answers with [`ClientCommand`]s. An [`abr::Abr`] chooses the representation of each
-//! segment. [`score`] turns the [`Log`] of a session into what the viewer thinks of it.
+//! A [`Manifest`] has the representations of a video and the sizes of its segments. A [`Client`] plays it: it is given
+//! the time and the bytes that arrive, and answers with [`ClientCommand`]s. An [`abr::Abr`] chooses the representation
+//! of each segment. [`score`] turns the [`Log`] of a session into what the viewer thinks of it.
 
 pub mod abr;
 mod client;

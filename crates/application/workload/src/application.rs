@@ -56,8 +56,8 @@ pub const ENDLESS: u64 = u64::MAX;
 /// Command of an application.
 ///
 /// An application with several connections at a time keeps each in a slot of its own; others use slot 0 only. All
-/// commands but [`Command::WakeAt`] concern one slot: that of the call, or that of the latest [`Command::SelectSlot`] in it.
-/// They do nothing once the connection there has been completed.
+/// commands but [`Command::WakeAt`] concern one slot: that of the call, or that of the latest [`Command::SelectSlot`]
+/// in it. They do nothing once the connection there has been completed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Command {
     /// Selects the connection for the next commands.
@@ -75,10 +75,10 @@ pub enum Command {
     /// Closes the connection from that end, once all bytes of both ends have arrived.
     Close(End),
     /// Gives the connection up from that end: it takes nothing more, and the other end's bytes are in vain. The other
-    /// end is told by a FIN, and by a RST for each segment that still comes.
+    /// end is notified by a FIN, and by a RST for each segment that still comes.
     Abandon(End),
-    /// Reads at an end by request: so many bytes more. With the first one, which may be for none, the end ceases to read
-    /// as bytes arrive, and its receive window closes when the buffer is full. [`Application::on_progress`] and
+    /// Reads at an end by request: so many bytes more. With the first one, which may be for none, the end ceases to
+    /// read as bytes arrive, and its receive window closes when the buffer is full. [`Application::on_progress`] and
     /// [`Application::received`] are about bytes that have arrived, read or not.
     Read(End, u64),
     /// Records a figure: its name, which ends with the unit as names of columns do, and its value.
@@ -87,8 +87,8 @@ pub enum Command {
     WakeAt(Instant),
 }
 
-/// Application: a state machine that is told the time and the events of its connection, and appends its commands to
-/// `out`.
+/// Application: a state machine that is called with the time and the events of its connection, and appends its commands
+/// to `out`.
 pub trait Application: Send {
     /// Called at the start of the flow, and at the time of the latest [`Command::WakeAt`].
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>);

@@ -107,7 +107,7 @@ pub struct FlowPlan<'a> {
 /// An application and its connection.
 struct Session {
     application: Box<dyn Application>,
-    /// Whether it is told of each arrival.
+    /// Whether it is notified of each arrival.
     follows: bool,
     /// Number of its flow in the scenario.
     flow: usize,
@@ -202,7 +202,7 @@ impl Sessions {
         self.sessions[self.exchange(connection).session].flow
     }
 
-    /// Returns whether the application of a connection is told of each arrival.
+    /// Returns whether the application of a connection is notified of each arrival.
     pub fn follows(&self, connection: u32) -> bool {
         self.sessions[self.exchange(connection).session].follows
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use units::{Duration, Instant};
 use workload::{Action, Application, Command, End, Sessions};
 
-/// An application that says its lines, one list of commands per wake, and remembers the bytes it was told of.
+/// An application that says its lines, one list of commands per wake, and records the bytes of its notifications.
 struct Script {
     lines: Vec<Vec<Command>>,
     arrivals: Arrivals,

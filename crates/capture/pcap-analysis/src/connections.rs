@@ -87,7 +87,7 @@ impl Tracker {
         self.evicted += (before - self.connections.len()) as u64;
     }
 
-    /// Ends the connections that `is_due` tells, in the order of their numbers.
+    /// Ends the connections that `is_due` selects, in the order of their numbers.
     fn end(&mut self, tables: &mut Tables, is_due: impl Fn(&Connection) -> bool) {
         let due = self
             .connections

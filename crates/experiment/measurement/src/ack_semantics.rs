@@ -18,7 +18,7 @@ pub(crate) enum AckViolation {
     End { flow: u32 },
 }
 
-/// Verifies what the senders of these connections were told.
+/// Verifies the ACKs that the senders of these connections received.
 pub(crate) fn verify(promise: AckSemantics, flows: &Flows) -> Result<(), AckViolation> {
     for (index, &flow) in flows.flow.iter().enumerate() {
         let (bytes, ends) = (

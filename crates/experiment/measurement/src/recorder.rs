@@ -73,7 +73,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder with slots of length `slot`. `access` is the access link of each UE, the phone's first;
-    /// `log_radio` tells whether TTIs of the radio are kept.
+    /// `log_radio`: whether TTIs of the radio are recorded.
     pub fn new(slot: Duration, access: &[Access], log_radio: bool) -> Self {
         Self {
             slot,

@@ -20,7 +20,7 @@ type Key = (PathBuf, ReadOptions, Direction);
 pub struct LoadedTrace {
     /// The trace.
     pub trace: Arc<Trace>,
-    /// Line for a person that tells how the file was read.
+    /// Summary of how the file was read, for users.
     pub summary: String,
 }
 

@@ -1,4 +1,4 @@
-//! ELN: tells the sender which losses were on the radio (Balakrishnan and Katz, "Explicit loss notification and wireless
+//! ELN: notifies the sender of losses on the radio (Balakrishnan and Katz, "Explicit loss notification and wireless
 //! web performance", Globecom 1998).
 //!
 //! The middlebox notes which data has left towards a mobile host, but keeps no copies. When ACKs of that host report a

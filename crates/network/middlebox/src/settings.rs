@@ -33,17 +33,17 @@ pub enum Kind {
     Split,
     /// ES-TCP: split TCP that keeps the last bytes back until the far end has everything.
     Es,
-    /// AS-TCP: split TCP that tells the sender by a TCP option what the receiver has.
+    /// AS-TCP: split TCP that reports to the sender, by a TCP option, what the receiver has.
     As,
     /// M-TCP: split TCP that acknowledges what the receiver has, and freezes the sender when the receiver is silent.
     Mtcp,
-    /// M-TCP+: M-TCP that is told of interruptions of the link.
+    /// M-TCP+: M-TCP that is notified of interruptions of the link.
     MtcpPlus,
     /// PAM: split TCP that acknowledges in advance while the receiver is silent.
     Pam,
     /// Snoop: a cache that repairs losses behind it, without splitting.
     Snoop,
-    /// ELN: tells the sender which losses were on the radio.
+    /// ELN: notifies the sender of losses on the radio.
     Eln,
     /// Freeze-TCP: withdraws the receiver's window before the link is interrupted.
     Freeze,
@@ -111,11 +111,10 @@ impl Kind {
 table! {
     /// Middlebox at a node of the path.
     pub struct Middlebox {
-        /// Kind: "split" (split TCP that acknowledges at once), "es" (ES-TCP), "as" (AS-TCP), "mtcp" (M-TCP), "mtcp-plus"
-        /// (M-TCP+), "pam" (split TCP that acknowledges in advance while the phone is silent), "snoop" (a cache that
-        /// repairs losses), "eln" (explicit loss notification), "freeze" (Freeze-TCP), "ack-regulator" or "reset-tracker"
-        /// (discards data of connections that the phone has reset); default
-        /// "split".
+        /// Kind: "split" (split TCP that acknowledges at once), "es" (ES-TCP), "as" (AS-TCP), "mtcp" (M-TCP),
+        /// "mtcp-plus" (M-TCP+), "pam" (split TCP that acknowledges in advance while the phone is silent), "snoop" (a
+        /// cache that repairs losses), "eln" (explicit loss notification), "freeze" (Freeze-TCP), "ack-regulator" or
+        /// "reset-tracker" (discards data of connections that the phone has reset); default "split".
         pub kind: Kind = Kind::Split,
         /// Node: "gateway" (or "base-station") before the access link; "node-1" behind the first of several wired hops,
         /// and so on; default "gateway".
@@ -132,9 +131,9 @@ table! {
         /// Of "es", and of "as" towards a sender without its option: bytes at the end of the data that are acknowledged
         /// only after the receiver has everything, 2 to 1000; unset: 2.
         pub reserve: Option<u32>,
-        /// Of "es", and of "as" likewise: time without new data after which the sender is frozen, less than its shortest
-        /// retransmission time-out. Of "mtcp", "mtcp-plus" and "pam": time by which the silence of the receiver exceeds
-        /// its RTT before the sender is frozen, or data is acknowledged in advance. Unset: 150ms.
+        /// Of "es", and of "as" likewise: time without new data after which the sender is frozen, less than its
+        /// shortest retransmission time-out. Of "mtcp", "mtcp-plus" and "pam": time by which the silence of the
+        /// receiver exceeds its RTT before the sender is frozen, or data is acknowledged in advance. Unset: 150ms.
         pub freeze_after: Option<Duration>,
         /// Of "as": time that a far acknowledgement waits for another ACK to go with; unset: 10ms.
         pub piggyback: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Outages: times without capacity of the wires behind a middlebox, as the changes that it is told of.
+//! Interruptions of the wires behind a middlebox: times without capacity, as the changes that it is notified of.
 
 use units::Instant;
 

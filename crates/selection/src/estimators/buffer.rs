@@ -1,10 +1,11 @@
 //! Buffer: size of the bottleneck's buffer, from the queue at which it overflows.
 //!
 //! Only an overflow shows the size. A CCA that never fills the buffer loses packets all the same: at random, or where
-//! others fill it. Losses at random hit any segment with the same probability. Losses of an overflow hit the round trips
-//! with the longest queues. So the peak of the queue in a round trip with a loss is ranked among those of all round trips,
-//! each with the weight of its segments. If losses are random, the rank is uniform, and minus its logarithm is
-//! exponential; a sum of n such terms has a gamma distribution, which gives the certainty that the losses are overflows.
+//! others fill it. Losses at random hit any segment with the same probability. Losses of an overflow hit the round
+//! trips with the longest queues. So the peak of the queue in a round trip with a loss is ranked among those of all
+//! round trips, each with the weight of its segments. If losses are random, the rank is uniform, and minus its
+//! logarithm is exponential; a sum of n such terms has a gamma distribution, which gives the certainty that the losses
+//! are overflows.
 
 use std::collections::VecDeque;
 
@@ -18,21 +19,22 @@ use crate::sample::Sample;
 const EPISODE: u64 = 3;
 /// Number of round trips among which a peak is ranked.
 const KEPT: usize = 128;
-/// Number of round trips before which a loss tells nothing.
+/// Number of round trips before which a loss is no evidence.
 const MIN_ROUNDS: usize = 4;
 /// Number of losses that count; older ones concern a path that may be gone.
 const LOSSES: usize = 16;
 /// Share of the RTT without a queue that packets wait at least where a buffer overflows.
 const QUEUE: f64 = 0.1;
-/// Number of deviations of the jitter that they wait at least there: the RTT without a queue is the lowest smoothed RTT,
-/// and the highest one is as far from it without a queue.
+/// Number of deviations of the jitter that they wait at least there: the RTT without a queue is the lowest smoothed
+/// RTT, and the highest one is as far from it without a queue.
 const BEYOND_JITTER: f64 = 2.0;
 /// Factor within which the size is to be right; the confidence is the probability that it is.
 const RIGHT: f64 = 1.5;
-/// Standard deviation of ln(peak) of single overflows as expected beforehand, and the number of overflows it stands for.
+/// Standard deviation of ln(peak) of single overflows as expected beforehand, and the number of overflows it stands
+/// for.
 const EXPECTED: (f64, f64) = (0.3, 2.0);
-/// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in a
-/// round trip and the rate lags behind.
+/// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in
+/// a round trip and the rate lags behind.
 const SLOW_START: f64 = 0.7;
 /// Deviations of ln(peak) per deviation of the jitter over the wait.
 const JITTER: f64 = 1.5;
@@ -104,8 +106,8 @@ impl BufferEstimator {
             let counts = sample.at >= self.overflowing_until && !outage;
             self.end_round(sample, counts);
         }
-        // By Little's law, the share of the RTT spent in the queue is the share of what is in flight that is there. Right
-        // after an overflow, what was lost still counts as in flight.
+        // By Little's law, the share of the RTT spent in the queue is the share of what is in flight that is there.
+        // Right after an overflow, what was lost still counts as in flight.
         let share = f64::from(sample.sender.inflight) * now.waiting / (now.waiting + now.floor);
         self.present.peak = self.present.peak.max(share.min(now.queue));
         self.present.waiting = self.present.waiting.max(now.waiting);
@@ -160,8 +162,8 @@ impl BufferEstimator {
         if self.losses.len() == LOSSES {
             self.losses.pop_front();
         }
-        // The smoothed RTT misses a part of a wait that is short beside the jitter, or that a change of the capacity within
-        // a round trip makes.
+        // The smoothed RTT misses a part of a wait that is short beside the jitter, or that a change of the capacity
+        // within a round trip makes.
         let jitter = JITTER * now.jitter / waiting;
         let missed = now.variability * now.floor / waiting;
         self.losses.push_back(Lost {

@@ -20,7 +20,7 @@ const ROUNDS: u32 = 4;
 const STANDING: f64 = 0.3;
 /// Least mean number of segments in flight. With fewer, windows that keep a queue of some segments follow the capacity.
 const MIN_INFLIGHT: f64 = 6.0;
-/// Fall of ln(window) between blocks from which on it tells something: half of what CUBIC backs off.
+/// Fall of ln(window) between blocks from which on it is evidence: half of what CUBIC backs off.
 const CHANGED: f64 = 0.15;
 /// Least standard deviation of the difference of ln(rate) between blocks of a flow alone.
 const NOISE: f64 = 0.2;

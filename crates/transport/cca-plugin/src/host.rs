@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::abi::{Call, LAYOUT, Library, Query, SlowStartHandle, StringWriter, VERSION};
 use crate::library::Instance;
 
-/// Function that is told the message of a CCA that panics during a run.
+/// Function that is called with the message of a CCA that panics during a run.
 pub(crate) type PanicHandler = fn(String);
 
 /// Description of a CCA, as its library writes it.

@@ -158,7 +158,7 @@ impl CongestionState {
 
     /// Returns whether eq. 6.3 models the window: the window must have been in use with the RTT that was measured.
     /// There is no RTT before the first sample. After a time-out the window is that of the loss (RFC 5681 §3.1), and
-    /// the RTT includes the outage; the threshold alone still tells what the path can hold.
+    /// the RTT includes the outage; the threshold alone still shows what the path can hold.
     fn is_modelled(&self, how: SwitchMode) -> bool {
         how == SwitchMode::Context
             && !self.window.srtt.is_zero()

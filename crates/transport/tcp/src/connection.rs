@@ -154,7 +154,7 @@ impl Connection {
         self.write_with_flags(now, bytes, SendFlags::Message)
     }
 
-    /// Writes like [`Connection::write`]; `ending` tells how the write ends.
+    /// Writes like [`Connection::write`]; `ending`: how the write ends.
     pub fn write_with_flags(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
@@ -164,7 +164,7 @@ impl Connection {
         taken
     }
 
-    /// Returns whether the application has found the send buffer full and is not yet told of room (`EPOLLOUT`).
+    /// Returns whether the application met a full send buffer and has not been notified of space since (`EPOLLOUT`).
     pub fn nospace(&self) -> bool {
         self.sender.writer_waits()
     }
@@ -453,8 +453,8 @@ impl Connection {
         }
     }
 
-    /// Returns our own timestamp that the segment echoes, without its offset, milliseconds modulo 2^32. An echo of zero is
-    /// none (the kernel's `tcp_rcv_rtt_measure_ts` and `tcp_ack_update_rtt`).
+    /// Returns our own timestamp that the segment echoes, without its offset, milliseconds modulo 2^32. An echo of zero
+    /// is none (the kernel's `tcp_rcv_rtt_measure_ts` and `tcp_ack_update_rtt`).
     fn echo(&self, segment: &Segment) -> Option<u32> {
         let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
         (echo != 0).then(|| echo.wrapping_sub(self.timestamp_offset))

@@ -106,13 +106,13 @@ impl core::fmt::Debug for SackBlocks {
     }
 }
 
-/// Far acknowledgement: TCP option of AS-TCP, by which a host in the middle tells the sender what has arrived at the
-/// far end (Kim 2016, figure 39).
+/// Far acknowledgement: TCP option of AS-TCP, by which a host in the middle reports to the sender what has arrived at
+/// the far end (Kim 2016, figure 39).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FarAck {
     /// Option kind on the wire.
     pub kind: u8,
-    /// Next sequence number that the far end expects. On SYN segments 1 from an end that tells such numbers, and 0
+    /// Next sequence number that the far end expects. On SYN segments 1 from an end that sends such numbers, and 0
     /// from one that only understands them.
     pub number: u32,
 }

@@ -187,14 +187,14 @@ class RunPlots:
         single = self._single
         about = single.results.about
         cca = labels([str(single.connection["cca"])])
-        told = f"{', '.join(cca.values())}, seed {about['seed']}"
+        subtitle = f"{', '.join(cca.values())}, seed {about['seed']}"
         tested = Comparison(single.results).tested_flows
-        return _legs(about, told, tested, single.slots, single.legs)
+        return _legs(about, subtitle, tested, single.slots, single.legs)
 
 
 def _legs(
     about: Mapping[str, Any],
-    told: str,
+    subtitle: str,
     flows: pd.DataFrame,
     slots: pd.DataFrame,
     legs: pd.DataFrame,
@@ -211,7 +211,7 @@ def _legs(
     panels = list(picture.subplots(3, 1, sharex=True))
     draw_legs(panels, slots[slots["flow"] == number], forth[forth["flow"] == number])
     shown = f", connection {number}" if slots["flow"].nunique() > 1 else ""
-    titled(picture, f"{about['name']}: {told}{shown}")
+    titled(picture, f"{about['name']}: {subtitle}{shown}")
     footnote(picture, [ran_by(about)])
     return picture
 

@@ -51,11 +51,13 @@ def draw_sessions(
         smooth = together.rolling(max(1, round(1.0 / _slot(together)))).mean()
         look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
         draw_series(rates, smooth.index, smooth, label=names[cca], **look)
-        told = events[events["run"] == numbers[cca]]
-        segments, levels = (told[told["kind"] == kind] for kind in ("segment_mbps", "buffer_s"))
+        session_events = events[events["run"] == numbers[cca]]
+        segments, levels = (
+            session_events[session_events["kind"] == kind] for kind in ("segment_mbps", "buffer_s")
+        )
         qualities.step(segments["t_s"], segments["detail"].astype(float), where="post", **look)
         buffers.plot(levels["t_s"], levels["detail"].astype(float), **look)
-        stalls = told[told["kind"] == "stall_s"]
+        stalls = session_events[session_events["kind"] == "stall_s"]
         lengths = stalls["detail"].astype(float)
         spans = list(zip(stalls["t_s"] - lengths, lengths, strict=True))
         # Stalls stand below the axis, a row for each CCA.

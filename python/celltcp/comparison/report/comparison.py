@@ -58,12 +58,12 @@ def comparison_part(result: Comparison, command: str) -> Part:
 def _tables(result: Comparison) -> list[Section]:
     sections = [Section("Means and 95 % intervals", means_table(result), text=_notes(result))]
     if (differences := differences_table(result)) is not None:
-        told = (
+        texts = (
             "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
             "that the 95 % interval includes zero and is within 5 % of the leader's mean, or that all "
             "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
         )
-        sections.append(Section("How sure", differences, text=told))
+        sections.append(Section("How sure", differences, text=texts))
     if result.figures:
         sections.append(Section("What the application got", figures_table(result)))
     if result.several_flows:

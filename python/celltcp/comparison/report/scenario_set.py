@@ -53,7 +53,9 @@ def _verdicts(result: ScenarioSet) -> Table:
     rows = []
     for name, comparison in result.comparisons.items():
         names, verdicts = labels(comparison.ccas), comparison.verdicts
-        told = (verdict_text(verdicts[each], names) for each in requirements if each in verdicts)
-        rows.append((name, *told))
+        verdict_texts = (
+            verdict_text(verdicts[each], names) for each in requirements if each in verdicts
+        )
+        rows.append((name, *verdict_texts))
     columns = (Column("scenario"), *(Column(f"best for {each}") for each in requirements))
     return Table(columns, tuple(rows))

@@ -59,9 +59,9 @@ def sweep_part(result: Sweep) -> Part:
 def _scenario(result: Sweep) -> tuple[Section, ...]:
     """Returns the scenario of the first value, and that the others differ in the field."""
     value, first = next(iter(result.comparisons.items()))
-    told = f"This is the scenario for {result.field}={value}; the others have another {result.field}."
+    note = f"This is the scenario for {result.field}={value}; the others have another {result.field}."
     short, whole = scenario_sections(first.results.about)
-    return replace(short, text=(*short.text, told)), whole
+    return replace(short, text=(*short.text, note)), whole
 
 
 def _findings(result: Sweep) -> tuple[Finding, ...]:

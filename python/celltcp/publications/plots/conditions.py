@@ -34,9 +34,9 @@ def place_panels(result: Outcome) -> list[Panel]:
         {name for rows in places.values() for name in _named(rows)} for places in quantities.values()
     ]
     # All panels have the same colours, so the legend is in the one with most bars.
-    told = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
+    fullest = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
     return [
-        Panel(functools.partial(_draw, result.table.figure, shades, places, number == told))
+        Panel(functools.partial(_draw, result.table.figure, shades, places, number == fullest))
         for number, places in enumerate(quantities.values())
     ]
 

@@ -129,18 +129,18 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
 def _explain(axes: Axes, *, every_line: bool) -> None:
     """Adds a legend: of every line in the first panel, and of published values in the others."""
     handles, labels = axes.get_legend_handles_labels()
-    told = [
+    shown = [
         (handle, label)
         for handle, label in zip(handles, labels, strict=True)
         if every_line or label not in _LOOKS
     ]
-    if not told:
+    if not shown:
         return
-    columns = 2 if every_line else len(told)
+    columns = 2 if every_line else len(shown)
     axes.set_ylim(top=1.05 * axes.get_ylim()[1])
-    add_room(axes, len(told), columns)
+    add_room(axes, len(shown), columns)
     axes.legend(
-        *zip(*told, strict=True),
+        *zip(*shown, strict=True),
         fontsize="x-small",
         loc="upper left",
         ncols=columns,

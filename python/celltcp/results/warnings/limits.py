@@ -78,8 +78,8 @@ def _busy(results: Results) -> NDArray[np.float64]:
     goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))
     with np.errstate(divide="ignore", invalid="ignore"):
         utilisation = group_sums(goodput, group, count) / group_sums(capacity, group, count)
-        told = np.bincount(group[~np.isnan(capacity)], minlength=count)
-        outage = np.bincount(group[capacity == 0], minlength=count) / told
+        measured = np.bincount(group[~np.isnan(capacity)], minlength=count)
+        outage = np.bincount(group[capacity == 0], minlength=count) / measured
     # Nothing of nothing is none of it.
     utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
     outage = np.nan_to_num(outage, nan=0.0)

@@ -55,7 +55,7 @@ def engines_part(result: Overlap) -> Part:
         title = f"Difference to the best, for {requirement}"
         sections.append(Section(title, figure=_figure(result, requirement, title), text=(_DIAGONAL,)))
     sections.append(Section("Scenarios", _scenarios(about)))
-    told = {**about, "engine": engines}
+    origin = {**about, "engine": engines}
     return Part(
         title=f"Engines: native and Linux {about['kernel_version']}",
         asked=(
@@ -63,7 +63,7 @@ def engines_part(result: Overlap) -> Part:
             f"{', '.join(about['requirements'])}, in {runs_text(about['runs'])} each?"
         ),
         findings=_findings(result),
-        sections=(*sections, *origin_sections(told, _command(about))),
+        sections=(*sections, *origin_sections(origin, _command(about))),
         warnings=tuple(f"left out: {each}" for each in about["left_out"]),
     )
 

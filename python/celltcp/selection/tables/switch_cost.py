@@ -23,12 +23,12 @@ def print_prices(result: Evaluation, console: Console) -> None:
             console.print(f"{policy}: no changes", markup=False)
             continue
         price = prices[policy]
-        told = [f"{policy}: {price.changes} changes"]
+        parts = [f"{policy}: {price.changes} changes"]
         if price.measured:
-            told += _measured(price, replays)
+            parts += _measured(price, replays)
         for reason, count in price.unmeasured.items():
-            told.append(f"{count} of {price.changes} not measured: {reason}")
-        console.print("; ".join(told), markup=False)
+            parts.append(f"{count} of {price.changes} not measured: {reason}")
+        console.print("; ".join(parts), markup=False)
     if not replays and prices:
         console.print(
             "Retransmissions without the change are measured by replays, which need --engine native."
@@ -37,27 +37,27 @@ def print_prices(result: Evaluation, console: Console) -> None:
 
 def _measured(price: SwitchCost, replays: bool) -> list[str]:
     """Returns sentences on the changes that were measured."""
-    told = [f"retransmitted in the second after: {_share(price.lost)} %"]
+    parts = [f"retransmitted in the second after: {_share(price.lost)} %"]
     if replays and price.replayed:
-        told[0] += (
+        parts[0] += (
             f", without the change {_share(price.lost_staying)} %, "
             f"difference {_share(price.extra)} percentage points ({price.replayed} replayed)"
         )
     elif replays:
-        told[0] += " (no replay has the same past)"
+        parts[0] += " (no replay has the same past)"
     if price.early < price.measured:
-        told.append(
+        parts.append(
             f"goodput {price.goodput_change.mean:+.1f} % where the capacity held "
             f"({price.capacity_held} changes)"
             if price.capacity_held
             else "the capacity never held"
         )
     if price.early:
-        told.append(
+        parts.append(
             f"goodput of {price.early} of {price.changes} not measured: "
             "less than 1 s after the start of the connection"
         )
-    return told
+    return parts
 
 
 def _share(result: Estimate) -> str:

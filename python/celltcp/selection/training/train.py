@@ -217,8 +217,10 @@ class _Trainer:
         """Returns the outcomes of whole runs of each fixed CCA."""
         known = set(self.known.points)
         missing = [each for each in drawn if full_run_point(each) not in known]
-        ccas, told = self.plan.ccas, self._report("fixed CCAs")
-        self._keep(full_run_outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
+        ccas, on_progress = self.plan.ccas, self._report("fixed CCAs")
+        self._keep(
+            full_run_outcomes(missing, ccas, self.engine, workers=self.workers, progress=on_progress)
+        )
         return self.known.of(map(full_run_point, drawn))
 
     def _moments(
@@ -244,15 +246,15 @@ class _Trainer:
         known = set(self.known.points)
         missing = [point for point in points if point not in known]
         parts = {point.network: each for point, each in zip(paths.points, paths.parts, strict=True)}
-        told = self._report("paths in flight")
-        self._keep(features_on(missing, parts, self.engine, workers=self.workers, progress=told))
+        on_progress = self._report("paths in flight")
+        self._keep(features_on(missing, parts, self.engine, workers=self.workers, progress=on_progress))
 
     def _take_over(self, points: Sequence[Point]) -> None:
         """Measures what every CCA makes of each moment."""
         known = set(self.known.points)
         missing = [point for point in dict.fromkeys(points) if point not in known]
-        ccas, told = self.plan.ccas, self._report("in flight")
-        self._keep(outcomes(missing, ccas, self.engine, workers=self.workers, progress=told))
+        ccas, on_progress = self.plan.ccas, self._report("in flight")
+        self._keep(outcomes(missing, ccas, self.engine, workers=self.workers, progress=on_progress))
 
     def _start_outcomes(
         self, drawn: Sequence[Network], requirement: str, successor: Successor
@@ -262,7 +264,7 @@ class _Trainer:
         points = start_points(drawn[::START_EACH], successor, plan.seed)
         known = set(self.known.points)
         missing = [point for point in points if point not in known]
-        ccas, told = plan.ccas, self._report(f"{requirement}, start")
+        ccas, on_progress = plan.ccas, self._report(f"{requirement}, start")
         self._keep(
             outcomes(
                 missing,
@@ -270,7 +272,7 @@ class _Trainer:
                 self.engine,
                 successor=successor,
                 workers=self.workers,
-                progress=told,
+                progress=on_progress,
             )
         )
         return self.known.of(points)
@@ -319,7 +321,7 @@ class _Trainer:
 
     def _losses(self, trees: Sequence[FittedTree | KnnModel]) -> Losses:
         """Returns the losses of the policy and of each fixed CCA on held-out networks."""
-        plan, told = self.plan, self._report("whole runs")
+        plan, on_progress = self.plan, self._report("whole runs")
         drawn = list(networks(plan.families, plan.whole_each, plan.seed + 2))
         text = self._candidate(trees)
         single = dict.fromkeys([DEFAULT, *plan.ccas])
@@ -330,7 +332,7 @@ class _Trainer:
             plan.requirements,
             self.engine,
             workers=self.workers,
-            progress=told,
+            progress=on_progress,
         )
         losses = {}
         for requirement in plan.requirements:

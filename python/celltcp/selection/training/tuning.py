@@ -68,7 +68,7 @@ def tune(
     def best(
         candidates: Mapping[str, tuple[FittedTree, FittedTree | KnnModel]], done: int
     ) -> tuple[FittedTree, FittedTree | KnnModel]:
-        def told(share: float) -> None:
+        def report(share: float) -> None:
             if bench.progress:
                 bench.progress((done + share * len(candidates)) / sum(shares))
 
@@ -80,7 +80,7 @@ def tune(
             [wanted],
             bench.engine,
             workers=bench.workers,
-            progress=told,
+            progress=report,
         )
         return candidates[best_without_harm(measures[wanted])]
 

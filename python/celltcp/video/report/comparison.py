@@ -73,8 +73,8 @@ def viewing_part(result: VideoComparison) -> Part:
         sections.append(Section(title, figure=_sessions(comparison, title), text=(_SESSIONS,)))
     for scenario, abr in bests.items():
         short, whole = scenario_sections(result.comparisons[scenario, abr].results.about)
-        told = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
-        named = replace(short, title=f"Scenario {short_name(scenario)}", text=told)
+        session_events = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
+        named = replace(short, title=f"Scenario {short_name(scenario)}", text=session_events)
         sections += [named, whole]
     return Part(
         title=f"Video on {', '.join(map(short_name, scenarios))}",
@@ -212,7 +212,7 @@ def _over_time(
     panels: dict[str, list[Series]] = {"goodput": [], "segments": [], "buffer": []}
     for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
         mine = slots[slots["run"] == number]
-        told = events[events["run"] == number]
+        session_events = events[events["run"] == number]
         if not panels["goodput"]:
             values = _in_slots(times, slot_s, mine["t_s"], mine["capacity_mbps"])
             panels["goodput"].append(Series("capacity", CAPACITY, values, look="area"))
@@ -221,8 +221,8 @@ def _over_time(
         smooth = goodput.rolling(max(1, round(1.0 / slot_s)), min_periods=1).mean()
         rows = {
             "goodput": _in_slots(times, slot_s, smooth.index, smooth),
-            "segments": _level(times, told[told["kind"] == "segment_mbps"]),
-            "buffer": _level(times, told[told["kind"] == "buffer_s"]),
+            "segments": _level(times, session_events[session_events["kind"] == "segment_mbps"]),
+            "buffer": _level(times, session_events[session_events["kind"] == "buffer_s"]),
         }
         for name, values in rows.items():
             panels[name].append(Series(names[cca], shades[cca], values, dash=dashes(cca)))
@@ -256,8 +256,12 @@ def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> 
     engine, _, kernel = str(about["engine"]).partition("-")
     ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]
     length = f"{about['duration_s']:g}s"
-    told = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
-    words = ["celltcp", "video", *(_named(told[name], abrs[0], ladder, length) for name in scenarios)]
+    session_events = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
+    words = [
+        "celltcp",
+        "video",
+        *(_named(session_events[name], abrs[0], ladder, length) for name in scenarios),
+    ]
     words += ["--abr", ",".join(abrs), "--cca", ",".join(about["cca"]), "--duration", length]
     words += ["--ladder", ladder, "--runs", str(about["runs"]), "--seed", str(about["seed"])]
     words += ["--engine", engine] if engine != "native" else []

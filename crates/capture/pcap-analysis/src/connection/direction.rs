@@ -166,7 +166,7 @@ impl Direction {
         }
     }
 
-    /// Takes a segment of this side that has payload or FIN. `closed` tells that the other side's window is closed.
+    /// Takes a segment of this side that has payload or FIN. `closed`: the other side's window is closed.
     pub(super) fn send(&mut self, passing: &SeenSegment, closed: bool) -> SegmentKind {
         let SeenSegment {
             at_ns, start, end, ..
@@ -306,7 +306,7 @@ impl Direction {
         let before = self.flight.repeat(start, end, at_ns);
         let needless = before.is_none_or(|sent| sent.is_sacked);
         if needless {
-            // What was overtaken and then sent again is told once.
+            // A segment that was reordered and then retransmitted is reported once.
             self.classified
                 .retain(|loss| !loss.is_reordering || loss.start != start);
         }
@@ -392,7 +392,7 @@ impl Direction {
         }
     }
 
-    /// Notes that the kind of a loss has been told.
+    /// Marks a loss whose kind has been reported.
     pub(super) fn mark_reported(&mut self, loss: &Loss) {
         if self.recent_losses.len() == LOSS_HISTORY {
             self.recent_losses.pop_front();

@@ -1,7 +1,7 @@
 //! Connection: a state machine that follows the segments of both sides past the capture.
 //!
-//! It does no I/O and has no clock: it is told each packet, and appends rows to the tables. A [`direction`] follows one
-//! direction; [`loss`] has the rules for kinds of loss.
+//! It does no I/O and has no clock: it is called with each packet, and appends rows to the tables. A [`direction`]
+//! follows one direction; [`loss`] has the rules for kinds of loss.
 
 mod capture_point;
 mod cca_inference;

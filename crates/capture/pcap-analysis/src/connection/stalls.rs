@@ -17,7 +17,7 @@ pub(super) struct Stalls {
 }
 
 impl Stalls {
-    /// Notes a packet of the receiver. `waiting_since` tells since when data were in flight, `rtt_ns` the usual RTT.
+    /// Notes a packet of the receiver. Data have been in flight since `waiting_since`; `rtt_ns` is the usual RTT.
     pub(super) fn on_packet(&mut self, at_ns: u64, waiting_since: Option<u64>, rtt_ns: u64) {
         let last = self.last_ns.replace(at_ns);
         let Some(since) = waiting_since else {

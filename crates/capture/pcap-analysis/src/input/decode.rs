@@ -8,7 +8,7 @@ use super::pcap_reader::Record;
 use super::skipped::Skipped;
 use super::{ip, link, tcp_header};
 
-/// TCP segment of a capture, with what its IP header tells.
+/// TCP segment of a capture, with fields of its IP header.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
     /// Time since the Unix epoch, ns.

@@ -220,7 +220,7 @@ fn error_text(failure: &Failure) -> String {
         .unwrap_or_else(|| "it cannot be read".to_owned())
 }
 
-/// Returns the record in a block, or what the block tells of interfaces.
+/// Returns the record in a block, or its description of interfaces.
 fn packet<'a>(
     block: PcapBlockOwned<'a>,
     interfaces: &mut Vec<Option<Interface>>,

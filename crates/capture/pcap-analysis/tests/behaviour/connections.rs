@@ -1,4 +1,5 @@
-//! Connections as an engineer tells them: handshakes, losses and their kinds, windows, resets, and what was repaired.
+//! Connections as an engineer describes them: handshakes, losses and their kinds, windows, resets, and what was
+//! repaired.
 
 use std::io::Cursor;
 

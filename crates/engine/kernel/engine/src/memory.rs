@@ -26,7 +26,7 @@ pub(crate) fn size(scenario: &Scenario) -> u64 {
         .next_multiple_of(MIB)
 }
 
-/// Returns the memory of this machine, bytes; no limit where it cannot be told.
+/// Returns the memory of this machine, bytes; no limit where it is unknown.
 fn memory_of_host() -> u64 {
     let value = |name| {
         sysconf(name)

@@ -41,7 +41,7 @@ const MAX_DOUBLINGS: u32 = 10;
 /// Events of a socket to which nothing can be written any more.
 const ENDED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
 
-/// Bytes of a message after which an application that follows its arrival is told.
+/// Bytes of a message after which an application that wants progress is notified.
 const PART: u64 = 8_000;
 
 /// The run on the guest's side.

@@ -14,7 +14,7 @@ pub enum Message {
     Hello {
         /// [`PROTOCOL`](crate::PROTOCOL) of the guest.
         protocol: u32,
-        /// Release of the kernel, as uname tells.
+        /// Release of the kernel (uname).
         release: String,
     },
     /// Hosts are set up; this moment is time zero of the run.

@@ -118,7 +118,7 @@ fn the_same_seed_gives_the_same_log() {
     assert_eq!(once.slots.goodput_mbps, twice.slots.goodput_mbps);
 }
 
-/// A drive past three cells hands over, keeps the connection, and tells of it.
+/// A drive past three cells hands over, keeps the connection, and records it.
 #[test]
 fn a_drive_hands_over_and_goes_on() {
     let tables = with(ROAD, "cubic", &[], 2);
@@ -144,7 +144,7 @@ fn a_drive_hands_over_and_goes_on() {
     assert!(cells.len() >= 3, "{cells:?}");
 }
 
-/// The radio tells middleboxes of its handovers: the transfer goes on, and no byte is acknowledged early.
+/// The radio notifies middleboxes of its handovers: the transfer goes on, and no byte is acknowledged early.
 #[test]
 fn middleboxes_are_told_of_handovers() {
     for kind in ["as", "mtcp-plus", "freeze"] {

@@ -85,7 +85,7 @@ fn bytes_before_the_exit_from_slow_start_follow_from_the_window_there() {
     );
 }
 
-/// A congestion control tells the name that it has in the catalogue.
+/// A congestion control reports its name in the catalogue.
 #[test]
 fn every_congestion_control_has_the_name_of_its_entry() {
     for about in cca::CCAS {

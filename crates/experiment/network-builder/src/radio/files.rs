@@ -109,7 +109,7 @@ impl RadioFiles {
         } else {
             read_ns2
         };
-        // Named vehicles are asked for by name, so that a missing one is told.
+        // Named vehicles are asked for by name, so that a missing one is an error.
         let mut ways =
             reader(&name, text, &named, height_m).map_err(|error| FieldError::new(field, error))?;
         if every {

@@ -2,8 +2,8 @@
 //!
 //! Each rate holds until the next line, the last one for as long as the one before it (1 s if there is no other). The
 //! first time counts as the start. The first line names the columns and their units; without names there are two
-//! columns, seconds and Mbit/s. Other columns are ignored. A [`ReadOptions`](super::ReadOptions) says what the file leaves
-//! open.
+//! columns, seconds and Mbit/s. Other columns are ignored. A [`ReadOptions`](super::ReadOptions) says what the file
+//! leaves open.
 
 use units::{Duration, Rate};
 
@@ -82,7 +82,7 @@ struct Table<'t> {
     has_header: bool,
     width: usize,
     columns: Columns,
-    /// Unit of times; `None` if nothing tells it.
+    /// Unit of times; `None` if it is unknown.
     time_unit: Option<TimeUnit>,
     dated: bool,
     is_asked: bool,
@@ -167,7 +167,7 @@ impl<'t> Table<'t> {
         LineError::on(line, order)
     }
 
-    /// Refuses values that show that the unit, which nothing tells, is not the usual one.
+    /// Rejects values that show that the unit, which is not stated, is not the usual one.
     fn check_unambiguous(
         &self,
         steps: &[(Duration, Rate)],

@@ -43,7 +43,7 @@ pub(super) fn is_time(text: &str) -> bool {
     number(text).is_some() || date(text).is_some()
 }
 
-/// Returns the unit of times since 1970, which their size tells; `None` for smaller times.
+/// Returns the unit of times since 1970, by their size; `None` for smaller times.
 pub(super) fn unit_of_epoch(first: f64) -> Option<TimeUnit> {
     match first {
         1e8..1e11 => Some(TimeUnit::SECOND),

@@ -1,4 +1,4 @@
-//! AS-TCP: data is acknowledged at once, and a TCP option tells the sender what the far end has (Kim 2016, section
+//! AS-TCP: data is acknowledged at once, and a TCP option reports to the sender what the far end has (Kim 2016, section
 //! 5.5).
 //!
 //! The sender has to understand the option. If it does not, ES-TCP takes this policy's place.

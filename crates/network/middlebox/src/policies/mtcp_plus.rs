@@ -1,4 +1,4 @@
-//! M-TCP+: M-TCP that is told of disconnections before they happen (Omueti and Trajković, SPECTS 2007).
+//! M-TCP+: M-TCP that is notified of disconnections before they happen (Omueti and Trajković, SPECTS 2007).
 //!
 //! In the publication the mobile host foresees the disconnection and says so. Here the split host has this from the
 //! link itself. The sender is frozen before the interruption, and its window opens again as soon as the link is back:

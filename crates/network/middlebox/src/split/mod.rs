@@ -74,7 +74,7 @@ impl SplitHost {
     fn connection(&self, flow: u32, leg: usize, hosts: [HostId; 2], iss: u32) -> Connection {
         let RunDefaults { tcp, cca, seed } = &self.environment;
         let mut config = tcp.clone();
-        // The first window is offered before data tells how much room there is.
+        // The first window is offered before data shows how much room there is.
         let (cap, buffer) = (config.settings.receive_window_max, self.settings.buffer);
         config.settings.receive_window_max = Some(cap.map_or(buffer, |cap| cap.min(buffer)));
         // Data goes on as it comes.

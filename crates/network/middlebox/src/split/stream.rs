@@ -22,7 +22,7 @@ pub(crate) struct Stream {
     received: u64,
     written: u64,
     confirmed: u64,
-    /// Whether the other leg was told of the end of the data.
+    /// Whether the other leg has been closed after the end of the data.
     ended: bool,
     /// Ends of ranges, and when the sender has sent each.
     sent: VecDeque<(u64, Instant)>,
@@ -97,7 +97,7 @@ impl Stream {
         Some((sent_at, bytes))
     }
 
-    /// Moves data from the leg on which it comes to the other one, and tells the first what the far end has
+    /// Moves data from the leg on which it comes to the other one, and reports to the first what the far end has
     /// confirmed.
     pub(crate) fn transfer(
         &mut self,

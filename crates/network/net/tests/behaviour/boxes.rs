@@ -277,7 +277,7 @@ impl Observer for Silent {
     }
 }
 
-/// Returns the verdict of the checker on one packet through a box that answers, if it is not told everything.
+/// Returns the verdict of the checker on one packet through a box that answers, if some events are not reported to it.
 fn forgery(created: bool, absorbed: bool) -> String {
     let mut network = Network::new(&line(), 1).unwrap();
     network.place("gateway", Box::new(Answer)).unwrap();

@@ -138,7 +138,7 @@ fn drops_of_codel_come_closer_with_the_square_root_of_their_number() {
         lab.send(ms(0), 1_500);
     }
     let notes = lab.finish(ms(10_000));
-    // Between drops the link transmits: what is missing tells when.
+    // Between drops the link transmits: the missing packets show when.
     let dropped: Vec<_> = notes.dropped.iter().map(|&(id, _)| id).collect();
     let drop_time = |id: u64| {
         let next = notes

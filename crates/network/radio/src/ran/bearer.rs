@@ -381,7 +381,7 @@ impl Bearer {
         heads.extend(begun.filter_map(|segment| self.up.name(segment.sdu.id)));
     }
 
-    /// Discards downlink packets that `gone` tells by their names and of which nothing has been sent; returns their
+    /// Discards downlink packets that `gone` selects by their names and of which nothing has been sent; returns their
     /// names.
     pub(super) fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
         let mut names = Vec::new();

@@ -1,7 +1,7 @@
 //! The radio access network: cells, users and their bearers, joined from the parts of this crate.
 //!
 //! [`Ran`] is a state machine without I/O that works in TTIs. In each, in this order: what was decoded
-//! reaches RLC and what RLC completes is told; users measure, hand over, recover; cells choose what to
+//! reaches RLC and what RLC completes is reported; users measure, hand over, recover; cells choose what to
 //! send down, and it is drawn what arrives; users ask, report and send; they measure the channel.
 
 mod air_interface;

@@ -129,7 +129,7 @@ impl Ran {
         }
     }
 
-    /// Discards packets towards a user that `gone` tells by their names and of which nothing has been sent
+    /// Discards packets towards a user that `gone` selects by their names and of which nothing has been sent
     /// (TS 36.322 clause 5.3), and returns their names. They have no other fate.
     pub fn discard(&mut self, now: Instant, user: UserId, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
         self.users[user as usize].bearer.discard(now, gone)

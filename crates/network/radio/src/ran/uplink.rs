@@ -20,11 +20,11 @@ const REQUEST_TO_GRANT: u64 = 4;
 /// requests, and the grant goes out with the next control region.
 const REPORT_TO_GRANT: u64 = 5;
 
-/// Grants to one UE in one control region: a UE in TDD can do with two (TR 38.822, feature group 3-1), one in FDD has no
-/// use for a second one.
+/// Grants to one UE in one control region: a UE in TDD can do with two (TR 38.822, feature group 3-1), one in FDD has
+/// no use for a second one.
 const GRANTS_PER_TTI: usize = 2;
 
-/// Runs the uplink of a cell and its users in `tti`, and reports each block to `told`.
+/// Runs the uplink of a cell and its users in `tti`, and reports each block to `log_block`.
 pub(super) fn run(
     cell: &mut CellState,
     users: &mut [UserState],
@@ -218,7 +218,8 @@ fn is_turn(user: &UserState, config: &RanConfig, tti: u64) -> bool {
     recent && turn && user.granted.is_empty()
 }
 
-/// Returns whether the user sends a block in TTI `tti`, as far as that is known. It sends one at a time (TS 38.214 clause
+/// Returns whether the user sends a block in TTI `tti`, as far as that is known. It sends one at a time (TS 38.214
+/// clause
 /// 6.1).
 fn sends(user: &UserState, tti: u64) -> bool {
     user.granted.iter().any(|granted| granted.at == tti)

@@ -31,7 +31,7 @@ pub(super) struct Payload {
     pub(super) format: Option<TransportFormat>,
     pub(super) mcs: u8,
     pub(super) prbs: u16,
-    /// Bytes that the buffer status report in an uplink block tells of.
+    /// Bytes of the buffer status report in an uplink block.
     pub(super) report: Option<u64>,
     /// Power headroom report in an uplink block.
     pub(super) headroom: Option<Headroom>,
@@ -373,7 +373,8 @@ impl UserState {
         }
     }
 
-    /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station knows.
+    /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station
+    /// knows.
     pub(super) fn widest_allocation(
         &mut self,
         (tti, now): (u64, Instant),

@@ -94,8 +94,8 @@ impl Buffer {
         (data, elements)
     }
 
-    /// Removes the SDUs that `gone` tells by their number and of which nothing has been sent (clause 5.3); appends the
-    /// numbers to `out`.
+    /// Removes the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
+    /// the numbers to `out`.
     pub(super) fn discard(&mut self, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
         let mut begun = self.sent > 0;
         let bytes = &mut self.bytes;

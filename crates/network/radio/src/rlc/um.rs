@@ -82,8 +82,8 @@ impl Entity {
         self.buffer.push(sdu)
     }
 
-    /// Discards the SDUs that `gone` tells by their number and of which nothing has been sent (clause 5.3); appends the
-    /// numbers to `out`.
+    /// Discards the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
+    /// the numbers to `out`.
     pub fn discard(&mut self, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
         self.buffer.discard(gone, out);
     }

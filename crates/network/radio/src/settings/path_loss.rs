@@ -54,7 +54,7 @@ word_or_table!(PathLoss {
 });
 
 impl PathLoss {
-    /// Whether it tells places in sight of the base station from others.
+    /// Whether it distinguishes places with line of sight to the base station.
     pub(crate) fn knows_sight(&self) -> bool {
         matches!(
             self,

@@ -58,7 +58,7 @@ table! {
 
 table! {
     /// Grants that a base station gives without a request for some time after the last uplink data, so that
-    /// what has come since the last report is told at once. Vendors' base stations do so; no clause of 3GPP
+    /// what has come since the last report is reported at once. Vendors' base stations do so; no clause of 3GPP
     /// asks for it.
     pub struct Prescheduling {
         /// Time between two of them, whole TTIs; default 5ms.

@@ -41,7 +41,7 @@ pub(super) struct TestConnection {
     pub(super) offset: u32,
     /// Timestamps that were sent: the script's value and the actual one.
     pub(super) clocks: Vec<(u32, u32)>,
-    /// Whether the application has been told of the failure.
+    /// Whether the failure has been reported to the application.
     pub(super) error_reported: bool,
     /// Whether the application has closed its end or shut it down.
     pub(super) shut: bool,

@@ -1,7 +1,7 @@
 //! Far acknowledgements: the TCP option of AS-TCP, at both ends of a leg (Kim 2016, section 5.5).
 //!
 //! A host in the middle acknowledges data like any receiver, so that the window of the sender moves on. With the option
-//! it also tells what the far end has. The sender keeps its data until then.
+//! it also reports what the far end has. The sender keeps its data until then.
 //!
 //! The publication does not say what happens when the last far acknowledgement is lost. Here the sender asks for it as
 //! Linux keeps a connection alive: with a segment without data before the next expected number. It waits for one
@@ -22,7 +22,7 @@ pub(super) struct FarAcks {
     /// Whether this end / the peer sends far ACKs (negotiated).
     sends: bool,
     receives: bool,
-    /// Payload that the far end behind this end has, and what the other end was told of it, bytes.
+    /// Payload that the far end behind this end has, and the part of it that was acknowledged to the other end, bytes.
     confirmed: u64,
     sent_to: u64,
     /// Payload of this end that the far end behind the other end has, bytes.
@@ -57,13 +57,13 @@ impl Connection {
         self.far_acks = Some(FarAcks::new(kind, false));
     }
 
-    /// Lets the connection offer and accept the option with this kind, as a host in the middle: it tells what the far
+    /// Lets the connection offer and accept the option with this kind, as a host in the middle: it reports what the far
     /// end has, once that is [confirmed](Self::confirm). Call it before the handshake.
     pub fn send_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, true));
     }
 
-    /// Returns whether both ends agreed that this one tells far acknowledgements.
+    /// Returns whether both ends agreed that this one sends far ACKs.
     pub fn tells_far_acks(&self) -> bool {
         self.far_acks.is_some_and(|far| far.sends)
     }
@@ -74,13 +74,13 @@ impl Connection {
             .is_some_and(|far| far.sends && far.confirmed > far.sent_to)
     }
 
-    /// Returns the payload bytes of the other end of which it was told that the far end has them.
+    /// Returns the payload bytes of the other end that are covered by far ACKs sent to it.
     pub fn far_acked(&self) -> u64 {
         self.far_acks.map_or(0, |far| far.sent_to)
     }
 
     /// Returns the payload bytes that have reached the end that reads them, as far as this end knows: what far
-    /// acknowledgements cover if the other end tells them, and what ACKs cover if not.
+    /// acknowledgements cover if the other end sends them, and what ACKs cover if not.
     pub fn delivered(&self) -> u64 {
         let acknowledged = self.acknowledged();
         match &self.far_acks {

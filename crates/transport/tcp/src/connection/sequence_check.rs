@@ -16,14 +16,14 @@ const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 /// Reason to discard a segment by its timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PawsResult {
-    /// A duplicate ACK tells the other end.
+    /// A duplicate ACK reports it to the other end.
     Answered,
     /// Nothing: an old ACK is common.
     Ignored,
 }
 
 impl Connection {
-    /// Returns whether a segment that begins at `seq` is acceptable. The other end is told of one that is not by a
+    /// Returns whether a segment that begins at `seq` is acceptable. A segment that is not is answered by a
     /// duplicate ACK (RFC 9293 §3.10.7.4), with a D-SACK for data that is here already.
     pub(super) fn validate(&mut self, now: Instant, seq: u64, segment: &Segment) -> bool {
         let stale = self.paws_check(now, seq, segment);
@@ -62,8 +62,8 @@ impl Connection {
         (!self.is_reordered_duplicate(seq, segment, behind)).then_some(PawsResult::Answered)
     }
 
-    /// Returns whether a timestamp of the other end is at most `tolerance` steps behind the latest one in order, or cannot be
-    /// compared with it, which is then too old or zero (the kernel's `tcp_paws_check`).
+    /// Returns whether a timestamp of the other end is at most `tolerance` steps behind the latest one in order, or
+    /// cannot be compared with it, which is then too old or zero (the kernel's `tcp_paws_check`).
     pub(super) fn is_timestamp_recent(&self, now: Instant, value: u32, tolerance: i32) -> bool {
         self.ts_recent.wrapping_sub(value) as i32 <= tolerance
             || now.saturating_since(self.ts_recent_at) >= MAX_AGE

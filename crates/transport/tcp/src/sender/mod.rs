@@ -134,7 +134,7 @@ pub(crate) struct Sender {
     /// Time of the first retransmission of this episode, milliseconds.
     retransmission_stamp: Option<u64>,
     f_rto: bool,
-    /// Whether the other end has yet to be told that the window was reduced.
+    /// Whether CWR has to be sent: the window was reduced.
     cwr_queued: bool,
     /// Our timestamp that the present ACK echoes.
     echo: Option<u32>,
@@ -222,8 +222,8 @@ impl Sender {
         }
     }
 
-    /// Handles the end of the handshake; `rtt` is that of the SYN or SYN-ACK if it is known. The window is `cautious` if
-    /// more than one of them was lost (RFC 5681 §3.1, where Linux allows for one, as its first time-out is shorter).
+    /// Handles the end of the handshake; `rtt` is that of the SYN or SYN-ACK if it is known. The window is `cautious`
+    /// if more than one of them was lost (RFC 5681 §3.1, where Linux allows for one, as its first time-out is shorter).
     pub(crate) fn establish(
         &mut self,
         now: Instant,
@@ -318,7 +318,7 @@ impl Sender {
         self.snd_una == self.write_end
     }
 
-    /// Returns whether the other end must be told that the window was reduced (RFC 3168 §6.1.2): true once
+    /// Returns whether CWR must be sent, since the window was reduced (RFC 3168 §6.1.2): true once
     /// for each reduction.
     pub(crate) fn take_window_reduced(&mut self) -> bool {
         core::mem::take(&mut self.cwr_queued)

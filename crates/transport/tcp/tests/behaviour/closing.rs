@@ -176,7 +176,7 @@ fn only_an_exact_reset_counts() {
     }
 }
 
-/// RFC 9293 §3.10.7.4 and Linux `tcp_reset`: the failure tells what the application was doing.
+/// RFC 9293 §3.10.7.4 and Linux `tcp_reset`: the error depends on what the application was doing.
 #[test]
 fn a_reset_after_the_fin_breaks_the_pipe() {
     let mut socket = open();

@@ -95,7 +95,7 @@ fn data_for_nobody_is_refused() {
     }
 }
 
-/// `tcpi_options`: SACK is told once the other end has agreed, not before and not where it is off.
+/// `tcpi_options`: SACK is reported once the other end has agreed, not before and not where it is off.
 #[test]
 fn options_are_told_once_they_are_agreed_on() {
     let sack = 2;

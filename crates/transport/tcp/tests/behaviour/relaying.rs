@@ -84,7 +84,7 @@ fn a_sender_asks_for_what_the_far_end_has() {
     assert!(pair.sent.is_empty(), "there is nothing left to ask");
 }
 
-/// Kim 2016, section 5.5: a host in the middle tells what is new, once. The option is left to the next segment where one
+/// Kim 2016, section 5.5: a host in the middle reports news once. The option is left to the next segment where one
 /// is full, since it counts as part of the segment (RFC 9293 §3.7.1).
 #[test]
 fn a_far_acknowledgement_leaves_once_in_a_segment_with_room() {
@@ -137,8 +137,8 @@ fn the_echo_is_of_the_first_copy() {
     assert_eq!(acks[0].timestamps, Some((300, 800)));
 }
 
-/// The window of a host in the middle counts from the number of the ACK, as what it keeps back has its memory already: the
-/// right edge is that of an ACK of everything (RFC 9293 §3.8.6.2).
+/// The window of a host in the middle counts from the number of the ACK, as what it keeps back has its memory already:
+/// the right edge is that of an ACK of everything (RFC 9293 §3.8.6.2).
 #[test]
 fn the_window_counts_from_what_is_acknowledged() {
     let asks = Segment {
@@ -164,7 +164,7 @@ fn the_window_counts_from_what_is_acknowledged() {
     }
 }
 
-/// A host in the middle tells of a window that it can offer again once it is two segments larger (RFC 9293
+/// A host in the middle announces a window that it can offer again once it is two segments larger (RFC 9293
 /// §3.8.6.2.2: no small windows).
 #[test]
 fn a_window_grows_by_two_segments() {
@@ -191,8 +191,8 @@ fn a_window_grows_by_two_segments() {
     }
 }
 
-/// Kim 2016, section 5.5: only an end that is told of the far end waits for it. What a host in the middle sends itself has
-/// arrived with its ACK.
+/// Kim 2016, section 5.5: only an end that receives far ACKs waits for the far end. What a host in the middle sends
+/// itself has arrived with its ACK.
 #[test]
 fn data_of_a_host_in_the_middle_arrives_with_its_acks() {
     let mut pair = Pair::open(|server, client| {

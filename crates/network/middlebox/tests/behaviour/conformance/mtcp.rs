@@ -77,7 +77,7 @@ fn the_window_counts_from_the_acknowledgement() {
     assert!(edges[0] > 20_000, "{edges:?}");
 }
 
-/// A split host that waits long for the mobile host, so that only the link tells of the interruption.
+/// A split host that waits long for the mobile host, so that only the link shows the interruption.
 fn told_by_the_link(kind: Kind) -> Middlebox {
     Middlebox {
         freeze_after: Some(Duration::from_secs(100)),

@@ -1,7 +1,7 @@
 //! Semantics of acknowledgements in randomised runs: what senders believe to have been delivered, was.
 //!
 //! `CELLTCP_RUNS=100000 cargo test --release -p celltcp-middlebox --test behaviour semantics -- --nocapture` does the
-//! whole number, on all cores, and tells how far it is. `CELLTCP_SEED` is the first seed.
+//! whole number, on all cores, and prints its progress. `CELLTCP_SEED` is the first seed.
 
 mod hazard;
 mod world;

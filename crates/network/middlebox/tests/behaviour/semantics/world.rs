@@ -71,7 +71,7 @@ impl Dice {
     }
 }
 
-/// Lets the link behind the split host be interrupted in half of the worlds of kinds that are told of it.
+/// Lets the link behind the split host be interrupted in half of the worlds of kinds that are notified of it.
 fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
     let mut dice = Dice(RngStream::new(seed, Purpose::GeneratedOutage, 0), 0);
     let link = topology.links.iter_mut().find(|link| link.name == "2-3");

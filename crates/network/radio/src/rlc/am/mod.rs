@@ -96,8 +96,8 @@ impl Entity {
         self.transmitter.enqueue(sdu)
     }
 
-    /// Discards the SDUs that `gone` tells by their number and of which nothing has been sent (clause 5.3); appends the
-    /// numbers to `out`.
+    /// Discards the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
+    /// the numbers to `out`.
     pub fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
         self.transmitter.discard(now, gone, out);
     }

@@ -260,7 +260,7 @@ fn the_window_stalls_the_sender() {
     assert_eq!(sender.queued_packets(), 88);
 }
 
-/// Clause 5.2.1: the upper layers are told when RETX_COUNT reaches maxRetxThreshold.
+/// Clause 5.2.1: the upper layers are notified when RETX_COUNT reaches maxRetxThreshold.
 #[test]
 fn too_many_retransmissions_are_reported() {
     let config = Rlc {
