@@ -6,6 +6,7 @@
 mod files;
 mod middleboxes;
 mod plan;
+mod planner;
 mod radio;
 mod traces;
 
