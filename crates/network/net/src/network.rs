@@ -259,8 +259,8 @@ impl Network {
         }
     }
 
-    /// Does what is due until `until`, in the order of time, but nothing later than the first arrivals, which it appends
-    /// to `deliveries`. Returns the time of what it did last; [`Instant::NEVER`] if it did nothing.
+    /// Does what is due until `until`, in the order of time, but nothing later than the first arrivals, which it
+    /// appends to `deliveries`. Returns the time of what it did last; [`Instant::NEVER`] if it did nothing.
     pub fn advance_to_arrivals(
         &mut self,
         until: Instant,

@@ -28,8 +28,8 @@ pub struct KnnPolicy {
     pub choices: Vec<KnnParams>,
     /// Table of the moments as CSV. A row has the family of networks, the CCA in use before, the fair share of the flow
     /// beside others, the features (empty where unknown), and for each CCA that took over there `a`, `b` and `c` (parts
-    /// of PM), `use` (share of the capacity), and `goodput@`, `delay@` and `power` over that of the best, in percent, in
-    /// columns such as `a:bbr`.
+    /// of PM), `use` (share of the capacity), and `goodput@`, `delay@` and `power` over that of the best, in percent,
+    /// in columns such as `a:bbr`.
     pub table: ExampleTable,
 }
 
@@ -280,7 +280,8 @@ impl KnnPolicy {
     }
 }
 
-/// Returns by how much one is better than the other at these moments with their weights, and the standard error of that.
+/// Returns by how much one is better than the other at these moments with their weights, and the standard error of
+/// that.
 fn gain(one: &Expected, other: &Expected, near: &[(usize, f64)]) -> (f64, f64) {
     let gain = one.score - other.score;
     let total: f64 = near.iter().map(|near| near.1).sum();
@@ -295,8 +296,8 @@ fn gain(one: &Expected, other: &Expected, near: &[(usize, f64)]) -> (f64, f64) {
 /// Share of a fair share above which a flow takes too much.
 const CEILING: f64 = 1.5;
 
-/// Returns the factor by which a measure is lowered for a share of the fair share: below the floor the flow starves, and
-/// above the ceiling it takes too much.
+/// Returns the factor by which a measure is lowered for a share of the fair share: below the floor the flow starves,
+/// and above the ceiling it takes too much.
 fn fair_share_penalty(share: f64, floor: f64) -> f64 {
     let share = share.max(1e-9);
     (share / floor).min(1.0) * (CEILING / share).min(1.0)

@@ -101,8 +101,8 @@ pub struct Leaf {
     /// CCAs to choose from.
     pub take: Vec<String>,
     /// Expected parts A, B and C of PM for each CCA, including CCAs that may be in use but not taken. In trees for
-    /// goodput, A is the delivered share of what could have been delivered. In trees for goodput@, delay@ and power, A is
-    /// the requirement's measure over that of the best CCA.
+    /// goodput, A is the delivered share of what could have been delivered. In trees for goodput@, delay@ and power, A
+    /// is the requirement's measure over that of the best CCA.
     pub parts: BTreeMap<String, [f64; 3]>,
     /// Number of training cases in the leaf.
     pub cases: u32,
@@ -166,8 +166,8 @@ impl Trees {
         trees.any(|tree| tree.moment == Moment::Running) || self.moments.is_some()
     }
 
-    /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`. On
-    /// a Linux kernel moments choose among the CCAs that it has.
+    /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`.
+    /// On a Linux kernel moments choose among the CCAs that it has.
     pub(super) fn advise(
         &self,
         situation: &DecisionInput<'_>,

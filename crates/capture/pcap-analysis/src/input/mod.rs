@@ -1,7 +1,7 @@
 //! Input: from the bytes of a capture to TCP packets.
 //!
-//! [`decompress`] opens files and pipes, [`pcap_reader`] takes pcap and pcapng apart, [`decode`] finds the TCP segment in a
-//! record.
+//! [`decompress`] opens files and pipes, [`pcap_reader`] takes pcap and pcapng apart, [`decode`] finds the TCP segment
+//! in a record.
 
 pub mod decode;
 pub mod decompress;
