@@ -1,4 +1,4 @@
-"""Outline of a campaign: its runs, and the time and room that they will take."""
+"""Cost estimate of a campaign: its runs, their CPU time and the size of their tables."""
 
 from __future__ import annotations
 

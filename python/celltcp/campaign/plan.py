@@ -33,7 +33,7 @@ def run_campaigns(
 
     Raises:
         CelltcpError: if a folder holds other results, or another command writes to it.
-        OnlyPlanned: if nothing is to run; says what it would take.
+        DryRunExit: if nothing is to run; says what it would take.
     """
     if dry_run:
         from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost

@@ -1,4 +1,4 @@
-"""Losing points: places where a split makes a transfer slower, with the reason that their runs show."""
+"""Split losses: points where a split makes a transfer slower, with the reason that their runs show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Way: the phone's mean SINR over time."""
+"""Trajectory: the mean SINR of the UE over time."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Lazy attributes (`plot`) that a higher layer registers.
 
-Results know no plots. They declare `plot = Attachment()`, and `celltcp/__init__.py`, which knows all
+Results know no plots. They declare `plot = LazyAttribute()`, and `celltcp/__init__.py`, which knows all
 layers, says by `register_provider` what makes it.
 """
 

@@ -1,4 +1,4 @@
-"""Sources: scenarios from names, files, folders of recordings and sets."""
+"""Lists of scenarios from names, files, folders of recordings and sets."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def train(
 
     Raises:
         CelltcpError: if something that was given cannot be used.
-        OnlyPlanned: if nothing is to run; says what it would take.
+        DryRunExit: if nothing is to run; says what it would take.
     """
     for requirement in requirements:
         if requirement not in LEARNT:
