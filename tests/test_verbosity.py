@@ -79,7 +79,7 @@ def test_what_is_left_of_a_stage_follows_from_its_own_time(
     lines = Lines()
     for at_s, stage, share in [(60, "first", 0.5), (100, "second", 0.0), (110, "second", 0.25)]:
         now[0] = at_s
-        lines.told(stage, share)
+        lines.report(stage, share)
     lines.end()
     said = capsys.readouterr().err.splitlines()
     assert said == [
