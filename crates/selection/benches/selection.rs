@@ -78,10 +78,10 @@ fn samples(c: &mut Criterion) {
         ("default", true),
     ] {
         let mut selector = selector(policy, hints);
-        let told = hints.then(radio);
+        let given = hints.then(radio);
         before
             .iter()
-            .for_each(|(at, view)| drop(selector.observe(*at, view, told)));
+            .for_each(|(at, view)| drop(selector.observe(*at, view, given)));
         let name = format!("{policy}{}", if hints { ", hints" } else { "" });
         group.bench_function(name, |b| {
             b.iter_batched_ref(
@@ -89,7 +89,7 @@ fn samples(c: &mut Criterion) {
                 |selector| {
                     let decisions = after
                         .iter()
-                        .filter_map(|(at, view)| selector.observe(*at, view, told));
+                        .filter_map(|(at, view)| selector.observe(*at, view, given));
                     decisions.count()
                 },
                 BatchSize::SmallInput,

@@ -371,8 +371,8 @@ impl Selector {
         }
         let trial = self.trial.take()?;
         let tuning = self.policy.tuning;
-        let told = |measure: &PmSums| measure.time() * 4 >= tuning.judge();
-        if !told(&trial.before) || !told(&trial.after) {
+        let is_long_enough = |measure: &PmSums| measure.time() * 4 >= tuning.judge();
+        if !is_long_enough(&trial.before) || !is_long_enough(&trial.after) {
             return None;
         }
         let requirement = self.auto.requirement;

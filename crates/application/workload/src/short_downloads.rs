@@ -120,24 +120,27 @@ mod tests {
         let mut downloads = Downloads::new(sequence, RngStream::new(1, Purpose::Workload, 0));
         let opened = [Command::Open, Command::Send(End::Server, 1_000_000)];
         let mut out = Vec::new();
-        let mut commands_of = |tell: &dyn Fn(&mut Downloads, &mut Vec<Command>)| {
-            tell(&mut downloads, &mut out);
+        let mut commands_after = |event: &dyn Fn(&mut Downloads, &mut Vec<Command>)| {
+            event(&mut downloads, &mut out);
             core::mem::take(&mut out)
         };
         assert_eq!(
-            commands_of(&|app, out| app.wake(at(0), out)),
+            commands_after(&|app, out| app.wake(at(0), out)),
             [Command::WakeAt(at(500))]
         );
-        assert_eq!(commands_of(&|app, out| app.wake(at(500), out)), opened);
+        assert_eq!(commands_after(&|app, out| app.wake(at(500), out)), opened);
         assert_eq!(
-            commands_of(&|app, out| app.received(at(900), End::Client, 1_000_000, out)),
+            commands_after(&|app, out| app.received(at(900), End::Client, 1_000_000, out)),
             [Command::Close(End::Server)]
         );
         assert_eq!(
-            commands_of(&|app, out| app.completed(at(900), out)),
+            commands_after(&|app, out| app.completed(at(900), out)),
             [Command::WakeAt(at(1_000))]
         );
-        assert_eq!(commands_of(&|app, out| app.wake(at(1_000), out)), opened);
-        assert_eq!(commands_of(&|app, out| app.completed(at(1_500), out)), []);
+        assert_eq!(commands_after(&|app, out| app.wake(at(1_000), out)), opened);
+        assert_eq!(
+            commands_after(&|app, out| app.completed(at(1_500), out)),
+            []
+        );
     }
 }

@@ -93,12 +93,12 @@ mod tests {
         fates.received(Instant::from_nanos(20), &packet(0));
         let rows = fates.finish();
         assert_eq!(rows[2].reported, 0);
-        let told: Vec<_> = rows
+        let outcomes: Vec<_> = rows
             .iter()
             .map(|r| (r.seq, r.fate.as_str(), r.ended_ns))
             .collect();
         assert_eq!(
-            told,
+            outcomes,
             [
                 (0, "received", 20),
                 (100, "overflow", 10),

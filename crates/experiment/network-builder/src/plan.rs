@@ -99,7 +99,7 @@ impl Plan {
     /// Returns the node called `name`, at which the flow `flow` begins or ends.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the path has no such node.
     pub fn node(&self, flow: &str, name: &str) -> Result<HostId, PlanError> {
         position(&self.topology, name).ok_or_else(|| PlanError::Node {
             flow: flow.to_owned(),

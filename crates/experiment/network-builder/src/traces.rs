@@ -134,15 +134,9 @@ impl Traces {
         let origin = key.0.display().to_string();
         let recording = link_trace::read(text, &origin, &file.reading(), direction);
         let recording = recording.map_err(|error| FieldError::new("trace", error))?;
-        let told = recording.to_string();
+        let summary = recording.to_string();
         let trace = Arc::new(recording.trace);
-        self.read.insert(
-            key,
-            LoadedTrace {
-                trace,
-                summary: told,
-            },
-        );
+        self.read.insert(key, LoadedTrace { trace, summary });
         Ok(())
     }
 }

@@ -271,7 +271,7 @@ impl Connection {
         let last = self.completed.unwrap_or(end);
         let duration = first.map_or(Duration::ZERO, |first| last.saturating_since(first));
         let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
-        let count = |told: Option<u64>| told.map_or(f64::NAN, |count| count as f64);
+        let count = |known: Option<u64>| known.map_or(f64::NAN, |count| count as f64);
         let seconds = |span: Option<Duration>| span.map_or(f64::NAN, Duration::as_secs_f64);
         let exit = view.slow_start_exit.zip(first);
         FlowRow {

@@ -217,7 +217,7 @@ impl From<Capacity> for CapacityTable {
 
 impl CapacityTable {
     fn only<E: Error>(self) -> Result<Capacity, E> {
-        let told = self.format.is_some()
+        let describes_a_file = self.format.is_some()
             || self.column.is_some()
             || self.unit.is_some()
             || self.direction.is_some();
@@ -237,7 +237,7 @@ impl CapacityTable {
             self.generate
                 .map(|generate| Capacity::Generated { generate }),
         );
-        match (result.pop(), result.is_empty(), told) {
+        match (result.pop(), result.is_empty(), describes_a_file) {
             (Some(Capacity::Trace(file)), true, _) => Ok(Capacity::Trace(file)),
             (Some(capacity), true, false) => Ok(capacity),
             _ => Err(E::custom(

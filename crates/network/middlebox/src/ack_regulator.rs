@@ -99,11 +99,11 @@ impl RegulatedConnection {
 
     /// Takes the first ACK that waits, if the queue has room for `room` packets.
     fn release(&mut self, now: Instant, room: Option<u64>) -> Option<u64> {
-        let patience = self.rtt.unwrap_or(FIRST_RTT) * 2;
+        let timeout = self.rtt.unwrap_or(FIRST_RTT) * 2;
         while self
             .called
             .front()
-            .is_some_and(|&(at, _)| at + patience < now)
+            .is_some_and(|&(at, _)| at + timeout < now)
         {
             // The sender had nothing to send, or its window did not grow.
             self.called.pop_front();

@@ -84,8 +84,8 @@ impl CompetitionEstimator {
         let rate = sender.delivered.saturating_sub(ended.delivered) as f64 / seconds;
         // By Little's law, window over rate is the RTT of the block.
         let stands = window > MIN_INFLIGHT && window > rate * floor * (1.0 + STANDING);
-        let told = stands && rate > 0.0 && !ended.disturbed;
-        let seen = told.then(|| Seen {
+        let is_evidence = stands && rate > 0.0 && !ended.disturbed;
+        let seen = is_evidence.then(|| Seen {
             window: window.ln(),
             rate: rate.ln(),
         });

@@ -82,8 +82,8 @@ fn limit(known: &DestinationEntry) -> f64 {
     }
     let path = known.max_rate_mbps * known.min_rtt_ms * 1e3 / SEGMENT_BITS;
     let limits = [2.0 * path, known.buffer_segments];
-    let told = limits.into_iter().filter(|limit| *limit > 0.0);
-    told.fold(f64::INFINITY, f64::min)
+    let bounds = limits.into_iter().filter(|limit| *limit > 0.0);
+    bounds.fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

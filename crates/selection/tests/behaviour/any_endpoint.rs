@@ -225,11 +225,11 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
     run(&mut selectors, &mut endpoint, 3_000, 9_000, |_| 100);
     assert_eq!(endpoint.takeovers[1..], [(7, "vegas", SwitchMode::Context)]);
     let rows = endpoint.recorded.iter();
-    let told: Vec<_> = rows
+    let reported: Vec<_> = rows
         .map(|row| (&*row.cause, &*row.from_cca, &*row.to_cca))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [("agent", "cubic", "copa"), ("agent", "copa", "vegas")]
     );
     assert_eq!(selectors.open_connections(), [7]);

@@ -73,8 +73,8 @@ fn a_split_on_an_unknown_feature_decides_only_if_the_policy_says_so() {
     let plain = |ms| sender(ms, 50);
     let mut silent = by_capacity("", "");
     assert_eq!(changes(&mut silent, (0, 5_000), plain), []);
-    let mut told = by_capacity("", ", unknown = 2");
-    let changed = changes(&mut told, (0, 5_000), plain);
+    let mut hinted = by_capacity("", ", unknown = 2");
+    let changed = changes(&mut hinted, (0, 5_000), plain);
     assert_eq!(changed[0].to, "illinois");
     assert!(
         changed[0]

@@ -50,7 +50,7 @@ class EpisodeRow(Played):
 
 
 class Spaces(TypedDict):
-    """What an environment shows, and the actions that it takes."""
+    """Spaces of an environment: its observations and actions."""
 
     requirement: Annotated[str, "Requirement that is rewarded."]
     step_s: Annotated[float, "Time between actions, s."]

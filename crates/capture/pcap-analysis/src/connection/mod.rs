@@ -339,12 +339,12 @@ impl Connection {
             loop {
                 let half = &mut self.halves[side];
                 let rtt = half.answers.smoothed_ns().unwrap_or(0);
-                let patience = (2 * rtt).max(50_000_000);
+                let settling_time = (2 * rtt).max(50_000_000);
                 let Some(loss) = half.classified.front() else {
                     break;
                 };
                 let since = loss.acked_ns.unwrap_or(loss.repaired_ns);
-                if at_ns < since.saturating_add(patience) {
+                if at_ns < since.saturating_add(settling_time) {
                     break;
                 }
                 self.append_loss_row(side, tables);

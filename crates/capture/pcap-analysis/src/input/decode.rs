@@ -34,7 +34,7 @@ pub struct Packet {
 /// Returns the TCP segment in a record.
 ///
 /// # Errors
-/// If there is none.
+/// The reason why the record has no TCP segment.
 pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let network = match link::network(record.link_type, record.bytes) {
         link::Link::Ip(packet) => packet,

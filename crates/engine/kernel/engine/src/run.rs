@@ -31,7 +31,7 @@ pub struct Options {
     /// The node of the capture; unset: the server's host.
     pub pcap_at: Option<String>,
     /// Time without a report after which the kernel counts as hung.
-    pub patience: WallTime,
+    pub report_timeout: WallTime,
 }
 
 impl Default for Options {
@@ -41,7 +41,7 @@ impl Default for Options {
             pcap: None,
             pcap_at: None,
             // Usual runs report several times a second.
-            patience: WallTime::from_secs(120),
+            report_timeout: WallTime::from_secs(120),
         }
     }
 }
@@ -76,10 +76,10 @@ pub enum KernelError {
         console: String,
     },
     /// No report came for a long time.
-    #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", patience.as_secs())]
+    #[error("the kernel has not reported for {} s and was killed; its console ends with\n{console}", report_timeout.as_secs())]
     Hung {
         /// Time that it was given.
-        patience: WallTime,
+        report_timeout: WallTime,
         /// The last lines that it printed.
         console: String,
     },
@@ -119,7 +119,7 @@ pub struct KernelRun {
     end: Instant,
     reached: Instant,
     last_report: WallInstant,
-    patience: WallTime,
+    report_timeout: WallTime,
     samples: Samples,
     outcome: Option<Tables>,
 }
@@ -167,7 +167,7 @@ impl KernelRun {
             end: Instant::ZERO + scenario.duration,
             reached: Instant::ZERO,
             last_report: WallInstant::now(),
-            patience: options.patience,
+            report_timeout: options.report_timeout,
             samples: Samples::default(),
             outcome: None,
         })
@@ -194,9 +194,9 @@ impl KernelRun {
                         console: self.process.console(),
                     });
                 }
-            } else if self.last_report.elapsed() > self.patience {
+            } else if self.last_report.elapsed() > self.report_timeout {
                 return Err(KernelError::Hung {
-                    patience: self.patience,
+                    report_timeout: self.report_timeout,
                     console: self.process.console(),
                 });
             }

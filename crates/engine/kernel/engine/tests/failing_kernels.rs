@@ -11,7 +11,7 @@ use scenario::Scenario;
 use units::Instant;
 
 /// Time that a kernel may be silent in these tests.
-const PATIENCE: Duration = Duration::from_millis(600);
+const REPORT_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// Returns the error of a run on a kernel that is this shell script.
 fn error_of(script: &str, folder: &Path) -> KernelError {
@@ -32,7 +32,7 @@ fn run(linux: &Path, folder: &Path) -> Result<bool, KernelError> {
     let scenario = Scenario::from_toml("name = \"failing\"", "failing.toml", &[]).unwrap();
     let traces = Traces::load(&scenario, folder).unwrap();
     let options = Options {
-        patience: PATIENCE,
+        report_timeout: REPORT_TIMEOUT,
         ..Options::default()
     };
     let mut run = KernelRun::new(&parts, &scenario, &traces, 1, &options)?;

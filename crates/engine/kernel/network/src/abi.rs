@@ -132,7 +132,7 @@ pub(crate) unsafe extern "C" fn celltcp_path_transmit(
     // hands out that verdict, and does not keep those of a packet that it does not take.
     let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(bytes, length as usize) };
     match with(|session| Ok(session.transmit(now, port, packet, bytes))).flatten() {
-        Some(told) => told.into(),
+        Some(verdict) => verdict.into(),
         None => -1,
     }
 }

@@ -60,10 +60,10 @@ fn the_same_requests_give_the_same_run() {
     assert!(alike(&run, &stepped(&changes)));
     assert!(!alike(&run, &stepped(&[])));
     let rows = 1..run.decisions.len();
-    let told: Vec<_> = rows
+    let requests: Vec<_> = rows
         .map(|row| (&*run.decisions.cause[row], &*run.decisions.to_cca[row]))
         .collect();
-    assert_eq!(told, [("agent", "vegas"), ("agent", "bbr")]);
+    assert_eq!(requests, [("agent", "vegas"), ("agent", "bbr")]);
     let switches: Vec<_> = run
         .events
         .kind

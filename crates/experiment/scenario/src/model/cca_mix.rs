@@ -222,8 +222,8 @@ mod tests {
         ] {
             let error = CcaMix::list(text).expect_err("it is torn");
             assert!(error.contains(rest), "{error}");
-            let told = "=a: names with a comma or a plus sign cannot be given";
-            assert!(error.ends_with(told), "{error}");
+            let expected = "=a: names with a comma or a plus sign cannot be given";
+            assert!(error.ends_with(expected), "{error}");
         }
         let other = CcaMix::list("auto:requirement=delay+b.toml").expect_err("it is wrong");
         assert!(!other.contains("names with"), "{other}");

@@ -20,9 +20,9 @@ pub(crate) struct Pam {
 }
 
 impl Pam {
-    pub(crate) fn new(patience: Duration) -> Self {
+    pub(crate) fn new(silence_timeout: Duration) -> Self {
         Self {
-            silence_timeout: patience,
+            silence_timeout,
             far_rtt: Duration::ZERO,
             acks_early: false,
             expires: Instant::NEVER,

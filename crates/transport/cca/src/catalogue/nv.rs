@@ -241,12 +241,12 @@ impl Nv {
     /// Doubles the growth after a number of decisions without congestion.
     fn double_growth(&mut self) {
         self.no_cong_cnt = self.no_cong_cnt.saturating_add(1);
-        let patience = if self.growth < 0 {
+        let growth_rate = if self.growth < 0 {
             self.config.nv_cwnd_growth_rate_neg
         } else {
             self.config.nv_cwnd_growth_rate_pos
         };
-        if patience > 0 && self.no_cong_cnt > patience {
+        if growth_rate > 0 && self.no_cong_cnt > growth_rate {
             self.growth = (self.growth + 1).min(FASTEST);
             self.no_cong_cnt = 0;
         }

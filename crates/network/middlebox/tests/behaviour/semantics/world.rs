@@ -75,8 +75,8 @@ impl Dice {
 fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
     let mut dice = Dice(RngStream::new(seed, Purpose::GeneratedOutage, 0), 0);
     let link = topology.links.iter_mut().find(|link| link.name == "2-3");
-    let told = matches!(kind, Kind::As | Kind::MtcpPlus);
-    let (Some(link), true) = (link, told && dice.below(2) == 0) else {
+    let is_notified = matches!(kind, Kind::As | Kind::MtcpPlus);
+    let (Some(link), true) = (link, is_notified && dice.below(2) == 0) else {
         return;
     };
     let LinkCapacity::Constant(rate) = link.capacity else {

@@ -81,7 +81,7 @@ fn the_head_of_a_packet_is_told_before_the_packet_is_whole() {
     while whole.is_none() {
         let now = lab.ran.next_event();
         lab.tick();
-        if lab.outcome.heads.drain(..).any(|told| told == (0, 0)) {
+        if lab.outcome.heads.drain(..).any(|head| head == (0, 0)) {
             head.get_or_insert(now);
         }
         if !lab.arrived.is_empty() {
