@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.present.palette import colour, colours, marker
 from celltcp.present.style import CAPACITY, figure
-
-if TYPE_CHECKING:
-    from celltcp.fidelity.differences import Fidelity, Judgement
 
 #: Colour of the kernel beside that of the congestion control for the native engine.
 KERNEL = "#000000"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import NDArray
 
 #: Step of the grid on which trajectories are compared, s, unless that makes more steps than these.
 _STEP_S = 0.010

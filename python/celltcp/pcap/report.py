@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import functools
 import shlex
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure as Picture
 
+from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.plots import KIND_COLOURS, overview
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
-
-    from celltcp.pcap import CaptureAnalyses
 
 #: Most connections in the table.
 _MOST = 200

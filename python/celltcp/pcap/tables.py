@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.table import Table
 
+from celltcp.pcap import CaptureAnalyses
+from celltcp.pcap.outcome import Group, JudgementOutcome
+from celltcp.pcap.resets import ResetSavings
 from celltcp.present.terminal import fit_to_width
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from celltcp.pcap import CaptureAnalyses
-    from celltcp.pcap.outcome import Group, JudgementOutcome
-    from celltcp.pcap.resets import ResetSavings
 
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from matplotlib.figure import Figure
 
 #: Notes of matplotlib in a file, of which a page needs none.
 _WITHOUT = dict.fromkeys(("Date", "Creator", "Format", "Type"))

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import combinations, cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
+from numpy.typing import ArrayLike
 
 from celltcp._core import CelltcpError
 from celltcp.present.palette import colours, line, marker
 from celltcp.present.picture_files import PICTURES, latex_for
 from celltcp.results.publishing import listed_file
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
 CAPACITY = "#D9D9D9"
 #: Points of a series beyond which it is drawn as a band from the lowest to the highest value.

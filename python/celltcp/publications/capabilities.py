@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from celltcp.publications.agreement import Outcome, Row
-    from celltcp.publications.published_table import Cell
+from celltcp.publications.agreement import Outcome, Row
+from celltcp.publications.published_table import Cell
 
 #: Words for what this build does not have, and for what was not run.
 NOT_AVAILABLE = "not available"

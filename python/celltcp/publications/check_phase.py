@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, mean_sinr
 from celltcp.publications.conditions import Condition
+from celltcp.publications.published_table import Published
 from celltcp.radio.phases import PHASES
 from celltcp.radio.trajectory import SinrTrajectory
-
-if TYPE_CHECKING:
-    from celltcp.publications.published_table import Published
 
 
 def check_part(figure: Published, place: Condition, where: str) -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.results.statistics import Estimate, estimate, paired_difference
-
-if TYPE_CHECKING:
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Gain from which a split pays, %.
 WORTH = 5.0

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.quantities import QUANTITIES
 from celltcp.publications.quantities.splits import without_middlebox
-
-if TYPE_CHECKING:
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Loss from which a point is named, %.
 LOSS = 5.0

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from rich.console import Console
+
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from celltcp.publications.agreement import Outcome, Row
 
 
 def print_outcome(result: Outcome, console: Console) -> None:

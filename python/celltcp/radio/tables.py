@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+from rich.table import Table
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.comparison import Comparison
 from celltcp.present.fit_table import print_table
 from celltcp.present.section import mean_text
 from celltcp.present.terminal import wide_console
 from celltcp.scenarios.cca_mix import labels as cca_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pandas as pd
-    from matplotlib.figure import Figure
-    from rich.table import Table
-
-    from celltcp.comparison.comparison import Comparison
 
 #: Names of the metrics in headings, with the digits of their values.
 _HEADINGS = {

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours
 from celltcp.present.style import hatches
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 
 def draw_bars(

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import ran_by
+from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.distribution import draw_ecdf
 from celltcp.present.palette import colours, line
 from celltcp.present.style import figure, footnote, legend_beside
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from celltcp.comparison.comparison import Comparison
 
 #: Axes of a spider plot: metric, name, unit.
 _AXES = (

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
+from matplotlib.figure import Figure
 
 from celltcp.comparison.plots.distribution import METRICS
 from celltcp.present.palette import colours
 from celltcp.present.style import figure, titled
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 _LINES = {"forward": "-", "backward": "--"}
 

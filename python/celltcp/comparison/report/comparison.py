@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
@@ -12,9 +11,6 @@ from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
 from celltcp.results.selectors import used_in
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from celltcp.comparison.comparison import Comparison
 
 #: Distributions that are drawn, by the names of their metrics.
 _DISTRIBUTIONS = ("goodput", "rtt")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from celltcp.comparison.comparison import Comparison
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
-from celltcp.results.statistics import estimate, paired_difference
+from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from celltcp.comparison.comparison import Comparison
-    from celltcp.results.statistics import Verdict
 
 #: Spelling of goodput, and digits of other metrics, which have no unit.
 _GOODPUT = "goodput_mbps"

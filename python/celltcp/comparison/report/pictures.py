@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
 
+from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.accessors import leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves
 from celltcp.comparison.plots.series import draw_comparison_series
@@ -18,15 +22,6 @@ from celltcp.present.section import Figure
 from celltcp.present.style import CAPACITY, MOST_BANDS, dashes, figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
-
-    from celltcp.comparison.comparison import Comparison
 
 #: Points of a distribution.
 _POINTS = 400

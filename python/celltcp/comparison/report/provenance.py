@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from celltcp._core import CelltcpError
 from celltcp.present.scenario_text import file_name
 from celltcp.present.section import Column, Section, Table
 from celltcp.scenarios.scenarios import load_scenario, scenario_names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: Rows of the table: key of the origin, and words for it.
 _ROWS = (

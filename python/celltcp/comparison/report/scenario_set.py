@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.tables import set_table, verdict_text
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Part, Section, Table
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from celltcp.comparison.scenario_set import ScenarioSet
 
 
 def set_part(result: ScenarioSet) -> Part:

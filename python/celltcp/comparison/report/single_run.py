@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Picture
 
 from celltcp.comparison.plots.accessors import tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.report.provenance import command_of, origin_sections
+from celltcp.comparison.single_run import SingleRun
 from celltcp.present.chart import Chart, Numbers, Panel, Series, numbers
 from celltcp.present.palette import colour
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, mean_text
 from celltcp.present.style import CAPACITY, figure
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from celltcp.comparison.single_run import SingleRun
 
 #: Columns of the table: name, heading, digits.
 _COLUMNS = (

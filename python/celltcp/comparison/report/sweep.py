@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.provenance import command_of, origin_sections
 from celltcp.comparison.tables import sweep_table, verdict_text
@@ -17,9 +17,6 @@ from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, runs_text
 from celltcp.present.style import dashes
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    from celltcp.comparison.parameter_sweep import Sweep
 
 
 def sweep_part(result: Sweep) -> Part:

@@ -5,27 +5,23 @@ from __future__ import annotations
 import functools
 import math
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.fidelity.cases import RANDOM, case_names, group_titles
 from celltcp.fidelity.causes import cause_of, known_causes
+from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.fidelity.plots import KERNEL, draw_overview, draw_trajectories
 from celltcp.fidelity.report.page import chosen_trajectories
 from celltcp.fidelity.report.tables import distribution_sections, group_table
 from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text
+from celltcp.fidelity.saved import SavedFidelity
 from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colour, colours
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, runs_text
 from celltcp.scenarios.cca_mix import counted, labels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from celltcp.fidelity.differences import Fidelity, Judgement
-    from celltcp.fidelity.saved import SavedFidelity
 
 #: Metrics that have a band in each group.
 _JUDGED = COLUMNS[:2]

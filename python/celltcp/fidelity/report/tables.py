@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from celltcp.fidelity.distribution import QUANTILES, distribution_of
+from celltcp.fidelity.cases import Case
+from celltcp.fidelity.differences import Fidelity, Judgement
+from celltcp.fidelity.distribution import QUANTILES, Distribution, distribution_of
 from celltcp.fidelity.rows import headings, rows
 from celltcp.present.section import Column, Section, Table
-
-if TYPE_CHECKING:
-    from celltcp.fidelity.cases import Case
-    from celltcp.fidelity.differences import Fidelity, Judgement
-    from celltcp.fidelity.distribution import Distribution
 
 #: Metrics of a distribution in words.
 _METRICS = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT", "completion_s": "completion"}

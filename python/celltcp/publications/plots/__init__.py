@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+from matplotlib.figure import Figure, SubFigure
 
 from celltcp.present.style import figure, titled
+from celltcp.publications.agreement import Outcome
 from celltcp.publications.plots.bars import bar_panels
 from celltcp.publications.plots.capabilities import capability_panels
 from celltcp.publications.plots.conditions import place_panels
@@ -14,6 +18,7 @@ from celltcp.publications.plots.courses import position_panels, time_panels
 from celltcp.publications.plots.distributions import ecdf_panels
 from celltcp.publications.plots.gains import gain_panels
 from celltcp.publications.plots.loads import load_panels
+from celltcp.publications.plots.panel import Panel
 from celltcp.publications.plots.points import scatter_panels
 from celltcp.publications.plots.schemes import transition_panels, zone_panels
 from celltcp.publications.plots.spiders import spider_panels
@@ -21,14 +26,6 @@ from celltcp.publications.plots.split_choice import choice_panels
 from celltcp.publications.plots.split_legs import leg_panels
 from celltcp.publications.plots.verdicts import verdict_panels
 from celltcp.publications.quantities import QUANTITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from matplotlib.figure import Figure, SubFigure
-
-    from celltcp.publications.agreement import Outcome
-    from celltcp.publications.plots.panel import Panel
 
 #: Panels of each form, how many stand beside each other, and their height in inches.
 _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
+
+from celltcp.publications.agreement import Group, Outcome, Row
 from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Group, Outcome, Row
 
 
 def bar_panels(result: Outcome) -> list[Panel]:

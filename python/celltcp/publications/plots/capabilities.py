@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
+from celltcp.publications.agreement import Outcome
 from celltcp.publications.capabilities import NOT_AVAILABLE, Capabilities, Word, capabilities
 from celltcp.publications.plots.panel import Panel, heading
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome
 
 #: Colours of cells that agree, that differ, and that cannot be measured.
 _SAME, _OTHER, _NONE = "#D5EFE3", "#F8D9C4", "#EEEEEE"

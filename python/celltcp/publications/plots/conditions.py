@@ -5,17 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Bars of this many places have room for their names side by side.
 _LEVEL = 3

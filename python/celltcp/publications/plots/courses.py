@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from celltcp.present.palette import line
 from celltcp.present.style import shade_capacity
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import (
     Panel,
     axis_of,
@@ -19,17 +23,8 @@ from celltcp.publications.plots.panel import (
     heading,
     legend_above,
 )
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities import QUANTITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    from celltcp.publications.agreement import Outcome, Row
-    from celltcp.publications.published_table import Published
 
 #: Most times the goodput that a capacity is drawn: a larger one would leave no room for the lines.
 _ROOM = 6.0

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours, line
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.measured_values import distribution_values
 from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading
 from celltcp.publications.quantities import QUANTITIES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Points of a line.
 _POINTS = 200

@@ -5,17 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from celltcp.publications.agreement import Outcome, Row
+from celltcp.publications.grids import Cell, Grid
 from celltcp.publications.plots.panel import Panel, axis_of, heading, legend_above
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
-    from celltcp.publications.grids import Cell, Grid
 
 #: Colours of lines, from dark to light (Okabe and Ito), and their markers.
 _LINES = (

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.distributions import ecdf_panels
 from celltcp.publications.plots.panel import Panel, axis_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Name of a place: the number of UEs, and the settings.
 _PLACE = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
+from celltcp.publications.agreement import Outcome, Row
 
 #: Names of quantities on axes, where they are not those of tables in other letters.
 _NAMES = {

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
+
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, colors_of, heading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
 
 _MARKERS = ("^", "x", "o", "s", "D", "v", "P", "*")
 

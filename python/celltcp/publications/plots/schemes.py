@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
+from celltcp.publications.agreement import Group, Outcome, Row
 from celltcp.publications.digest import STEPS
 from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Group, Outcome, Row
 
 #: Quantities by what their zones are of; those of others are of the SINR.
 _BY_HANDOVERS = "download_rate_by_handovers"

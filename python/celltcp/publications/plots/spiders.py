@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
+
+from celltcp.publications.agreement import Group, Outcome
 from celltcp.publications.plots.panel import Panel, cca_name, colors_of, heading, name_of, number_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Group, Outcome
 
 
 def spider_panels(result: Outcome) -> list[Panel]:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours, marker
+from celltcp.publications.agreement import Outcome
 from celltcp.publications.plots.panel import Panel
 from celltcp.publications.split_choice import WORTH, Choice, choices
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome
-
 
 #: Gains that are named on the axis, %.
 _TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import Panel, add_room, heading
 from celltcp.publications.quantities.splits import SEGMENT_KB, legs_of, without_middlebox
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Colours of the thesis: without split, from the server to the split host, from there to the phone.
 _LOOKS = {

@@ -5,16 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
+
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import Panel, cca_name, name_of, number_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Most verdicts of a panel.
 _ROWS = 40

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celltcp.publications.digest import Digest
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
-
-if TYPE_CHECKING:
-    from celltcp.publications.digest import Digest
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 
 def _of(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
-
-if TYPE_CHECKING:
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 #: Names of flows in the scenarios with one long flow and short ones after another.
 _LONG, _SHORT = "long", "short"

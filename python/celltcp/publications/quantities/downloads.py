@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
 from celltcp.radio.calibration.seconds import shares
-
-if TYPE_CHECKING:
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 #: Least of the part of the RTO that stands for the deviation (Linux TCP_RTO_MIN), ms.
 _RTO_MIN_MS = 200.0

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 
 
 @dataclass(frozen=True)

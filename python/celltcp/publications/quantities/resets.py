@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+import pandas as pd
+
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
-
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 
 def _of(measure: Callable[[pd.DataFrame], float], each: str | None = None) -> Quantity:

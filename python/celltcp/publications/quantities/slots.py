@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 #: Quantities whose mean over slots is wanted, with their columns.
 _MEANS = {

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
 from celltcp.results.tables import frame
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 #: Payload of a full segment, kB.
 SEGMENT_KB = 1.448

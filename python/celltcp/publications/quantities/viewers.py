@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from celltcp.publications.measurements import Measured
+from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
-
-if TYPE_CHECKING:
-    from celltcp.publications.measurements import Measured
-    from celltcp.publications.published_table import Published
 
 
 def _of_runs(column: str) -> Quantity:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.present.section import Finding, Part, Section
+from celltcp.publications.agreement import Outcome
 from celltcp.publications.publications import publications
 from celltcp.publications.report.published_figures import outcome_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from celltcp.publications.agreement import Outcome
 
 
 def papers_part(result: Sequence[Outcome]) -> Part:

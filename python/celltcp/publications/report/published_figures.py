@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from celltcp.present.section import Column, Figure, Section, Table
+from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from celltcp.publications.agreement import Outcome, Row
 
 #: Words for what is inside of an interval, or holds.
 _AGREES = {True: "inside", False: "outside", None: "-"}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from celltcp.publications.agreement import Agreement, Row
+from celltcp.publications.agreement import Agreement, Row
 
 #: Rise of the mean rank correlation without a CCA that is worth telling.
 _CARRIES = 0.1

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from celltcp.present.style import figure
+from celltcp.radio.calibration.fading import Reports
+from celltcp.radio.calibration.highway import Highway
+from celltcp.radio.calibration.phone_logs import PhoneLogs
 from celltcp.radio.opportunities import MODULATIONS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from celltcp.radio.calibration.fading import Reports
-    from celltcp.radio.calibration.highway import Highway
-    from celltcp.radio.calibration.phone_logs import PhoneLogs
 
 _SHADES = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.figure import Figure
 
 from celltcp.present.palette import colours, marker
 from celltcp.present.style import figure, legend_beside
 from celltcp.scenarios.cca_mix import labels
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 
 def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFrame:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -14,12 +16,6 @@ from celltcp.present.style import figure, footnote, shade_capacity, titled
 from celltcp.results.warnings import all_warnings
 from celltcp.selection.agreement import CONFIDENT
 from celltcp.selection.explanation import Explanation
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Light colours of phases, which the names in the picture tell apart, too.
 _PHASES = {

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import ran_by
 from celltcp.present.style import figure, footnote
 from celltcp.scenarios.cca_mix import counted
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.plots.selection import LOOKS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.artist import Artist
-    from matplotlib.figure import Figure
 
 
 def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequence[str]) -> Figure:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import ran_by
 from celltcp.present.style import figure, footnote
 from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.evaluation import Evaluation
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Colours and markers of policies, in the order in which they are given.
 LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -24,18 +25,13 @@ from celltcp.present.section import (
 )
 from celltcp.scenarios.cca_mix import counted, labels
 from celltcp.scenarios.scenario_list import short_name
+from celltcp.selection.engine_agreement import Overlap
 from celltcp.selection.plots.engine_agreement import differences_by_cca, draw_standings
 from celltcp.selection.report.engine_agreement_tables import (
     cases_table,
     differences_table,
     summary_table,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from celltcp.selection.engine_agreement import Overlap
 
 
 def engines_part(result: Overlap) -> Part:

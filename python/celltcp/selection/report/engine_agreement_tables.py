@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from celltcp.present.section import Column, Table, percent_text
 from celltcp.scenarios.scenario_list import short_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def cases_table(cases: pd.DataFrame) -> Table:

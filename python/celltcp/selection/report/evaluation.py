@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import math
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
@@ -22,14 +24,8 @@ from celltcp.present.section import (
     runs_text,
 )
 from celltcp.scenarios.scenario_list import short_name
+from celltcp.selection import Evaluation
 from celltcp.selection.plots.selection import LOOKS, PANELS, draw_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-
-    from celltcp.selection import Evaluation
 
 #: Places of percentages: value and half of its interval, with the heading.
 _PERCENT = (("gain", "gain over cubic, %"), ("regret", "regret to best, %"))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from rich.console import Console
+from rich.table import Table
 
 from celltcp.present.fit_table import print_table
 from celltcp.present.section import percent_text
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-    from celltcp.selection import Evaluation
+from celltcp.selection import Evaluation
 
 #: Columns that a narrow terminal can do without, the least important first.
 _OF_WORST = ("gain over cubic, %", "used")

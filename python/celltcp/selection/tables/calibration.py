@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from rich.console import Console
+from rich.table import Table
 
 from celltcp.present.fit_table import print_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-    from celltcp.selection import Evaluation
+from celltcp.selection import Evaluation
 
 #: Columns that a narrow terminal can do without, the least important first.
 _OF_SUMMARY = ("scenarios", "mean\n|error|", "decisions")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from rich.table import Table
 
 from celltcp.present.fit_table import print_table
 from celltcp.present.section import percent_text
 from celltcp.present.terminal import wide_console
+from celltcp.selection import Evaluation
 from celltcp.selection.tables.baseline import print_baselines
 from celltcp.selection.tables.calibration import print_calibration
 from celltcp.selection.tables.switch_cost import print_prices
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    from rich.table import Table
-
-    from celltcp.selection import Evaluation
-
 
 #: Columns that a narrow terminal can do without, the least important first.
 _OF_CASES = ("switches, returns /min", "mean", "vs oracle", "vs best")

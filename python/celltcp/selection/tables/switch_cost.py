@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from celltcp.results.statistics import Estimate
-    from celltcp.selection import Evaluation
-    from celltcp.selection.mean_switch_cost import SwitchCost
+from celltcp.results.statistics import Estimate
+from celltcp.selection import Evaluation
+from celltcp.selection.mean_switch_cost import SwitchCost
 
 
 def print_prices(result: Evaluation, console: Console) -> None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import functools
 import shlex
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Picture
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.provenance import origin_sections
-from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
+from celltcp.present.chart import Chart, Numbers, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import file_name, scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, mean_text, runs_text
@@ -27,20 +30,10 @@ from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name
-from celltcp.video.comparison import load_video_scenarios
+from celltcp.video.comparison import VideoComparison, load_video_scenarios
 from celltcp.video.plots.video import draw_scores
 from celltcp.video.plots.viewers import QUANTITIES, draw_viewers, sessions_of, share_of_sessions
 from celltcp.video.report.video import scores_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from matplotlib.figure import Figure as Picture
-
-    from celltcp.comparison.comparison import Comparison
-    from celltcp.present.chart import Numbers
-    from celltcp.video.comparison import VideoComparison
 
 _SCORES = (
     "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "

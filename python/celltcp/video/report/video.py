@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from celltcp.comparison.tables import verdict_text
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
-
-if TYPE_CHECKING:
-    from celltcp.video.comparison import VideoComparison
+from celltcp.video.comparison import VideoComparison
 
 
 def scores_table(result: VideoComparison) -> Table:
