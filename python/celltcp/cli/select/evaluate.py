@@ -9,7 +9,6 @@ import click
 from celltcp.cli.options import case_options, draws, option, own_option, takes_settings
 from celltcp.cli.output import check_json, draw, print_result
 from celltcp.cli.verbosity import progress_bar
-from celltcp.selection.tables.evaluation import print_evaluation
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -79,6 +78,7 @@ def evaluate(
     drawn as reliability.png.
     """
     from celltcp.selection.evaluation import PolicySettings, evaluate_with
+    from celltcp.selection.tables.evaluation import print_evaluation
 
     check_json(json_file)
     folder = settings.prepare_out()
