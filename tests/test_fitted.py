@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
-from rich.console import Console
-from rich.table import Table
 
-from celltcp.present.fit_table import print_table
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.present.terminal import Terminal
+
+TABLE = Table(
+    (
+        Column("scenario"),
+        *number_columns("a long heading\nMbit/s"),
+        Column("why"),
+        *number_columns("retrans-\nmissions"),
+    ),
+    (
+        ("forward-300-low", "12.34 ±0.56", "a sentence that is wrapped between words", "17"),
+        ("drive", "1.2", "none", "1234567.8"),
+    ),
+    "Outcome",
+)
+
+
+def shown(table: Table, width: int) -> str:
+    file = io.StringIO()
+    Terminal(width, file).print_table(table)
+    return file.getvalue()
 
 
 def printed(width: int, droppable: tuple[str, ...] = ()) -> str:
-    table = Table(title="Outcome")
-    table.add_column("scenario")
-    table.add_column("a long heading\nMbit/s", justify="right")
-    table.add_column("why")
-    table.add_column("retrans-\nmissions", justify="right")
-    table.add_row("forward-300-low", "12.34 ±0.56", "a sentence that is wrapped between words", "17")
-    table.add_row("drive", "1.2", "none", "1234567.8")
-    console = Console(width=width, highlight=False, file=io.StringIO())
-    print_table(console, table, droppable)
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    return shown(replace(TABLE, droppable=droppable), width)
 
 
 def test_texts_and_headings_are_wrapped_and_numbers_are_not() -> None:
@@ -37,10 +48,12 @@ def test_texts_and_headings_are_wrapped_and_numbers_are_not() -> None:
 def test_columns_are_left_out_by_importance_and_named() -> None:
     text = printed(50, ("retransmissions", "why"))
     assert max(map(len, text.splitlines())) <= 50
-    assert "Columns omitted (terminal too narrow): retransmissions" in " ".join(text.split())
+    assert "Columns omitted (terminal too narrow; --json has them): retransmissions" in " ".join(
+        text.split()
+    )
     assert "sentence" in text
     fewest = printed(42, ("retransmissions", "why"))
-    assert "retransmissions, why" in " ".join(fewest.split()).partition("(terminal too narrow):")[2]
+    assert "retransmissions, why" in " ".join(fewest.split()).partition("--json has them):")[2]
     assert "Columns omitted" not in printed(120, ("retransmissions", "why"))
 
 
@@ -53,11 +66,12 @@ def test_numbers_are_wrapped_before_their_intervals_rather_than_words_cut() -> N
     assert "…" not in text
 
 
-@pytest.mark.parametrize("markup", [True, False])
-def test_brackets_are_markup_only_where_that_is_wanted(markup: bool) -> None:
-    table = Table()
-    table.add_column("segment")
-    table.add_row("[bold]S[/bold] <mss 1460>")
-    console = Console(width=60, file=io.StringIO())
-    print_table(console, table, markup=markup)
-    assert ("[bold]" in console.file.getvalue()) != markup  # type: ignore[attr-defined]
+@pytest.mark.parametrize("frame", ["box", "head", "dense", "none"])
+@pytest.mark.parametrize("text", ["[bold]S[/bold] <mss 1460>", "[fd00:2::20]:443", "in :car: [3]"])
+def test_what_is_data_is_no_markup(text: str, frame) -> None:
+    columns = (Column(f"segment {text}"), Column("why"))
+    lines = shown(Table(columns, ((text, "-"),), f"of {text}", frame=frame), 100)
+    assert all(whole in lines for whole in (f"segment {text}", f"of {text}", f"{text} "))
+    file = io.StringIO()
+    Terminal(100, file).print(f"server {text}")
+    assert file.getvalue() == f"server {text}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 from celltcp.selection.baselines import baselines_of, family_of
 from celltcp.selection.cases import cases_of
 from celltcp.selection.tables.baseline import print_baselines
@@ -93,7 +93,7 @@ def test_the_cause_of_a_regret_is_a_choice_its_time_or_the_changes() -> None:
 
 def test_baselines_and_worst_cases_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     result = evaluation_of(runs_with([1.0, 1.0, 0.5, 1.0, 1.0]), "goodput")
-    print_baselines(result, wide_console())
+    print_baselines(result, Terminal())
     printed = " ".join(capsys.readouterr().out.split())
     for words in (
         "family left out",

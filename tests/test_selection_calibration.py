@@ -15,7 +15,7 @@ import pytest
 
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Job
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 from celltcp.scenarios.scenario_list import expand_scenarios
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.calibration import calibration_of, expectations_of, expected_of, reliability_of
@@ -153,7 +153,7 @@ def _evaluation(expectations: pd.DataFrame | None) -> Evaluation:
 
 def test_tables_and_json_have_the_calibration(capsys: pytest.CaptureFixture[str]) -> None:
     result = _evaluation(_made_case())
-    print_calibration(result, wide_console())
+    print_calibration(result, Terminal())
     printed = " ".join(capsys.readouterr().out.split())
     assert "-0.100 ± 0.191 0.130" in printed
     assert "0.90-0.95 3 2 0.910 0.710" in printed
@@ -164,7 +164,7 @@ def test_tables_and_json_have_the_calibration(capsys: pytest.CaptureFixture[str]
 
 
 def test_policies_that_expect_nothing_have_no_table(capsys: pytest.CaptureFixture[str]) -> None:
-    print_calibration(_evaluation(None), wide_console())
+    print_calibration(_evaluation(None), Terminal())
     assert capsys.readouterr().out == ""
 
 

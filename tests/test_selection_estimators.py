@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from celltcp.cli.select.estimators import print_accuracy
+from celltcp.present.terminal import Terminal
 from celltcp.selection.estimators import Accuracy, check_estimators
 
 #: With the long queue on which the bounds of the tests were measured.
@@ -80,7 +80,7 @@ def test_names_can_be_read_at_100_columns(capsys: pytest.CaptureFixture[str]) ->
         for cca in ccas
     ]
     answers = pd.DataFrame(rows * 9_999)
-    print_accuracy(Accuracy(answers, ccas, {"left_out": []}), Console(width=100))
+    print_accuracy(Accuracy(answers, ccas, {"left_out": []}), Terminal(100))
     printed = capsys.readouterr().out
     for name in ("mobility/backward", "static/testing", "illinois", *told):
         assert name in printed

@@ -17,7 +17,7 @@ from celltcp._core import memory_text
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import run_jobs
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 from celltcp.scenarios.scenario_list import expand_scenarios, short_name
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, pairwise_of, relative, summary_of
@@ -317,7 +317,7 @@ def test_without_replays_it_is_told_what_was_sent_again(capsys: pytest.CaptureFi
         "capacity_after_mbps": [20.0, 10.0],
     }
     told = {"engine": "kernel-7.3", "policies": ["p"], "against": []}
-    print_prices(Evaluation({"costs": pd.DataFrame(rows)}, told), wide_console(200))
+    print_prices(Evaluation({"costs": pd.DataFrame(rows)}, told), Terminal(200))
     first, second = capsys.readouterr().out.strip().splitlines()
     assert first.startswith("p: 2 changes; retransmitted in the second after: 3.00 ±")
     assert first.endswith("; goodput -10.0 % where the capacity held (1 changes)")

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from celltcp import compare
 from celltcp._core import describe_policy, parse_requirement, selection_features
-from celltcp.cli.select.train import print_training
+from celltcp.present.terminal import Terminal
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.slot_measures import measured_parts
+from celltcp.selection.tables.training import trees_table
 from celltcp.selection.training import train
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import FAMILIES, Network, networks
@@ -124,7 +124,7 @@ def test_what_is_printed_has_every_family_though_a_start_was_not_grown() -> None
     )
     start = constant_tree("power", "bbr", _outcomes("bbr"))
     text = StringIO()
-    print_training(Training("", [start, flight], 9, losses), Console(file=text, width=100))
+    Terminal(100, text).print_table(trees_table(Training("", [start, flight], 9, losses)))
     printed = text.getvalue()
     assert all(each in printed for each in ("flight", "lossy", "2.0%", "5.0%", "slow", "4.0%", "6.0%"))
     assert "start" not in printed

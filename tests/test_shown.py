@@ -13,15 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 import celltcp as ct
 from celltcp.cli import celltcp as celltcp_group
-from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.output import print_result
 from celltcp.present.palette import colour
 from celltcp.present.section import Column, Table
 from celltcp.present.style import draw_series, figure, styled
+from celltcp.present.terminal import Terminal
 from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
@@ -88,8 +87,8 @@ def test_one_congestion_control_is_not_called_the_best(celltcp) -> None:
 
 def test_a_table_that_is_too_wide_in_other_columns_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     columns = [Column(f"scenario {number}", name=f"s{number}") for number in range(30)]
-    print_fitting(Console(width=60), Table(tuple(columns), (("x",) * 30,)))
-    assert "Not shown" not in capsys.readouterr().out
+    Terminal(60).print_table(Table(tuple(columns), (("x",) * 30,)))
+    assert "omitted" not in capsys.readouterr().out
 
 
 def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, stored, tmp_path: Path) -> None:
@@ -234,8 +233,8 @@ def test_ranks_of_equal_values_are_shared() -> None:
 def test_a_table_fits_the_terminal_and_says_what_it_leaves_out(monkeypatch, capsys, width) -> None:
     module = importlib.import_module("celltcp.cli.comparison_output")
     result = ct.compare("drive", ["cubic", "illinois", "bbr"], 3, duration="5s")
-    narrow = Console(width=width, highlight=False, file=io.StringIO())
-    monkeypatch.setattr(module, "wide_console", lambda: narrow)
+    narrow = Terminal(width, io.StringIO())
+    monkeypatch.setattr(module, "Terminal", lambda: narrow)
     module.print_comparison(result)
     text = narrow.file.getvalue()
     assert max(map(len, text.splitlines())) <= width

@@ -87,60 +87,23 @@ def _cluster(address: str | None) -> BenchOutcome:
 def _radio(runs: int) -> BenchOutcome:
     from dataclasses import asdict
 
-    from rich.table import Table
-
     from celltcp.bench import radio
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
+    from celltcp.bench.tables import approximations_table, cost_table, growth_table
+    from celltcp.present.terminal import Terminal
 
-    console = wide_console()
-    figures: dict[str, object] = {}
-    ns3 = radio.of_ns3()
-    table = Table(
-        title="Cost of a run; CPU seconds per simulated second of ns-3, measured elsewhere, beside it"
-    )
-    for heading in (
-        "case",
-        "simulated s\nper CPU s",
-        "CPU s per\nsimulated s",
-        "ns-3 3.37\n(Debian 12)",
-    ):
-        table.add_column(heading, justify="left" if heading == "case" else "right")
-    table.add_column("ns-3 3.48\n(from source)", justify="right")
-    table.add_column("memory, MB:\npeak, added", justify="right")
-    for case in radio.CASES:
-        cost = radio.measure(case)
-        figures[case.name] = asdict(cost)
-        theirs = ns3[case.name]
-        table.add_row(
-            case.name,
-            f"{cost.speed:.1f}",
-            f"{1 / cost.speed:.3f}",
-            theirs["debian_3_37"],
-            theirs["source_3_48"],
-            f"{cost.peak_mb:.0f}, {cost.added_mb:.0f}",
-        )
-    print_table(console, table)
+    console = Terminal()
+    costs = {case.name: radio.measure(case) for case in radio.CASES}
+    figures: dict[str, object] = {name: asdict(cost) for name, cost in costs.items()}
+    console.print_table(cost_table(costs, radio.of_ns3()))
     for title, counts, text in (
         ("UEs of one cell, one of them with greedy TCP", radio.UES, radio.many_ues),
         (f"cells, each with {radio.UES_PER_CELL} UEs", radio.CELLS, radio.many_cells),
     ):
-        table = Table(title=f"Cost of {radio.GROWTH_S:g} s, set-up included, by number of {title}")
-        for heading in ("number", "simulated s\nper CPU s", "memory added,\nMB"):
-            table.add_column(heading, justify="right")
-        for count in counts:
-            cost = radio.measure_text(text(count))
-            figures[f"{title}: {count}"] = asdict(cost)
-            table.add_row(str(count), f"{cost.speed:.1f}", f"{cost.added_mb:.0f}")
-        print_table(console, table)
-    table = Table(title=f"Goodput with an approximation less that without, Mbit/s, {runs} runs")
-    for heading in ("approximation", "scenario", "CCA", "without it", "difference"):
-        table.add_column(heading)
-    for each in radio.approximations(runs):
-        result = each.difference
-        spread = f" ±{result.ci95:.3f}" if result.ci95 is not None else ""
+        growth = {count: radio.measure_text(text(count)) for count in counts}
+        figures |= {f"{title}: {count}": asdict(cost) for count, cost in growth.items()}
+        console.print_table(growth_table(growth, title))
+    measured = list(radio.approximations(runs))
+    for each in measured:
         figures[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
-        exact = f"{each.exact_mbps:.2f}"
-        table.add_row(each.name, each.scenario, each.cca, exact, f"{result.mean:+.3f}{spread}")
-    print_table(console, table)
+    console.print_table(approximations_table(measured, runs))
     return figures

@@ -39,24 +39,11 @@ def cca(name: str | None, as_json: bool) -> None:
 
 
 def _print_catalogue(entries: list[CcaEntry]) -> None:
-    from rich.table import Table
+    from celltcp.present.cca_tables import catalogue_table
+    from celltcp.present.terminal import Terminal
 
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
-
-    table = Table()
-    for heading in ("name", "family", "in Linux", "year", "reference"):
-        table.add_column(heading)
-    for entry in entries:
-        table.add_row(
-            entry["name"],
-            entry["family"],
-            "yes" if entry["linux"] else "no",
-            str(entry["year"] or ""),
-            entry["reference"],
-        )
-    console = wide_console()
-    print_table(console, table)
+    console = Terminal()
+    console.print_table(catalogue_table(entries))
     console.print(
         "--cca auto selects among them and changes them on the way; celltcp cca auto tells its "
         "parameters, celltcp select policies by what it selects."
@@ -67,17 +54,15 @@ def _print_auto(as_json: bool) -> None:
     """Prints the description and the parameters of `auto`."""
     import json
 
-    from rich.table import Table
-
     from celltcp._core import auto_parameters, builtin_policies
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
+    from celltcp.present.cca_tables import auto_table
+    from celltcp.present.terminal import Terminal
 
+    parameters: list[AutoParameter] = [
+        {"name": name, "meaning": meaning, "default": default}
+        for name, meaning, default in auto_parameters()
+    ]
     if as_json:
-        parameters: list[AutoParameter] = [
-            {"name": name, "meaning": meaning, "default": default}
-            for name, meaning, default in auto_parameters()
-        ]
         document: AutoEntry = {
             "name": "auto",
             "policies": builtin_policies(),
@@ -85,28 +70,20 @@ def _print_auto(as_json: bool) -> None:
         }
         click.echo(json.dumps(document, indent=1))
         return
-    console = wide_console()
+    console = Terminal()
     console.print(
         "auto: a policy selects the congestion control of each connection and changes it on the way, "
         "as in --cca auto:policy=rules,requirement=delay."
     )
     console.print(f"policies: {', '.join(builtin_policies())}, or a file")
-    table = Table()
-    table.add_column("parameter", no_wrap=True)
-    table.add_column("default", no_wrap=True)
-    table.add_column("meaning", overflow="fold")
-    for parameter, meaning, default in auto_parameters():
-        table.add_row(parameter, default, meaning)
-    print_table(console, table)
+    console.print_table(auto_table(parameters))
 
 
 def _print_entry(entry: CcaEntry) -> None:
-    from rich.table import Table
+    from celltcp.present.cca_tables import parameters_table
+    from celltcp.present.terminal import Terminal
 
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
-
-    console = wide_console()
+    console = Terminal()
     # Classes of users need not tell a year.
     year = f", {entry['year']}" if entry["year"] else ""
     console.print(f"{entry['name']}: {entry['title']}, family {entry['family']}{year}")
@@ -114,21 +91,7 @@ def _print_entry(entry: CcaEntry) -> None:
     console.print(f"in Linux: {'yes' if entry['linux'] else 'no'}")
     if entry["aliases"]:
         console.print(f"also called: {', '.join(entry['aliases'])}")
-    if not entry["parameters"]:
+    if entry["parameters"]:
+        console.print_table(parameters_table(entry["parameters"]))
+    else:
         console.print("It has no parameters.")
-        return
-    table = Table()
-    # Names are there to be copied: never cut short.
-    table.add_column("parameter", no_wrap=True)
-    for heading in ("default", "unit", "allowed", "meaning", "source"):
-        table.add_column(heading, overflow="fold")
-    for parameter in entry["parameters"]:
-        table.add_row(
-            parameter["name"],
-            parameter["default"],
-            parameter["unit"],
-            parameter["allowed"],
-            parameter["meaning"],
-            parameter["source"],
-        )
-    print_table(console, table)

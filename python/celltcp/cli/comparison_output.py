@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.output import draw, is_drawn
-from celltcp.present.terminal import fit_to_width, wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
     from celltcp.comparison.comparison import Comparison
-    from celltcp.present.section import Table
 
 
 def draw_comparison(result: Comparison, folder: Path) -> None:
@@ -48,26 +45,25 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
         subject_text,
         verdict_text,
     )
-    from celltcp.present.terminal import terminal_table
     from celltcp.scenarios.cca_mix import labels
 
     names = labels(result.ccas)
-    console = wide_console()
-    print_fitting(console, means_table(result))
+    console = Terminal()
+    console.print_table(means_table(result))
     if result.figures:
-        print_fitting(console, figures_table(result))
+        console.print_table(figures_table(result))
     for warning in result.warnings:
-        console.print(f"warning: {warning}", style="yellow", highlight=False)
+        console.print(f"warning: {warning}", style="yellow")
     if subject := subject_text(result):
-        console.print(subject, highlight=False)
+        console.print(subject)
     if result.several_flows:
-        console.print(terminal_table(shares_table(result)))
+        console.print_table(shares_table(result))
     if "decisions" in result.results.tables:
         from celltcp.results.selectors import used_in
 
         for used in used_in(result.results):
             flow = f", {used.flow}" if "+" in used.lineup else ""
-            console.print(f"{names[used.lineup]}{flow}: {used}", markup=False)
+            console.print(f"{names[used.lineup]}{flow}: {used}")
     if not result.randomness:
         console.print(
             "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
@@ -91,22 +87,6 @@ def _print_published(result: Comparison) -> None:
     published = compare_published(result)
     if published.why_not:
         click.echo(f"warning: --published: {published.why_not}", err=True)
-    console = wide_console()
+    console = Terminal()
     for each in published.outcomes:
         print_outcome(each, console)
-
-
-def print_fitting(console: Console, table: Table) -> None:
-    """Prints a table of metrics without the columns for which there is no room, and says which."""
-    from celltcp.comparison.tables import DROPPABLE
-    from celltcp.present.terminal import terminal_table
-
-    called = {column.name: column.title for column in table.columns}
-    droppable = [name for name in DROPPABLE if name in called]
-    shown, left_out = fit_to_width(
-        console, lambda names: terminal_table(table.without(names)), droppable
-    )
-    console.print(shown)
-    if left_out:
-        names = ", ".join(called[name] for name in left_out)
-        console.print(f"Columns omitted (terminal too narrow; --json has them): {names}", style="dim")

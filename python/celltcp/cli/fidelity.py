@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Width of the tables where there is no terminal: verdicts then stay on one line.
 _PAGE = 150
-#: Columns that a narrow terminal can do without, the least important first.
-_DROPPABLE = ("cwnd distance", "p95 RTT, ms", "retransmitted, %")
 #: Options that say where things go and how fast, not what comes out.
 _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 
@@ -176,14 +174,13 @@ def print_fidelity(result: Fidelity) -> None:
     from celltcp.fidelity.cases import group_titles
     from celltcp.fidelity.report.tables import group_table
     from celltcp.fidelity.rows import LEGEND
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import terminal_table, wide_console
+    from celltcp.present.terminal import Terminal
 
-    console = wide_console(_PAGE)
+    console = Terminal(_PAGE)
     for group, title in group_titles().items():
         mine = [judgement for judgement in result.judgements if judgement.group == group]
         if mine:
-            print_table(console, terminal_table(group_table(mine, title)), _DROPPABLE)
+            console.print_table(group_table(mine, title))
     console.print(LEGEND)
     total = len(result.judgements)
     console.print(
@@ -196,14 +193,13 @@ def print_fidelity(result: Fidelity) -> None:
 def print_distribution(result: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
     from celltcp.fidelity.report.tables import beyond_table, quantiles_table, traits_table
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import terminal_table, wide_console
+    from celltcp.present.terminal import Terminal
 
-    console = wide_console()
-    print_table(console, terminal_table(quantiles_table(result)))
-    print_table(console, terminal_table(traits_table(result)))
+    console = Terminal()
+    console.print_table(quantiles_table(result))
+    console.print_table(traits_table(result))
     if result.outside:
-        print_table(console, terminal_table(beyond_table(result)), ("other traits",))
+        console.print_table(beyond_table(result))
 
 
 def save_pictures(result: Fidelity, folder: Path) -> None:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from celltcp.cli.options import option
-
-if TYPE_CHECKING:
-    from celltcp.kernel.work import Report
 
 
 @click.group()
@@ -45,11 +39,12 @@ def build(
     stay. No root is needed, and nothing of the system changes. An interrupted build goes on where it
     stopped.
     """
+    from celltcp.cli.progress import build_progress
     from celltcp.kernel import build as build_kernel
 
     steps: list[str] = []
     try:
-        with _progress(steps) as report:
+        with build_progress(steps) as report:
             made = build_kernel(
                 source=source,
                 debian=debian,
@@ -78,26 +73,12 @@ def status(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result, indent=1))
         return
-    from rich.table import Table
+    from celltcp.present.kernel_table import kernels_table
+    from celltcp.present.terminal import Terminal
 
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
-
-    console = wide_console()
+    console = Terminal()
     if result["kernels"]:
-        table = Table()
-        for heading in ("Linux", "source", "congestion controls", "MB", "built", "state"):
-            table.add_column(heading, justify="right" if heading == "MB" else "left")
-        for row in result["kernels"]:
-            table.add_row(
-                row["version"],
-                row["source"],
-                ", ".join(row["ccas"]),
-                f"{row['size_bytes'] / 1e6:.1f}",
-                row["built"][:16].replace("T", " "),
-                "up to date" if row["up_to_date"] else f"rebuild is due: {row['command']}",
-            )
-        print_table(console, table)
+        console.print_table(kernels_table(result["kernels"]))
     else:
         console.print("No kernel is built; `celltcp kernel build` builds one.")
     for work in result["work"]:
@@ -124,46 +105,3 @@ def clean(version: str | None, yes: bool) -> None:
     if not yes and not click.confirm("Remove?"):
         return
     remove(version)
-
-
-@contextmanager
-def _progress(steps: list[str]) -> Iterator[Report]:
-    """Shows steps on standard error, as bars where somebody watches; `steps` gets their names."""
-    if not sys.stderr.isatty():
-        last_line = ""
-
-        def print_step(step: str, _: float | None, detail: str) -> None:
-            nonlocal last_line
-            line = step if step == "compile" else f"{step}: {detail}"
-            if line != last_line:
-                steps.append(step)
-                click.echo(line, err=True)
-                last_line = line
-
-        yield print_step
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description:<9}"),
-        BarColumn(24),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[detail]}", markup=False),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        task = None
-
-        def show(step: str, done: float | None, detail: str) -> None:
-            nonlocal task
-            if task is None or step not in steps:
-                if task is not None:
-                    bars.update(task, total=1.0, completed=1.0)
-                    bars.stop_task(task)
-                steps.append(step)
-                task = bars.add_task(step, total=None, detail="")
-            bars.update(task, total=None if done is None else 1.0, completed=done or 0.0, detail=detail)
-
-        yield show
-        if task is not None:
-            bars.update(task, total=1.0, completed=1.0)

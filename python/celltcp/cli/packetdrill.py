@@ -35,30 +35,16 @@ def packetdrill(paths: tuple[str, ...], json_file: str | None) -> None:
 
 def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     """Prints failed scripts, the reasons why others are not applicable, and the number of each."""
-    from rich.table import Table
+    from celltcp.fidelity.packetdrill import FAILED, NOT_APPLICABLE, PASSED, count
+    from celltcp.fidelity.packetdrill_tables import failed_table, not_applicable_table
+    from celltcp.present.terminal import Terminal
 
-    from celltcp.fidelity.packetdrill import FAILED, NOT_APPLICABLE, PASSED, count, missing
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
-
-    console = wide_console()
+    console = Terminal()
     counted = count(outcomes)
     if counted[FAILED]:
-        table = Table(title="Failed")
-        for heading in ("script", "line", "differs in", "expected", "seen"):
-            table.add_column(heading, justify="right" if heading == "line" else "left")
-        for outcome in outcomes:
-            if outcome.status == FAILED:
-                texts = (outcome.reason, outcome.expected, outcome.seen)
-                table.add_row(outcome.script, str(outcome.line), *(text or "" for text in texts))
-        print_table(console, table, markup=False)
+        console.print_table(failed_table(outcomes))
     if counted[NOT_APPLICABLE]:
-        table = Table(title="Not applicable")
-        table.add_column("needs")
-        table.add_column("scripts", justify="right")
-        for reason, scripts in missing(outcomes):
-            table.add_row(reason, str(scripts))
-        print_table(console, table, markup=False)
+        console.print_table(not_applicable_table(outcomes))
     console.print(
         f"{counted[PASSED]} passed, {counted[FAILED]} failed, {counted[NOT_APPLICABLE]} not applicable"
     )

@@ -192,10 +192,10 @@ def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:
 
 
 def _print(result: Sequence[Outcome]) -> None:
-    from celltcp.present.terminal import wide_console
+    from celltcp.present.terminal import Terminal
     from celltcp.publications.tables import print_outcome
 
-    console = wide_console()
+    console = Terminal()
     for each in result:
         print_outcome(each, console)
 
@@ -254,10 +254,10 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
     """Runs experiments for each value of the conditions that are not published and matter for them."""
     from dataclasses import replace
 
-    from celltcp.present.terminal import wide_console
+    from celltcp.present.terminal import Terminal
     from celltcp.publications.tables import print_sweep
 
-    console = wide_console()
+    console = Terminal()
     for condition in each.unpublished:
         concerned = [table for table in tables if table.experiment in condition.experiments]
         if not concerned:

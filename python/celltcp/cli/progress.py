@@ -1,7 +1,8 @@
-"""Progress of runs: a bar on a terminal, and lines elsewhere."""
+"""Progress of runs and builds: bars on a terminal, and lines elsewhere."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ import click
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
+
+    from celltcp.kernel.work import Report
 
 #: Seconds between lines of progress.
 _BETWEEN_S = 5.0
@@ -76,3 +79,46 @@ class Lines:
         """Prints what was done in how many seconds."""
         if self._last:
             click.echo(f"{self._last} in {time.monotonic() - self._begun:.1f} s", err=True)
+
+
+@contextmanager
+def build_progress(steps: list[str]) -> Iterator[Report]:
+    """Shows the steps of a build on standard error, as bars on a terminal; `steps` gets their names."""
+    if not sys.stderr.isatty():
+        last_line = ""
+
+        def print_step(step: str, _: float | None, detail: str) -> None:
+            nonlocal last_line
+            line = step if step == "compile" else f"{step}: {detail}"
+            if line != last_line:
+                steps.append(step)
+                click.echo(line, err=True)
+                last_line = line
+
+        yield print_step
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description:<9}"),
+        BarColumn(24),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[detail]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        task = None
+
+        def show(step: str, done: float | None, detail: str) -> None:
+            nonlocal task
+            if task is None or step not in steps:
+                if task is not None:
+                    bars.update(task, total=1.0, completed=1.0)
+                    bars.stop_task(task)
+                steps.append(step)
+                task = bars.add_task(step, total=None, detail="")
+            bars.update(task, total=None if done is None else 1.0, completed=done or 0.0, detail=detail)
+
+        yield show
+        if task is not None:
+            bars.update(task, total=1.0, completed=1.0)

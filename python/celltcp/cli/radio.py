@@ -10,12 +10,9 @@ from celltcp.cli.options import draws, option
 from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from celltcp.radio.calibration.fading import Reports
     from celltcp.radio.calibration.highway import Highway
     from celltcp.radio.calibration.phone_logs import PhoneLogs
-    from celltcp.radio.calibration.rtt import RttJitter
 
 
 @click.group()
@@ -52,7 +49,6 @@ def calibrate(
     from pathlib import Path
 
     from celltcp.present.style import save
-    from celltcp.present.terminal import wide_console
     from celltcp.radio.calibration.fading import reports
     from celltcp.radio.calibration.highway import SCENARIO, drive
     from celltcp.radio.calibration.phone_logs import read_folder
@@ -67,11 +63,7 @@ def calibrate(
         highway = drive(runs, seed, changes=drives, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:
         result = reports(seed, progress=progress)
-    console = wide_console()
-    print_highway(highway, console)
-    print_reports(result, console)
-    if phones:
-        print_phone_logs(phones, console)
+    print_calibration(highway, result, phones)
     if folder:
         pictures = {"highway": draw_highway(highway), "cqi": draw_reports(result)}
         if phones:
@@ -92,39 +84,14 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
     The scenarios are those of the emulated testbed at low latency unless given.
     Published figures of the testbed stand below the table.
     """
-    from celltcp.present.terminal import wide_console
+    from celltcp.present.terminal import Terminal
     from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
+    from celltcp.radio.calibration.tables import rtt_table
 
     with progress_bar("RTT") as progress:
         result = rtt_jitter(runs, seed, scenarios or SCENARIOS, changes, progress)
-    print_rtt(result, wide_console(100))
-
-
-def print_rtt(result: list[RttJitter], console: Console) -> None:
-    """Prints the RTT samples under NewReno, and the end of slow start."""
-    from rich.table import Table
-
-    table = Table(title="RTT samples of the first 5 s of NewReno, and slow start")
-    headings = (
-        "scenario",
-        "lowest,\nms",
-        "above it, %:\nmedian,\n95 %, most",
-        "rise, %:\n95 %,\nmost",
-        "exit at:\nHyStart,\nNewReno",
-        "Mbit/s, 2 s:\nCUBIC,\nNewReno",
-    )
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "scenario" else "right")
-    for each in result:
-        table.add_row(
-            each.scenario.removeprefix("mobility/"),
-            _number(each.lowest_ms, 1),
-            ", ".join(_number(value, 0) for value in each.increment),
-            ", ".join(_number(value, 0) for value in each.change),
-            ", ".join(_number(value, 0) for value in each.exits),
-            ", ".join(_number(value, 1) for value in each.start_up),
-        )
-    console.print(table)
+    console = Terminal(100)
+    console.print_table(rtt_table(result))
     console.print("Rises are those from one sample to the next. Windows at the exit are in segments.")
     console.print(
         "Published: 12 to 25 ms without load, over 100 % above the lowest, rises of up to 100 %\n"
@@ -132,96 +99,32 @@ def print_rtt(result: list[RttJitter], console: Console) -> None:
     )
 
 
-def print_highway(result: Highway, console: Console) -> None:
-    """Prints the rows by SINR, and then published figures beside ours."""
-    from rich.table import Table
+def print_calibration(highway: Highway, fading: list[Reports], phones: PhoneLogs | None) -> None:
+    """Prints the motorway, the fading and the logs of phones beside published or measured figures."""
+    from celltcp.present.terminal import Terminal
+    from celltcp.radio.calibration.fading import relations
+    from celltcp.radio.calibration.phone_logs import LEAST_S, median_distance
+    from celltcp.radio.calibration.tables import (
+        cqi_table,
+        figures_table,
+        phone_table,
+        sinr_table,
+        throughput_table,
+    )
 
-    from celltcp.present.fit_table import print_table
-    from celltcp.radio.opportunities import MODULATIONS
-
-    table = Table(title="highway/traffic by mean SINR of a second; shares of transport blocks in %")
-    modulations = [name for name in MODULATIONS.values() if result.by_sinr[name].sum() > 0]
-    columns = {
-        **{name: name for name in modulations},
-        "bler": "BLER",
-        "first_decoded": "decoded\nat first",
-        "again_1": "2nd\nattempt",
-        "again_2": "3rd\nattempt",
-        "again_3": "4th and\nlater",
-    }
-    for heading in ("SINR, dB", "seconds, %", *columns.values(), "RTT,\nms"):
-        table.add_column(heading, justify="right")
-    for row in result.by_sinr.to_dict("records"):
-        parts = (_percent(row[column]) for column in ("seconds", *columns))
-        table.add_row(str(row["range"]), *parts, _number(row["rtt_ms"], 1))
-    print_table(console, table)
-    table = Table(title="Published figures and ours")
-    for heading in ("figure", "published", "here", "holds"):
-        table.add_column(heading, justify="left" if heading == "figure" else "right")
-    for figure in result.figures:
-        words = {True: "yes", False: "no", None: ""}
-        table.add_row(figure.name, figure.published, _number(figure.ours, 3), words[figure.holds])
-    print_table(console, table)
-    table = Table(title="Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median")
-    for heading in ("CCA", "published", "here", "downloads"):
-        table.add_column(heading, justify="left" if heading == "CCA" else "right")
-    for each in result.throughputs:
-        texts = [
-            f"{mean:.1f} ± {sd:.1f}, {median:.1f}" for mean, sd, median in (each.published, each.ours)
-        ]
-        table.add_row(each.cca, *texts, str(each.downloads))
-    print_table(console, table)
+    console = Terminal()
+    for table in (sinr_table(highway), figures_table(highway), throughput_table(highway)):
+        console.print_table(table)
     console.print(
         "Published: Li, Chung, Jiang, Driving TCP congestion control algorithms on highway, 2017."
     )
-
-
-def print_reports(result: list[Reports], console: Console) -> None:
-    """Prints the CQI under each kind of fading, and the relations between them."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-    from celltcp.radio.calibration.fading import SINR_DB, relations
-
-    table = Table(title=f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h")
-    for heading in ("fading", "mean", "standard deviation", "change from one to the next", "reports"):
-        table.add_column(heading, justify="left" if heading == "fading" else "right")
-    for each in result:
-        figures = (f"{value:.2f}" for value in (each.mean, each.sd, each.change))
-        table.add_row(each.model, *figures, str(len(each.cqi)))
-    print_table(console, table)
-    for relation, holds in relations(result).items():
+    console.print_table(cqi_table(fading))
+    for relation, holds in relations(fading).items():
         console.print(f"{relation}: {'holds' if holds else 'does not hold'}")
     console.print("Seen on a testbed: Atxutegi, PhD thesis, UPV/EHU, 2018, section 5.5.2, figure 5.23.")
-
-
-def print_phone_logs(result: PhoneLogs, console: Console) -> None:
-    """Prints the CQI of phones by SNR, beside ours."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-    from celltcp.radio.calibration.phone_logs import LEAST_S, NETWORK, median_distance
-
-    table = Table(
-        title=f"CQI by SNR: {result.files} phone logs, seconds on {NETWORK}, and our thresholds"
-    )
-    for heading in ("SNR, dB", "seconds", "lower quartile", "median", "upper quartile", "mean", "ours"):
-        table.add_column(heading, justify="right")
-    for row in result.by_snr.to_dict("records"):
-        quartiles = (f"{row[name]:.0f}" for name in ("low", "median", "high"))
-        table.add_row(
-            str(row["sinr_db"]), str(row["seconds"]), *quartiles, f"{row['mean']:.1f}", str(row["ours"])
+    if phones:
+        console.print_table(phone_table(phones))
+        console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
+        console.print(
+            f"ours less the phones' median, mean over the seconds: {median_distance(phones):+.2f}"
         )
-    print_table(console, table)
-    console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
-    console.print(
-        f"ours less the phones' median, mean over the seconds: {median_distance(result):+.2f}"
-    )
-
-
-def _percent(value: float) -> str:
-    return _number(100 * value, 1)
-
-
-def _number(value: float, digits: int) -> str:
-    return "-" if value != value else f"{value:.{digits}f}"

@@ -98,12 +98,13 @@ def run(
 
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection, and the decisions of selectors."""
+    from celltcp.comparison.tables import decisions_table
     from celltcp.present.section import mean_text
-    from celltcp.present.terminal import wide_console
+    from celltcp.present.terminal import Terminal
     from celltcp.results.columns import records
     from celltcp.scenarios.cca_mix import counted, labels
 
-    console = wide_console()
+    console = Terminal()
     flows = records(result.results.tables["flows"])
     names = labels(dict.fromkeys(flow["cca"] for flow in flows))
     for flow in flows:
@@ -117,9 +118,9 @@ def _print_run(result: SingleRun) -> None:
             f"{mean_text([flow['pm_delay']], 3)}"
         )
         # A terminal breaks lines between words; files and pipes have a line per connection.
-        console.print(text, markup=False, soft_wrap=not console.is_terminal)
+        console.print(text, soft_wrap=not console.is_terminal)
     if "decisions" in result.results.tables:
-        _print_decisions(result)
+        console.print_table(decisions_table(result.results))
 
 
 def _draw(result: SingleRun, folder: Path | None) -> None:
@@ -131,31 +132,3 @@ def _draw(result: SingleRun, folder: Path | None) -> None:
         from celltcp.present.style import save
 
         note(f"picture: {save(result.plot.time_series(), folder / 'run.png')}")
-
-
-def _print_decisions(result: SingleRun) -> None:
-    """Prints the decisions of selectors: time, congestion controls, cause and reason."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-    from celltcp.present.terminal import wide_console
-    from celltcp.results.columns import records
-
-    flows = {flow["flow"]: flow["name"] for flow in records(result.results.tables["flows"])}
-    table = Table(title="Decisions")
-    table.add_column("s", justify="right")
-    for heading in ("flow", "from", "to", "cause"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("why", overflow="fold")
-    for decision in records(result.results.decisions):
-        number = decision["flow"]
-        begun, to = decision["from_cca"], decision["to_cca"]
-        table.add_row(
-            f"{decision['t_ns'] * 1e-9:.2f}",
-            f"{number} ({flows[number]})",
-            "" if begun == to else begun,
-            to,
-            decision["cause"],
-            decision["reason"],
-        )
-    print_table(wide_console(), table)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.cli.comparison_output import draw_comparison, print_comparison, print_fitting
+from celltcp.cli.comparison_output import draw_comparison, print_comparison
 from celltcp.cli.output import print_load_summary, print_result
 from celltcp.cli.verbosity import progress_bar
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,8 @@ def _print_set(result: ScenarioSet, published: bool) -> None:
         print_comparison(comparison, published)
     count = len(result.comparisons)
     names = labels(result.ccas)
-    console = wide_console()
-    print_fitting(console, set_table(result))
+    console = Terminal()
+    console.print_table(set_table(result))
     for requirement, leading in result.leading.items():
         parts = [
             f"{names[cca]} on {len(where)}"

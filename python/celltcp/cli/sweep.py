@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
 from celltcp.cli.output import check_json, draw, is_drawn, print_result, print_trace_summary
 from celltcp.cli.verbosity import progress_bar
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -55,13 +54,13 @@ def _print_sweep(result: Sweep) -> None:
     from celltcp.comparison.tables import sweep_table
 
     about = next(iter(result.comparisons.values())).results.about
-    console = wide_console()
-    print_fitting(console, sweep_table(result))
+    console = Terminal()
+    console.print_table(sweep_table(result))
     warned: dict[str, list[str]] = {}
     for value, comparison in result.comparisons.items():
         for warning in comparison.warnings:
             warned.setdefault(warning, []).append(value)
     for warning, values in warned.items():
         text = f"{result.field}={', '.join(values)}: {warning}"
-        console.print(f"warning: {text}", style="yellow", highlight=False, markup=False)
+        console.print(f"warning: {text}", style="yellow")
     console.print(ran_by(about), style="dim")

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.comparison_output import print_fitting
 from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
 from celltcp.cli.output import check_json, draw, is_drawn, print_load_summary, print_result
 from celltcp.cli.verbosity import progress_bar
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -95,8 +94,8 @@ def _print(result: VideoComparison) -> None:
     from celltcp.video.report.video import scores_table
 
     about = next(iter(result.comparisons.values())).results.about
-    console = wide_console()
-    print_fitting(console, scores_table(result))
+    console = Terminal()
+    console.print_table(scores_table(result))
     for warning in result.warnings:
-        console.print(f"warning: {warning}", style="yellow", highlight=False, markup=False)
+        console.print(f"warning: {warning}", style="yellow")
     console.print(ran_by(about), style="dim")

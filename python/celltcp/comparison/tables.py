@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import APP_METRICS
-from celltcp.present.section import Column, Table, mean_text, runs_text
+from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
+from celltcp.results.columns import records
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.shares import MeanShare
     from celltcp.results.statistics import Verdict
+    from celltcp.results.tables import Results
 
 #: Columns of the table: metric, heading, digits.
 COLUMNS = (
@@ -30,9 +32,14 @@ COLUMNS = (
 )
 
 #: Columns that a narrow terminal can do without, the least important first.
-DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
+_DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
 
-_METRICS = tuple(Column(heading, is_number=True, name=metric) for metric, heading, _ in COLUMNS)
+#: Labels of CCAs, which are whole while there is a column to leave out.
+_CCA = Column("CCA", folds=True, no_wrap=True)
+
+_METRICS = tuple(
+    Column(heading, is_number=True, name=metric, no_wrap=True) for metric, heading, _ in COLUMNS
+)
 
 
 def means_table(result: Comparison) -> Table:
@@ -44,12 +51,13 @@ def means_table(result: Comparison) -> Table:
     for cca in result.ccas:
         weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
         rows.append((names[cca], *_cells(result, cca), *weighed))
-    others = (Column(_heading(name), is_number=True) for name in asked)
+    others = (Column(_heading(name), is_number=True, no_wrap=True) for name in asked)
     return Table(
-        columns=(Column("CCA", folds=True), *_METRICS, *others),
+        columns=(_CCA, *_METRICS, *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
+        droppable=_DROPPABLE,
     )
 
 
@@ -69,9 +77,11 @@ def figures_table(result: Comparison) -> Table:
     for cca in result.ccas:
         cells = (mean_text(result.values(cca, name), figure.digits) for name, figure in shown)
         rows.append((names[cca], *cells))
-    columns = (Column(figure.heading, is_number=True, name=name) for name, figure in shown)
+    columns = (
+        Column(figure.heading, is_number=True, name=name, no_wrap=True) for name, figure in shown
+    )
     return Table(
-        columns=(Column("CCA", folds=True), *columns),
+        columns=(_CCA, *columns),
         rows=tuple(rows),
         title=f"What the application got: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
@@ -92,11 +102,12 @@ def sweep_table(result: Sweep) -> Table:
         if len(comparison.ccas) > 1:
             ends.add(len(rows) - 1)
     return Table(
-        columns=(Column(result.field), Column("CCA"), *_METRICS),
+        columns=(Column(result.field, no_wrap=True), _CCA, *_METRICS),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
         ccas=swatches,
+        droppable=_DROPPABLE,
     )
 
 
@@ -106,10 +117,11 @@ def set_table(result: ScenarioSet) -> Table:
     names = labels(result.ccas)
     counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
     return Table(
-        columns=(Column("CCA", folds=True), *_METRICS),
+        columns=(_CCA, *_METRICS),
         rows=tuple((names[cca], *_cells(result, cca)) for cca in result.ccas),
         title=f"Mean and 95 % interval over the means of {counted}",
         ccas={names[cca]: cca for cca in result.ccas},
+        droppable=_DROPPABLE,
     )
 
 
@@ -130,12 +142,32 @@ def shares_table(result: Comparison) -> Table:
         columns=(
             Column("CCA"),
             Column("goodput of each flow, Mbit/s"),
-            Column("sum", is_number=True),
-            Column("Jain's index", is_number=True),
+            *number_columns("sum", "Jain's index"),
         ),
         rows=tuple(rows),
         title="Shares of the path while all flows run, and Jain's index of them (1 is fair)",
     )
+
+
+def decisions_table(results: Results) -> Table:
+    """Returns the decisions of selectors: time, flow, CCAs, cause and reason."""
+    flows = {flow["flow"]: flow["name"] for flow in records(results.tables["flows"])}
+    rows = []
+    for decision in records(results.decisions):
+        number, before, after = decision["flow"], decision["from_cca"], decision["to_cca"]
+        rows.append(
+            (
+                f"{decision['t_ns'] * 1e-9:.2f}",
+                f"{number} ({flows[number]})",
+                "" if before == after else before,
+                after,
+                decision["cause"],
+                decision["reason"],
+            )
+        )
+    names = (Column(heading, no_wrap=True) for heading in ("flow", "from", "to", "cause"))
+    columns = (*number_columns("s"), *names, Column("why", folds=True))
+    return Table(columns, tuple(rows), "Decisions")
 
 
 def _of_connections(flow: MeanShare) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
-from rich.table import Table
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.outcome import Group, JudgementOutcome
 from celltcp.pcap.resets import ResetSavings
-from celltcp.present.terminal import fit_to_width
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.present.terminal import Terminal
 
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80
@@ -48,7 +48,7 @@ def _cca(row: Row) -> str:
 #: Heading, whether it is a number, and text of each column.
 _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "no": (True, lambda row: str(row["connection"])),
-    "server": (False, lambda row: str(row["server"])),
+    "server": (False, lambda row: _shortened(str(row["server"]), 21)),
     "MB": (True, _payload),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
     "Mbit/s": (True, lambda row: _number(row["throughput_mbps"], 2)),
@@ -68,8 +68,6 @@ _DROPPABLE = ("place", "spur.", "CCA", "s", "again %", "RTT ms")
 
 def print_connections(analyses: CaptureAnalyses, most: int) -> None:
     """Prints the connections, those that waited longest first; nothing if there are none."""
-    from rich.console import Console
-
     rows: list[Row] = [
         {str(name): value for name, value in row.items()}
         for row in analyses.by_waiting_time().to_dict("records")
@@ -78,34 +76,29 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
         return
     shown = rows[:most] if most else rows
     several = len(analyses.summaries) > 1
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDTH)
-    table, left_out = fit_to_width(console, lambda without: _table(shown, several, without), _DROPPABLE)
-    console.print(table)
-    if left_out:
-        click.echo(f"Not shown for lack of room: {', '.join(left_out)}.")
+    Terminal(_WIDTH).print_table(_table(shown, several))
     if len(shown) < len(rows):
         click.echo(f"{len(rows) - len(shown)} more connections: --rows 0")
     if any(_kinds(row) for row in shown):
         click.echo("losses: c congestion, r random, o outage, t tail")
 
 
-def _table(rows: list[Row], several: bool, without: frozenset[str]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def _table(rows: list[Row], several: bool) -> Table:
+    names: list[list[str]] = [[] for _ in rows]
+    columns = tuple(
+        Column(name, is_number=is_number, no_wrap=True) for name, (is_number, _) in _COLUMNS.items()
+    )
     if several:
-        table.add_column("file", overflow="ellipsis", no_wrap=True, max_width=16)
-    columns = {name: column for name, column in _COLUMNS.items() if name not in without}
-    for name, (is_number, _) in columns.items():
-        width = 21 if name == "server" else None
-        table.add_column(name, justify="right" if is_number else "left", no_wrap=True, max_width=width)
-    for row in rows:
-        texts = [text(row) for _, text in columns.values()]
-        name = str(row["file"]).rsplit("/", 1)[-1]
-        table.add_row(*([name] if several else []), *texts)
-    return table
+        columns = (Column("file", no_wrap=True), *columns)
+        names = [[_shortened(str(row["file"]).rsplit("/", 1)[-1], 16)] for row in rows]
+    texts = [[text(row) for _, text in _COLUMNS.values()] for row in rows]
+    cells = tuple((*name, *text) for name, text in zip(names, texts, strict=True))
+    return Table(columns, cells, frame="none", droppable=_DROPPABLE)
+
+
+def _shortened(text: str, length: int) -> str:
+    """Returns a text of no more than that length."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def print_summaries(analyses: CaptureAnalyses) -> None:
@@ -129,63 +122,52 @@ def _share(value: float | None) -> str:
 
 def print_judgement(outcome: JudgementOutcome) -> None:
     """Prints the scores of each kind of loss, and the errors of each case."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, width=None if Console().is_terminal else _WIDTH)
-    kinds = Table(box=None, pad_edge=False, header_style="bold")
-    kinds.add_column("kind")
-    for heading in ("precision", "recall", "F1", "true", "found"):
-        kinds.add_column(heading, justify="right")
-    for kind, score in outcome["kinds"].items():
-        shares = map(_share, (score["precision"], score["recall"], score["f1"]))
-        kinds.add_row(kind, *shares, str(score["true"]), str(score["found"]))
-    console.print(kinds)
+    console = Terminal(_WIDTH)
+    kinds = tuple(
+        (
+            kind,
+            *map(_share, (score["precision"], score["recall"], score["f1"])),
+            str(score["true"]),
+            str(score["found"]),
+        )
+        for kind, score in outcome["kinds"].items()
+    )
+    headings = ("precision", "recall", "F1", "true", "found")
+    console.print_table(Table((Column("kind"), *number_columns(*headings)), kinds, frame="none"))
     click.echo()
-    cases = Table(box=None, pad_edge=False, header_style="bold")
-    cases.add_column("case", overflow="fold")
-    for heading in ("RTT %", "capacity %", "buffer %", "again", "tshark"):
-        cases.add_column(heading, justify="right")
+    cases = []
     for case in outcome["cases"]:
         errors = (case["rtt_error"], case["capacity_error"], case["buffer_error"])
         texts = ("" if error is None else f"{100 * error:.1f}" for error in errors)
         theirs = case["others"].get("tshark", {}).get("retransmissions")
-        cases.add_row(
-            case["name"],
-            *texts,
-            str(case["counts"]["retransmissions"]),
-            "" if theirs is None else str(theirs),
-        )
-    console.print(cases)
+        counts = (case["counts"]["retransmissions"], "" if theirs is None else theirs)
+        cases.append((case["name"], *texts, *map(str, counts)))
+    numbers = number_columns("RTT %", "capacity %", "buffer %", "again", "tshark")
+    console.print_table(Table((Column("case", folds=True), *numbers), tuple(cases), frame="none"))
     click.echo(f"\n{outcome['packets_per_s']:.0f} packets per second")
 
 
 def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
     """Prints a comparison of captures, group by group, with the weighted mean as the last row."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for tag in tags:
-        table.add_column(tag)
-    for heading in ("n A", "n B", "A Mbit/s", "B Mbit/s", "gain %", "95 %", "again A %", "again B %"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows = []
     for group in groups:
         names = [group.tags.get(tag, "weighted" if tag == tags[0] else "") for tag in tags]
         between = ""
         if group.interval:
             between = " to ".join(f"{100 * end:+.0f}" for end in group.interval)
-        table.add_row(
-            *names,
-            *(str(count) for count in group.counts),
-            *(f"{rate:.2f}" for rate in group.throughput_mbps),
-            f"{100 * group.gain:+.0f}",
-            between,
-            *(f"{100 * share:.2f}" for share in group.retransmitted),
+        rows.append(
+            (
+                *names,
+                *(str(count) for count in group.counts),
+                *(f"{rate:.2f}" for rate in group.throughput_mbps),
+                f"{100 * group.gain:+.0f}",
+                between,
+                *(f"{100 * share:.2f}" for share in group.retransmitted),
+            )
         )
-    console = Console(highlight=False)
-    console = console if console.is_terminal else Console(highlight=False, width=_WIDTH)
-    console.print(table)
+    headings = ("n A", "n B", "A Mbit/s", "B Mbit/s", "gain %", "95 %", "again A %", "again B %")
+    columns = (*map(Column, tags), *number_columns(*headings))
+    Terminal(_WIDTH).print_table(Table(columns, tuple(rows), frame="none"))
 
 
 #: Connections that are printed with what a tracker would have saved.
@@ -194,28 +176,24 @@ _RESETS = 20
 
 def print_resets(result: ResetSavings) -> None:
     """Prints what a reset tracker would have kept off the air, by connection and in all."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("server", overflow="ellipsis", no_wrap=True, max_width=24)
-    for heading in ("MB", "RST", "late kB", "spared kB", "spared %"):
-        table.add_column(heading, justify="right", no_wrap=True)
     late = [each for each in result.connections if each.late_bytes]
+    rows = []
     for each in late[:_RESETS]:
         share = each.spared_bytes / each.bytes_down if each.bytes_down else math.nan
-        table.add_row(
-            each.server,
-            _number(each.bytes_down / 1e6, 2),
-            str(each.resets),
-            _number(each.late_bytes / 1e3, 1),
-            _number(each.spared_bytes / 1e3, 1),
-            _number(100 * share, 1),
+        rows.append(
+            (
+                _shortened(each.server, 24),
+                _number(each.bytes_down / 1e6, 2),
+                str(each.resets),
+                _number(each.late_bytes / 1e3, 1),
+                _number(each.spared_bytes / 1e3, 1),
+                _number(100 * share, 1),
+            )
         )
-    console = Console(highlight=False)
-    console = console if console.is_terminal else Console(highlight=False, width=_WIDTH)
+    headings = ("MB", "RST", "late kB", "spared kB", "spared %")
+    columns = (Column("server", no_wrap=True), *number_columns(*headings))
     if late:
-        console.print(table)
+        Terminal(_WIDTH).print_table(Table(columns, tuple(rows), frame="none"))
     if len(late) > _RESETS:
         click.echo(f"{len(late) - _RESETS} more connections: --json -")
     click.echo(

@@ -2,75 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.box import HEAVY_HEAD, SIMPLE_HEAD
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Table as RichTable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.table import Column
 
+    from celltcp.present.section import Table
 
-def print_table(
-    console: Console, table: Table, droppable: Sequence[str] = (), *, markup: bool = True
-) -> None:
-    """Prints a table in the width of the console; no word and no number is cut.
 
-    Headings and texts are wrapped. Where that is not enough, columns are left out, and said to be; then
-    numbers are wrapped before their intervals.
+def fit_table(console: Console, table: Table) -> tuple[RichTable, list[str]]:
+    """Returns a table in the width of the console, and the headings of the columns left out for that.
 
-    Args:
-        console: where it goes.
-        table: all of it; columns that are aligned to the right are numbers, which are wrapped last.
-        droppable: headings of the columns that can be done without, the least important first.
-        markup: whether square brackets in cells are markup.
+    No word and no number is cut. Headings and texts are wrapped. Where that is not enough, columns that
+    can be done without are left out; then numbers are wrapped before their intervals.
     """
-    options = console.options.update(max_width=10_000, markup=markup)
+    # Otherwise nothing is measured as wider than the console.
+    options = console.options.update(max_width=10_000)
+    headings = {column.name or column.title: column.title for column in table.columns}
     left_out: list[str] = []
-    known = {heading_of(column) for column in table.columns}
-    for heading in droppable:
-        if _least(console, options, table) <= console.width:
+    shown = _rich_table(table)
+    for name in table.droppable:
+        if _least(console, options, shown) <= console.width:
             break
-        if heading in known:
-            left_out.append(heading)
-            table = _without(table, heading)
-    _set_widths(console, options, table)
-    console.print(table, markup=markup)
-    if left_out:
-        names = ", ".join(left_out)
-        console.print(f"Columns omitted (terminal too narrow): {names}", style="dim", markup=False)
+        if name in headings:
+            left_out.append(headings[name])
+            table = table.without((name,))
+            shown = _rich_table(table)
+    _set_widths(console, options, shown)
+    return shown, left_out
 
 
-def heading_of(column: Column) -> str:
-    """Returns the heading of a column on one line, with a word that its lines part put together."""
-    return " ".join(str(column.header).split()).replace("- ", "")
+def _rich_table(table: Table) -> RichTable:
+    """Returns a table as rich has it, with columns as wide as they like."""
+    if table.frame == "box":
+        shown = RichTable(title=table.title, box=HEAVY_HEAD)
+    elif table.frame == "head":
+        shown = RichTable(title=table.title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    elif table.frame == "dense":
+        shown = RichTable(title=table.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+    else:
+        shown = RichTable(title=table.title, box=None, pad_edge=False)
+    for column in table.columns:
+        shown.add_column(
+            column.heading,
+            justify="right" if column.is_number else "left",
+            overflow="fold" if column.folds else "ellipsis",
+            no_wrap=column.no_wrap,
+        )
+    for number, row in enumerate(table.rows):
+        style = "bold" if number in table.bold else ""
+        shown.add_row(*row, style=style, end_section=number in table.ends)
+    return shown
 
 
-def _without(table: Table, heading: str) -> Table:
-    """Returns a table without the columns of that heading."""
-    kept = [column for column in table.columns if heading_of(column) != heading]
-    fewer = Table(
-        *(column.copy() for column in kept),
-        title=table.title,
-        box=table.box,
-        padding=table.padding,
-        show_edge=table.show_edge,
-    )
-    cells = zip(*(column.cells for column in kept), strict=True)
-    for row, texts in zip(table.rows, cells, strict=True):
-        fewer.add_row(*texts, style=row.style, end_section=row.end_section)
-    return fewer
-
-
-def _least(console: Console, options: ConsoleOptions, table: Table) -> int:
+def _least(console: Console, options: ConsoleOptions, table: RichTable) -> int:
     """Returns the width of a table whose columns are as narrow as their words let them."""
     columns = sum(_range(console, options, column).minimum for column in table.columns)
     return _frame(console, options, table) + columns
 
 
-def _frame(console: Console, options: ConsoleOptions, table: Table) -> int:
+def _frame(console: Console, options: ConsoleOptions, table: RichTable) -> int:
     """Returns the width of all that is not text: lines and spaces between columns."""
     texts = sum(_longest(console, options, column).maximum for column in table.columns)
     return console.measure(table, options=options).maximum - texts
@@ -88,13 +84,15 @@ def _longest(
 def _range(console: Console, options: ConsoleOptions, column: Column) -> Measurement:
     """Returns the least width of a column without a cut, and the one without a wrapped line."""
     result = _longest(console, options, column)
-    if not (column.no_wrap or column.justify == "right"):
+    if column.no_wrap:
+        return Measurement(result.maximum, result.maximum)
+    if column.justify != "right":
         return result
     cells = _longest(console, options, column, headed=False).maximum
     return Measurement(max(result.minimum, cells), result.maximum)
 
 
-def _set_widths(console: Console, options: ConsoleOptions, table: Table) -> None:
+def _set_widths(console: Console, options: ConsoleOptions, table: RichTable) -> None:
     """Sets the width of each column; what is left goes to texts, then to headings."""
     if not table.columns:
         return
@@ -104,6 +102,8 @@ def _set_widths(console: Console, options: ConsoleOptions, table: Table) -> None
         # Numbers are wrapped before their intervals, rather than words cut.
         ranges = [_longest(console, options, column) for column in table.columns]
     if frame + sum(each.minimum for each in ranges) > console.width:
+        for column in table.columns:
+            column.no_wrap = column.no_wrap and column.overflow != "fold"
         return
     cells = [_longest(console, options, column, headed=False).maximum for column in table.columns]
     widths = [each.minimum for each in ranges]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import counted
@@ -27,17 +27,24 @@ class Column:
 
     #: Heading; the terminal breaks it at line ends.
     heading: str
-    #: Whether it has numbers, which are aligned to the right and never wrapped.
+    #: Whether it has numbers, which are aligned to the right and wrapped last.
     is_number: bool = False
     #: Whether a narrow terminal breaks its texts within words.
     folds: bool = False
-    #: Name by which a narrow terminal leaves it out.
+    #: Name by which a narrow terminal leaves it out, where that is not its title.
     name: str = ""
+    #: Whether a narrow terminal wraps neither its heading nor its texts, such as names to be copied.
+    no_wrap: bool = False
 
     @property
     def title(self) -> str:
         """The heading on one line, with a word that its lines part put together."""
         return " ".join(self.heading.split()).replace("- ", "")
+
+
+def number_columns(*headings: str) -> tuple[Column, ...]:
+    """Returns columns of numbers."""
+    return tuple(Column(heading, is_number=True) for heading in headings)
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,18 @@ class Table:
     bold: frozenset[int] = frozenset()
     #: CCAs by the cells that name them; these have the colours of the CCAs where there are colours.
     ccas: Mapping[str, str] = field(default_factory=dict)
+    #: Lines on the terminal: all, one below the head, the same without space between columns, or none.
+    frame: Literal["box", "head", "dense", "none"] = "box"
+    #: Names of the columns that a narrow terminal can do without, the least important first.
+    droppable: tuple[str, ...] = ()
 
     def without(self, names: Collection[str]) -> Table:
         """Returns the table without the columns of these names."""
-        kept = [place for place, column in enumerate(self.columns) if column.name not in names]
+        kept = [
+            place
+            for place, column in enumerate(self.columns)
+            if (column.name or column.title) not in names
+        ]
         return replace(
             self,
             columns=tuple(self.columns[place] for place in kept),

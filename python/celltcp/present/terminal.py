@@ -1,64 +1,31 @@
-"""Terminal: tables of sections as those of rich, and the console on which they are printed."""
+"""Terminal: tables and lines in its width, whose texts are data and never markup."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
     from celltcp.present.section import Table
 
 
-def fit_to_width(
-    console: Console, build: Callable[[frozenset[str]], RichTable], droppable: Sequence[str]
-) -> tuple[RichTable, list[str]]:
-    """Returns a table that fits the console, and the columns that it is without for that.
+class Terminal(Console):
+    """The standard output: a terminal, or a page of a fixed width where there is none."""
 
-    Args:
-        console: where it goes.
-        build: makes the table without the columns of these names.
-        droppable: names of columns, the least important first.
-    """
-    left_out: list[str] = []
-    table = build(frozenset())
-    # Otherwise nothing is measured as wider than the console.
-    unbounded = console.options.update(max_width=10_000)
-    for name in droppable:
-        if console.measure(table, options=unbounded).maximum <= console.width:
-            break
-        left_out.append(name)
-        table = build(frozenset(left_out))
-    return table, left_out
+    def __init__(self, columns: int = 120, file: IO[str] | None = None) -> None:
+        """Takes the width where there is no terminal, and another file than the standard output."""
+        # Addresses and settings have brackets and colons, which are markup and emoji to rich.
+        super().__init__(highlight=False, markup=False, emoji=False, file=file)
+        if not self.is_terminal:
+            self.width = columns
 
+    def print_table(self, table: Table) -> None:
+        """Prints a table without the columns for which there is no room, and says which."""
+        from celltcp.present.fit_table import fit_table
 
-def wide_console(columns: int = 120) -> Console:
-    """Returns the terminal; where there is none, a page of so many columns."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=columns)
-
-
-def terminal_table(table: Table, *, is_open: bool = False) -> RichTable:
-    """Returns a table for a console.
-
-    Args:
-        table: what is shown.
-        is_open: whether it has a line below its head only, which leaves more room for long rows.
-    """
-    from rich.box import HEAVY_HEAD, SIMPLE_HEAD
-    from rich.table import Table as RichTable
-
-    box, padding = (SIMPLE_HEAD, (0, 1, 0, 0)) if is_open else (HEAVY_HEAD, (0, 1))
-    shown = RichTable(title=table.title, box=box, padding=padding)
-    for column in table.columns:
-        if column.is_number:
-            shown.add_column(column.heading, justify="right", no_wrap=True)
-        else:
-            shown.add_column(column.heading, overflow="fold" if column.folds else "ellipsis")
-    for number, row in enumerate(table.rows):
-        style = "bold" if number in table.bold else ""
-        shown.add_row(*row, style=style, end_section=number in table.ends)
-    return shown
+        shown, left_out = fit_table(self, table)
+        self.print(shown)
+        if left_out:
+            names = ", ".join(left_out)
+            self.print(f"Columns omitted (terminal too narrow; --json has them): {names}", style="dim")

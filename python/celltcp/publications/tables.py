@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich.console import Console
-
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.present.terminal import Terminal
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
 
 
-def print_outcome(result: Outcome, console: Console) -> None:
+def print_outcome(result: Outcome, console: Terminal) -> None:
     """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
     from celltcp.publications.publications import publications
 
@@ -50,22 +50,17 @@ def print_outcome(result: Outcome, console: Console) -> None:
     console.print(f"published: {source}, {result.table.figure}{note}")
 
 
-def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
+def _print_numbers(title: str, rows: Sequence[Row], console: Terminal) -> None:
     """Prints a row per published figure."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-
     if not rows:
         return
-    table = Table(title=title)
-    for heading in ("scenario", "CCA", "quantity"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("published", "here", "difference"):
-        table.add_column(heading, justify="right")
-    table.add_column("agrees")
-    for row in rows:
-        table.add_row(
+    columns = (
+        *(Column(heading, no_wrap=True) for heading in ("scenario", "CCA", "quantity")),
+        *number_columns("published", "here", "difference"),
+        Column("agrees"),
+    )
+    cells = tuple(
+        (
             place_text(row),
             row.published.cca,
             quantity_text(row),
@@ -74,60 +69,49 @@ def _print_numbers(title: str, rows: Sequence[Row], console: Console) -> None:
             f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
             _agrees(row),
         )
-    print_table(console, table, ("agrees", "difference"))
+        for row in rows
+    )
+    console.print_table(Table(columns, cells, title, droppable=("agrees", "difference")))
 
 
-def _print_claims(title: str, rows: Sequence[Row], console: Console) -> None:
+def _print_claims(title: str, rows: Sequence[Row], console: Terminal) -> None:
     """Prints a row per claim: what is said, the relation that stands for it, and our mean."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-
     if not rows:
         return
-    table = Table(title=title)
-    for heading in ("scenario", "CCA", "said", "quantity", "claim"):
-        table.add_column(heading)
-    table.add_column("here", justify="right", no_wrap=True)
-    table.add_column("holds")
-    for row in rows:
-        claim = row.published.claim.text if row.published.claim else ""
-        here = value_text(row.ours.mean, row.ours.ci95)
-        holds = {True: "yes", False: "no", None: "-"}[row.holds]
-        table.add_row(
+    columns = (
+        *map(Column, ("scenario", "CCA", "said", "quantity", "claim")),
+        *number_columns("here"),
+        Column("holds"),
+    )
+    cells = tuple(
+        (
             place_text(row),
             row.published.cca,
             row.published.note,
             quantity_text(row),
-            claim,
-            here,
-            holds,
+            row.published.claim.text if row.published.claim else "",
+            value_text(row.ours.mean, row.ours.ci95),
+            {True: "yes", False: "no", None: "-"}[row.holds],
         )
-    print_table(console, table, ("quantity", "claim"))
+        for row in rows
+    )
+    console.print_table(Table(columns, cells, title, droppable=("quantity", "claim")))
 
 
-def _print_capabilities(title: str, result: Outcome, console: Console) -> None:
+def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
     """Prints a table of words as measured, with the published word and the reason where it differs."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
     from celltcp.publications.capabilities import capabilities
 
     known = capabilities(result)
-    table = Table(title=f"{title}; in brackets the publication where it differs")
-    table.add_column("capability")
-    for column in known.columns:
-        table.add_column(column)
+    rows = []
     for line in known.lines:
-        words = [known.words[line, column] for column in known.columns]
-        table.add_row(
-            line,
-            *(
-                f"{each.here} ({each.cell.published_text})" if each.differs else each.here
-                for each in words
-            ),
+        words = (known.words[line, column] for column in known.columns)
+        texts = (
+            f"{each.here} ({each.cell.published_text})" if each.differs else each.here for each in words
         )
-    print_table(console, table)
+        rows.append((line, *texts))
+    title = f"{title}; in brackets the publication where it differs"
+    console.print_table(Table(tuple(map(Column, ("capability", *known.columns))), tuple(rows), title))
     for each in known.differing:
         row = each.row
         if row is not None and row.published.claim is not None:
@@ -138,35 +122,34 @@ def _print_capabilities(title: str, result: Outcome, console: Console) -> None:
             )
 
 
-def _print_choices(title: str, result: Outcome, console: Console) -> None:
+def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
     """Prints gain and cost of each split over the best CCA without one, and whether it pays."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
     from celltcp.publications.split_choice import choices
 
-    table = Table(title=f"{title}: gain and cost over the best CCA without a split")
-    for heading in ("scenario", "without split", "split"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("gain, %", "delay added, ms", "buffered, kB"):
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
+    rows = []
     for choice in choices(result):
         for option in choice.options:
             first = option is choice.options[0]
-            table.add_row(
-                choice.place if first else "",
-                choice.plain if first else "",
-                option.cca,
-                value_text(option.gain.mean, option.gain.ci95),
-                value_text(option.delay.mean, option.delay.ci95),
-                value_text(option.buffered.mean, option.buffered.ci95),
-                choice.verdict if first else "",
+            means = (option.gain, option.delay, option.buffered)
+            rows.append(
+                (
+                    choice.place if first else "",
+                    choice.plain if first else "",
+                    option.cca,
+                    *(value_text(each.mean, each.ci95) for each in means),
+                    choice.verdict if first else "",
+                )
             )
-    print_table(console, table)
+    columns = (
+        *(Column(heading, no_wrap=True) for heading in ("scenario", "without split", "split")),
+        *number_columns("gain, %", "delay added, ms", "buffered, kB"),
+        Column("verdict"),
+    )
+    title = f"{title}: gain and cost over the best CCA without a split"
+    console.print_table(Table(columns, tuple(rows), title))
 
 
-def _print_losing(result: Outcome, console: Console) -> None:
+def _print_losing(result: Outcome, console: Terminal) -> None:
     """Prints where a split loses, and why."""
     from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
@@ -180,56 +163,43 @@ def _print_losing(result: Outcome, console: Console) -> None:
         console.print(f"{place_text(each.row)}, {each.row.published.cca}: {gain} %. {each.reason}")
 
 
-def _print_means(title: str, rows: Sequence[Row], console: Console) -> None:
+def _print_means(title: str, rows: Sequence[Row], console: Terminal) -> None:
     """Prints our means of what has no published number, with a column per CCA."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-
     if not rows:
         return
-    table = Table(title=title)
     ccas = list(dict.fromkeys(row.published.cca for row in rows))
-    for heading in ("scenario", "quantity"):
-        table.add_column(heading)
-    for cca in ccas:
-        table.add_column(cca, justify="right")
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
         line = lines.setdefault((place_text(row), quantity_text(row)), {})
         line[row.published.cca] = value_text(row.ours.mean, row.ours.ci95)
-    for (place, quantity), line in lines.items():
-        table.add_row(place, quantity, *(line.get(cca, "") for cca in ccas))
-    print_table(console, table)
+    cells = tuple((*key, *(line.get(cca, "") for cca in ccas)) for key, line in lines.items())
+    columns = (Column("scenario"), Column("quantity"), *number_columns(*ccas))
+    console.print_table(Table(columns, cells, title))
 
 
 #: Words for the kinds of intervals.
 _KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
 
 
-def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Console) -> None:
+def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Terminal) -> None:
     """Prints the agreement of a table for each value of a field that the publication does not give."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-
     first = result[0][1].table
-    table = Table(title=f"{first.publication}, {first.figure}: agreement by {field}")
-    table.add_column(field)
-    table.add_column("quantity")
-    for heading in ("mean rank correlation", "p-value", "mean error", "in their intervals"):
-        table.add_column(heading, justify="right")
-    for value, outcome in result:
-        for each in outcome.agreements:
-            table.add_row(
-                value,
-                each.quantity,
-                "-" if math.isnan(each.rho) else f"{each.rho:+.2f}",
-                "-" if math.isnan(each.chance) else f"{each.chance:.2g}",
-                "-" if math.isnan(each.error) else f"{100 * each.error:.0f} %",
-                f"{each.inside} of {each.judged}",
-            )
-    print_table(console, table)
+    headings = ("mean rank correlation", "p-value", "mean error", "in their intervals")
+    rows = tuple(
+        (
+            value,
+            each.quantity,
+            "-" if math.isnan(each.rho) else f"{each.rho:+.2f}",
+            "-" if math.isnan(each.chance) else f"{each.chance:.2g}",
+            "-" if math.isnan(each.error) else f"{100 * each.error:.0f} %",
+            f"{each.inside} of {each.judged}",
+        )
+        for value, outcome in result
+        for each in outcome.agreements
+    )
+    title = f"{first.publication}, {first.figure}: agreement by {field}"
+    columns = (Column(field), Column("quantity"), *number_columns(*headings))
+    console.print_table(Table(columns, rows, title))
 
 
 def _agrees(row: Row) -> str:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
-from rich.table import Table
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
-from celltcp.present.fit_table import print_table
-from celltcp.present.section import mean_text
-from celltcp.present.terminal import wide_console
+from celltcp.present.section import Column, Table, mean_text, number_columns
+from celltcp.present.terminal import Terminal
 from celltcp.scenarios.cca_mix import labels as cca_labels
 
 #: Names of the metrics in headings, with the digits of their values.
@@ -27,8 +25,6 @@ _HEADINGS = {
 
 def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     """Prints and draws forward and backward movement side by side."""
-    from rich.table import Table
-
     from celltcp.comparison.plots.position import draw_positions
     from celltcp.radio.position import by_position
 
@@ -38,18 +34,12 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     result = by_position(forward, backward, metric)
     heading, digits = _HEADINGS[metric]
     names = [str(each.results.about["name"]) for each in results]
-    table = Table(
-        title=f"{heading}, by mean SINR of the place: {names[0]} against {names[1]}, mean and 95 % "
-        f"interval over {forward.results.about['runs']} and {backward.results.about['runs']} runs"
-    )
-    table.add_column("SINR, dB", justify="right")
     ccas = [cca for cca in forward.ccas if cca in backward.ccas]
     if not ccas:
         raise CelltcpError(f"{names[0]} and {names[1]} have no congestion control in common")
     called = cca_labels(ccas)
-    for cca in ccas:
-        table.add_column(f"{called[cca]}\nforward", justify="right")
-        table.add_column("\nbackward", justify="right")
+    headings = [each for cca in ccas for each in (f"{called[cca]}\nforward", "\nbackward")]
+    rows = []
     for place in sorted(result["sinr_db"].unique(), reverse=True):
         here = result[result["sinr_db"] == place]
         cells = [
@@ -57,8 +47,12 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
             for cca in ccas
             for way in ("forward", "backward")
         ]
-        table.add_row(f"{place:.1f}", *cells)
-    print_table(wide_console(), table)
+        rows.append((f"{place:.1f}", *cells))
+    title = (
+        f"{heading}, by mean SINR of the place: {names[0]} against {names[1]}, mean and 95 % "
+        f"interval over {forward.results.about['runs']} and {backward.results.about['runs']} runs"
+    )
+    Terminal().print_table(Table(number_columns("SINR, dB", *headings), tuple(rows), title))
     common = result[result["cca"].isin(ccas)]
     return draw_positions(common, metric, f"{names[0]} and {names[1]}")
 
@@ -71,7 +65,7 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
 
     picture = figure(6.5, 3.2 * len(results))
     panels = picture.subplots(len(results), 1, squeeze=False, sharey=True)[:, 0]
-    console = wide_console()
+    console = Terminal()
     for each, axes in zip(results, panels, strict=True):
         result = wasted(each)
         name = str(each.results.about["name"])
@@ -80,8 +74,8 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
             for modulation, (first, last) in scheme_ranges(str(each.results.about["scenario"])).items()
         }
         labels["all"] = "all"
-        print_table(console, _wasted_table(each, result, labels))
-        print_table(console, _scheme_table(each, scheme_statistics(each)))
+        console.print_table(_wasted_table(each, result, labels))
+        console.print_table(_scheme_table(each, scheme_statistics(each)))
         draw_bars(axes, result, "modulation", list(labels), "wasted_per_s")
         axes.set_xticks(range(len(labels)), list(labels.values()))
         axes.set_ylabel("wasted opportunities\nper second with such schemes")
@@ -91,16 +85,12 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
 
 
 def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]) -> Table:
-    from rich.table import Table
-
     about = each.results.about
-    table = Table(
-        title=f"{about['name']}: wasted transmission opportunities per second with such schemes (share "
+    title = (
+        f"{about['name']}: wasted transmission opportunities per second with such schemes (share "
         f"of all TTIs), mean and 95 % interval over {about['runs']} runs"
     )
-    table.add_column("CCA")
-    for label in labels.values():
-        table.add_column(label, justify="right")
+    rows = []
     names = cca_labels(each.ccas)
     for cca in each.ccas:
         mine = result[result["cca"] == cca]
@@ -112,23 +102,20 @@ def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]
                 continue
             share = f"\n({100 * part['share'].mean():.0f} %)" if modulation != "all" else ""
             cells.append(mean_text(part["wasted_per_s"], 1) + share)
-        table.add_row(names[cca], *cells)
-    return table
+        rows.append((names[cca], *cells))
+    return Table((Column("CCA"), *number_columns(*labels.values())), tuple(rows), title)
 
 
 def _scheme_table(each: Comparison, result: pd.DataFrame) -> Table:
-    from rich.table import Table
-
-    about = each.results.about
-    table = Table(title=f"{about['name']}: MCS of first transmissions")
-    table.add_column("CCA")
-    for heading in ("mean", "standard deviation", "change from one to the next"):
-        table.add_column(heading, justify="right")
+    rows = []
     names = cca_labels(each.ccas)
     for cca in each.ccas:
         mine = result[result["cca"] == cca]
-        table.add_row(names[cca], *(mean_text(mine[column], 2) for column in ("mean", "sd", "change")))
-    return table
+        figures = (mean_text(mine[column], 2) for column in ("mean", "sd", "change"))
+        rows.append((names[cca], *figures))
+    headings = ("mean", "standard deviation", "change from one to the next")
+    title = f"{each.results.about['name']}: MCS of first transmissions"
+    return Table((Column("CCA"), *number_columns(*headings)), tuple(rows), title)
 
 
 def view_phases(
@@ -145,8 +132,6 @@ def view_phases(
         published_of: published goodput of a scenario by phase and CCA, Mbit/s.
         source: where these figures were published.
     """
-    from rich.table import Table
-
     from celltcp.comparison.plots.bars import draw_bars
     from celltcp.present.style import figure
     from celltcp.radio.phases import by_phase
@@ -154,7 +139,7 @@ def view_phases(
     heading, digits = _HEADINGS[metric]
     picture = figure(6.5, 3.2 * len(results))
     panels = picture.subplots(len(results), 1, squeeze=False)[:, 0]
-    console = wide_console()
+    console = Terminal()
     quoted = False
     for each, axes in zip(results, panels, strict=True):
         about = each.results.about
@@ -163,13 +148,7 @@ def view_phases(
         phases = [phase for phase in result["phase"].cat.categories if (result["phase"] == phase).any()]
         also = "; in brackets what was published" if published else ""
         quoted |= bool(published)
-        table = Table(
-            title=f"{about['name']}: {heading} by phase, mean and 95 % interval over "
-            f"{about['runs']} runs{also}"
-        )
-        table.add_column("CCA")
-        for phase in phases:
-            table.add_column(str(phase), justify="right")
+        rows = []
         names = cca_labels(each.ccas)
         for cca in each.ccas:
             mine = result[result["cca"] == cca]
@@ -177,9 +156,14 @@ def view_phases(
             for phase in phases:
                 theirs = published.get((str(phase), cca))
                 text = mean_text(mine.loc[mine["phase"] == phase, "value"], digits)
-                cells.append(text if theirs is None else f"{text} \\[{theirs:.{digits}f}]")
-            table.add_row(names[cca], *cells)
-        print_table(console, table)
+                cells.append(text if theirs is None else f"{text} [{theirs:.{digits}f}]")
+            rows.append((names[cca], *cells))
+        columns = (Column("CCA"), *number_columns(*map(str, phases)))
+        title = (
+            f"{about['name']}: {heading} by phase, mean and 95 % interval over "
+            f"{about['runs']} runs{also}"
+        )
+        console.print_table(Table(columns, tuple(rows), title))
         draw_bars(axes, result, "phase", phases, published=published)
         axes.set_ylabel(heading)
         axes.set_title(str(about["name"]))

@@ -9,18 +9,11 @@ import click
 from celltcp.cli.options import case_options, option, takes_settings
 from celltcp.cli.output import check_json, print_result
 from celltcp.cli.verbosity import progress_bar
-from celltcp.present.fit_table import print_table
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
     from celltcp.selection.engine_agreement import Overlap
-
-#: Columns of the summary that a narrow terminal can do without, the least important first.
-_DROPPABLE = (
-    *("mean sizes: native", "kernel", "both", "expected, %"),
-    *("best of kernel in native's", "best of native in kernel's", "same best"),
-)
 
 
 @click.command()
@@ -50,26 +43,23 @@ def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: 
 
 def print_overlap(result: Overlap) -> None:
     """Prints the sets of all cases, the CCAs in one set only, and the number of overlaps."""
-    from celltcp.present.terminal import terminal_table
     from celltcp.selection.report.engine_agreement_tables import (
         cases_table,
         differences_table,
         summary_table,
     )
 
-    console = wide_console()
+    console = Terminal()
     about = result.about
-    cases = terminal_table(cases_table(result.cases), is_open=True)
-    print_table(console, cases, ("kernel only", "native only", "in both"))
+    console.print_table(cases_table(result.cases))
     if len(result.differences):
-        differences = terminal_table(differences_table(result.differences), is_open=True)
-        print_table(console, differences)
+        console.print_table(differences_table(result.differences))
         console.print(
             "Means, paired by seed, against the best of each engine; cases without overlap are bold."
         )
-    print_table(console, terminal_table(summary_table(result.summary), is_open=True), _DROPPABLE)
+    console.print_table(summary_table(result.summary))
     for reason in about["left_out"]:
-        console.print(f"left out: {reason}", style="yellow", markup=False)
+        console.print(f"left out: {reason}", style="yellow")
     overall = result.summary.iloc[-1]
     console.print(
         f"celltcp {about['version']} against Linux {about['kernel_version']}, "

@@ -9,15 +9,10 @@ import click
 from celltcp.cli.options import option
 from celltcp.cli.output import check_json, print_result
 from celltcp.cli.verbosity import progress_bar
-from celltcp.present.fit_table import print_table
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from celltcp.selection.environment import SelectionEnv
     from celltcp.selection.environment.agents import Trial
-    from celltcp.selection.outcomes.environment import Reward
 
 
 @click.command()
@@ -94,54 +89,18 @@ def env(
             duration=duration,
             hints=hints,
         )
-    print_result(trial.to_json, json_file, lambda: print_trial(trial, wide_console()))
+    print_result(trial.to_json, json_file, lambda: print_trial(trial))
 
 
-def print_trial(trial: Trial, console: Console) -> None:
-    """Prints the rewards of the agents or, if none has played, the spaces."""
+def print_trial(trial: Trial) -> None:
+    """Prints the rewards of the agents or, if none has played, the features and the actions."""
+    from celltcp.selection.tables.environment import actions_table, observation_table, rewards_table
+
+    console = Terminal()
     if len(trial.episodes):
-        print_rewards(trial, console)
-    else:
-        print_spaces(trial.env, console)
-
-
-def print_spaces(result: SelectionEnv, console: Console) -> None:
-    """Prints the features of observations, and the actions."""
-    from rich.table import Table
-
-    shape = result.observation_space.shape
-    table = Table(title=f"Observation: Box{shape}, float32: values, confidences, CCA in use")
-    for heading in ("feature", "meaning", "least", "most"):
-        table.add_column(heading, justify="right" if heading in ("least", "most") else "left")
-    for each in result.features:
-        table.add_row(each.name, each.meaning, f"{each.low:g}", f"{each.high:g}")
-    print_table(console, table)
-    actions = Table(title=f"Actions: Discrete({1 + len(result.ccas)})")
-    actions.add_column("action", justify="right")
-    actions.add_column("meaning")
-    for number, name in enumerate(("keep the CCA", *result.ccas)):
-        actions.add_row(str(number), name)
-    print_table(console, actions)
-    console.print(f"Reward: {result.requirement}, mean over the slots of a step of {result.step_s:g} s")
-
-
-def print_rewards(trial: Trial, console: Console) -> None:
-    """Prints the mean reward of each agent, and the difference to always-CUBIC."""
-    from rich.table import Table
-
-    count = int(trial.episodes["episode"].nunique())
-    table = Table(
-        title=f"Mean reward ({trial.env.requirement}) of {count} episodes, with 95 % intervals"
-    )
-    table.add_column("agent")
-    table.add_column("mean reward", justify="right")
-    table.add_column("above always-CUBIC", justify="right")
-    for row in trial.agents:
-        cells = map(_with_interval, (row["mean_reward"], row["above_cubic"]))
-        table.add_row(row["agent"], *cells)
-    print_table(console, table)
-
-
-def _with_interval(value: Reward) -> str:
-    interval = value["ci95"]
-    return f"{value['mean']:.3f}" + ("" if interval is None else f" ± {interval:.3f}")
+        console.print_table(rewards_table(trial))
+        return
+    env = trial.env
+    console.print_table(observation_table(env))
+    console.print_table(actions_table(env))
+    console.print(f"Reward: {env.requirement}, mean over the slots of a step of {env.step_s:g} s")

@@ -9,14 +9,9 @@ import click
 from celltcp.cli.options import option, options
 from celltcp.cli.output import check_json, print_result
 from celltcp.cli.verbosity import progress_bar
-from celltcp.present.fit_table import print_table
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from rich.console import Console
-    from rich.table import Table
-
     from celltcp.selection.estimators import Accuracy
 
 
@@ -66,56 +61,14 @@ def estimators(
             out=folder,
             progress=progress,
         )
-    print_result(accuracy.to_json, json_file, lambda: print_accuracy(accuracy, wide_console()))
+    print_result(accuracy.to_json, json_file, lambda: print_accuracy(accuracy, Terminal()))
 
 
-def print_accuracy(accuracy: Accuracy, console: Console) -> None:
+def print_accuracy(accuracy: Accuracy, console: Terminal) -> None:
     """Shares that were right, by family and congestion control, then by confidence."""
-    from celltcp.scenarios.cca_mix import labels
+    from celltcp.selection.tables.estimators import accuracy_table, confidence_table
 
-    asked = list(accuracy.overall["estimator"])
-    names = labels(accuracy.ccas)
-    by_cca = _table("Right answers of estimators, %, and how many")
-    by_cca.add_column("family,\n  CCA", overflow="fold")
-    for heading in asked:
-        by_cca.add_column(heading, justify="right", no_wrap=True)
-    for family, rows in accuracy.table.groupby("family", sort=True):
-        by_cca.add_row(str(family))
-        for cca in accuracy.ccas:
-            cells = rows[rows["cca"] == cca].set_index("estimator")
-            by_cca.add_row(f"  {names[cca]}", *(_cell(cells, each) for each in asked))
-    print_table(console, by_cca)
-    print_table(console, _by_confidence(accuracy))
+    console.print_table(accuracy_table(accuracy))
+    console.print_table(confidence_table(accuracy))
     for reason in accuracy.about["left_out"]:
-        console.print(f"left out: {reason}", style="yellow", markup=False)
-
-
-def _by_confidence(accuracy: Accuracy) -> Table:
-    table = _table("Right answers by confidence, %, and how many")
-    result = accuracy.by_confidence
-    ranges = list(dict.fromkeys(result["confidence"].sort_values()))
-    for heading in ("estimator", "all", *ranges):
-        table.add_column(heading, justify="left" if heading == "estimator" else "right")
-    overall = accuracy.overall.set_index("estimator")
-    for estimator, rows in result.groupby("estimator", sort=True):
-        cells = rows.set_index("confidence")
-        shares = (_cell(cells, each) for each in ranges)
-        table.add_row(str(estimator), _cell(overall, str(estimator)), *shares)
-    return table
-
-
-def _table(title: str) -> Table:
-    """A table with a space between columns, so that many fit."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    return Table(title=title, box=SIMPLE_HEAD, padding=0, show_edge=False)
-
-
-def _cell(rows: pd.DataFrame, key: str) -> str:
-    if key not in rows.index:
-        return ""
-    row = rows.loc[key].to_dict()
-    count = row["answers"]
-    short = f"{count / 1000:.0f}k" if count >= 10_000 else f"{count:.0f}"
-    return f"{100 * row['right']:.0f} ({short})"
+        console.print(f"left out: {reason}", style="yellow")

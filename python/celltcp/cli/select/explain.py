@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from celltcp.cli.options import draws, option
 from celltcp.cli.output import check_json, draw, print_result
-from celltcp.present.fit_table import print_table
-from celltcp.present.terminal import wide_console
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
     from pathlib import Path
 
-    from rich.table import Table
-
-    from celltcp.selection.agreement import Agreement
     from celltcp.selection.explanation import Explanation
-
-
-#: Headings of the main measures.
-_HEADINGS = {
-    "base_rtt": "base\nms",
-    "capacity": "capa-\ncity",
-    "movement": "move-\nment",
-    "queue_ratio": "queue\nratio",
-    "retransmitted": "sent\nagain",
-}
 
 
 @click.command()
@@ -97,62 +81,12 @@ def draw_all(result: list[Explanation], folder: Path) -> None:
 
 
 def _print(explained: Explanation) -> None:
-    console = wide_console()
+    from celltcp.selection.tables.explanation import agreements_table, decisions_table
+
+    console = Terminal()
     if explained.others:
-        console.print(f"{explained.others}; --flow shows another.", markup=False)
-    print_table(console, _decisions(explained), ("queue ratio", "sent again", "movement", "from"))
+        console.print(f"{explained.others}; --flow shows another.")
+    console.print_table(decisions_table(explained))
     under = ", ".join(f"{cca} {seconds:.1f} s" for cca, seconds in explained.time_under.items())
     console.print(f"Time under each: {under}")
-    print_table(console, _agreements(explained.agreements))
-
-
-def _decisions(explained: Explanation) -> Table:
-    from rich.table import Table
-
-    from celltcp.selection.explanation import MAIN_MEASURES
-
-    table = Table(title=f"{explained.title}: decisions")
-    table.add_column("s", justify="right")
-    for heading in ("from", "to", "cause"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("why")
-    table.add_column("verdict")
-    for name in MAIN_MEASURES:
-        table.add_column(_HEADINGS[name], justify="right")
-    for row in explained.decisions.to_dict("records"):
-        table.add_row(
-            f"{row['t_s']:.2f}",
-            row["from_cca"],
-            row["to_cca"],
-            row["cause"],
-            row["reason"],
-            row["verdict"],
-            *(_measure(row, name) for name in MAIN_MEASURES),
-        )
-    return table
-
-
-def _measure(row: Mapping[Hashable, Any], name: str) -> str:
-    """Returns a measure as text; `-` for one that was unknown."""
-    value = float(row.get(name, math.nan))
-    return "-" if math.isnan(value) else f"{value:.3g}"
-
-
-def _agreements(result: list[Agreement]) -> Table:
-    from rich.table import Table
-
-    from celltcp.selection.agreement import CONFIDENT
-
-    table = Table(
-        title="What the estimators saw against what is true; "
-        f"numbers with a confidence below {CONFIDENT:g} left out"
-    )
-    table.add_column("estimate")
-    table.add_column("truth")
-    for heading in ("slots", "right, %", "median\nerror, %", "median\nbias, %"):
-        table.add_column(heading, justify="right")
-    for each in result:
-        shares = (each.accuracy, each.error, each.bias)
-        cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
-        table.add_row(each.quantity, each.truth, f"{each.slots} of {each.total_slots}", *cells)
-    return table
+    console.print_table(agreements_table(explained.agreements))

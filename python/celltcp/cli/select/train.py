@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from celltcp.cli.options import option, options, printed_plan
 from celltcp.cli.verbosity import note, stages_bar
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from celltcp.selection.training import Training
 
 
 @click.command()
@@ -100,8 +93,9 @@ def train(
     from celltcp._core import CelltcpError
     from celltcp.files.atomic_write import write_text
     from celltcp.files.replacing import check_output
-    from celltcp.present.terminal import wide_console
+    from celltcp.present.terminal import Terminal
     from celltcp.results.folder import prepare_folder
+    from celltcp.selection.tables.training import trees_table, whole_runs_table
     from celltcp.selection.training import train as train_policy
 
     file = Path(out)
@@ -134,44 +128,12 @@ def train(
             progress=progress,
         )
     write_text(file, training.text)
-    print_training(training, wide_console())
+    console = Terminal()
+    console.print_table(trees_table(training))
+    console.print_table(whole_runs_table(training))
     note(f"policy: {file}")
     note(f"outcomes: {kept}")
 
 
 def _listed(text: str | None) -> tuple[str, ...]:
     return tuple(each.strip() for each in text.split(",")) if text else ()
-
-
-def print_training(training: Training, console: Console) -> None:
-    """Prints the loss of the trees on held-out families, and that of the policy in whole runs."""
-    from rich.table import Table
-
-    from celltcp.present.fit_table import print_table
-
-    table = Table(
-        title=f"Below the best choice of each moment ({training.cases} in all), on families left out"
-    )
-    table.add_column("family")
-    # A start that takes one CCA for all was not grown, and so never without a family.
-    grown = [tree for tree in training.trees if tree.regret]
-    for tree in grown:
-        table.add_column(f"{tree.requirement}\n{tree.moment}\ntree", justify="right")
-        table.add_column("\n\none", justify="right")
-    for family in sorted(grown[0].regret):
-        cells = (
-            f"{value:.1%}"
-            for tree in grown
-            for value in (tree.regret[family], tree.regret_of_one[family])
-        )
-        table.add_row(family, *cells)
-    print_table(console, table)
-    whole = Table(title="Below the best of each network, whole runs on networks not learnt from")
-    whole.add_column("for")
-    rows = list(training.losses.items())
-    labels = sorted(rows[0][1], key=lambda label: sum(lost[label] for _, lost in rows))
-    for label in labels:
-        whole.add_column(label, justify="right")
-    for requirement, lost in rows:
-        whole.add_row(requirement, *(f"{lost[label]:.1%}" for label in labels))
-    print_table(console, whole)

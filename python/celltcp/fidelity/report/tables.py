@@ -9,7 +9,7 @@ from celltcp.fidelity.cases import Case
 from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.fidelity.distribution import QUANTILES, Distribution, distribution_of
 from celltcp.fidelity.rows import headings, rows
-from celltcp.present.section import Column, Section, Table
+from celltcp.present.section import Column, Section, Table, number_columns
 
 #: Metrics of a distribution in words.
 _METRICS = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT", "completion_s": "completion"}
@@ -29,6 +29,7 @@ def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
         title,
         bold=frozenset(bold),
         ccas={each.cca: each.cca for each in judgements},
+        droppable=("cwnd distance", "p95 RTT, ms", "retransmitted, %"),
     )
 
 
@@ -43,11 +44,8 @@ def distribution_sections(result: Fidelity, cases: Sequence[Case]) -> list[Secti
 def quantiles_table(result: Distribution) -> Table:
     """Returns quantiles of the absolute differences, a row per metric."""
     names = ["median" if share == 0.5 else f"p{100 * share:g}" for share in QUANTILES]
-    columns = (
-        Column("metric"),
-        *(Column(name, is_number=True) for name in names),
-        Column("within the band, or the interval reaches back", is_number=True),
-    )
+    within = "within the band, or the interval reaches back"
+    columns = (Column("metric"), *number_columns(*names, within))
     rows = tuple(
         (
             _METRICS[metric],
@@ -62,8 +60,7 @@ def quantiles_table(result: Distribution) -> Table:
 
 def traits_table(result: Distribution) -> Table:
     """Returns how many comparisons have each trait, and how many of them are beyond a band."""
-    headings = ("comparisons", "beyond a band", "share, %")
-    columns = (Column("trait"), *(Column(each, is_number=True) for each in headings))
+    columns = (Column("trait"), *number_columns("comparisons", "beyond a band", "share, %"))
     rows = tuple(
         (name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
         for name, (count, beyond) in result.traits.items()
@@ -83,4 +80,4 @@ def beyond_table(result: Distribution) -> Table:
         rows.append((each.judgement.case, each.judgement.cca, metrics, each.guess or "-", others))
     headings = ("case", "CCA", "beyond in", "guess", "other traits")
     title = "Beyond a band; the guess is the trait that most often goes with it"
-    return Table(tuple(map(Column, headings)), tuple(rows), title)
+    return Table(tuple(map(Column, headings)), tuple(rows), title, droppable=("other traits",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from celltcp.present.section import Column, Table, percent_text
+from celltcp.present.section import Column, Table, number_columns, percent_text
 from celltcp.scenarios.scenario_list import short_name
 
 
@@ -34,8 +34,15 @@ def cases_table(cases: pd.DataFrame) -> Table:
     )
     title = "The best of each case, followed by those tied with it"
     ccas = {cell: cell for row in rows for cell in row[2:4] if cell != "-"}
-    columns = (Column(headings[0], folds=True), *map(Column, headings[1:]))
-    return Table(columns, tuple(rows), title, bold=frozenset(bold), ccas=ccas)
+    return Table(
+        (Column(headings[0], folds=True), *map(Column, headings[1:])),
+        tuple(rows),
+        title,
+        bold=frozenset(bold),
+        ccas=ccas,
+        frame="head",
+        droppable=("kernel only", "native only", "in both"),
+    )
 
 
 def differences_table(differences: pd.DataFrame) -> Table:
@@ -59,12 +66,11 @@ def differences_table(differences: pd.DataFrame) -> Table:
         before = case
     columns = (
         *map(Column, ("scenario", "for", "CCA", "best\nunder")),
-        Column("native:\n% to its best", is_number=True),
-        Column("kernel:\n% to its best", is_number=True),
+        *number_columns("native:\n% to its best", "kernel:\n% to its best"),
     )
     title = "Best under one engine only, worst first"
     ccas = {row[2]: row[2] for row in rows}
-    return Table(columns, tuple(rows), title, bold=frozenset(bold), ccas=ccas)
+    return Table(columns, tuple(rows), title, bold=frozenset(bold), ccas=ccas, frame="head")
 
 
 def summary_table(summary: pd.DataFrame) -> Table:
@@ -94,5 +100,12 @@ def summary_table(summary: pd.DataFrame) -> Table:
         *(Column(heading, is_number=True, name=names.get(heading, "")) for heading in headings),
     )
     return Table(
-        columns, rows, "Over all cases; expected: overlap of sets of these sizes drawn at random"
+        columns,
+        rows,
+        "Over all cases; expected: overlap of sets of these sizes drawn at random",
+        frame="head",
+        droppable=(
+            *("native", "kernel", "both", "expected, %", "kernel_in_native"),
+            *("best of native in kernel's", "same best"),
+        ),
     )

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
-
-from celltcp.present.fit_table import print_table
-from celltcp.present.section import percent_text
+from celltcp.present.section import Column, Table, number_columns, percent_text
+from celltcp.present.terminal import Terminal
+from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection import Evaluation
 
-#: Columns that a narrow terminal can do without, the least important first.
-_OF_WORST = ("gain over cubic, %", "used")
 
-
-def print_baselines(result: Evaluation, console: Console) -> None:
+def print_baselines(result: Evaluation, console: Terminal) -> None:
     """Prints the baselines beside the evaluated policies, and the worst cases of each of these."""
-    print_table(console, _baselines(result))
+    console.print_table(_baselines(result))
     evaluated = result.worst[result.worst["policy"].isin(result.about["policies"])]
     for policy, cases in evaluated.groupby("policy", sort=False):
-        print_table(console, _worst(str(policy), cases.to_dict("records")), _OF_WORST)
+        console.print_table(_worst(str(policy), cases.to_dict("records")))
 
 
 def _baselines(result: Evaluation) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     policies = result.about["policies"]
-    table = Table(
-        title="Baselines: regret to the best fixed CCA of each case, and how far that of a policy is "
-        "below; 95 % intervals over the cases",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column("for,\n  baseline", overflow="fold")
-    table.add_column("choice", overflow="fold")
-    for heading in ("regret, %", "worst\ncase, %", *(f"{name}\nahead by, %" for name in policies)):
-        table.add_column(heading, justify="right")
-    rows = result.baselines
-    shown = rows[(rows["baseline"] != "") | rows["choice"].isin(policies)]
+    numbers = ("regret, %", "worst\ncase, %", *(f"{name}\nahead by, %" for name in policies))
+    rows: list[tuple[str, ...]] = []
+    baselines = result.baselines
+    shown = baselines[(baselines["baseline"] != "") | baselines["choice"].isin(policies)]
     for requirement, part in shown.groupby("requirement", sort=False):
-        table.add_row(str(requirement))
+        rows.append((str(requirement), "", *[""] * len(numbers)))
         for row in part.to_dict("records"):
             ahead = [
                 ""
@@ -47,37 +31,39 @@ def _baselines(result: Evaluation) -> Table:
                 else percent_text(row[f"ahead_{name}"], row[f"ahead_ci95_{name}"])
                 for name in policies
             ]
-            table.add_row(
-                f"  {row['baseline'] or 'policy'}",
-                row["choice"],
-                percent_text(row["regret"], row["regret_ci95"]),
-                percent_text(row["worst"], float("nan")),
-                *ahead,
+            rows.append(
+                (
+                    f"  {row['baseline'] or 'policy'}",
+                    row["choice"],
+                    percent_text(row["regret"], row["regret_ci95"]),
+                    percent_text(row["worst"], float("nan")),
+                    *ahead,
+                )
             )
-    return table
+    texts = (Column("for,\n  baseline", folds=True), Column("choice", folds=True))
+    title = (
+        "Baselines: regret to the best fixed CCA of each case, and how far that of a policy is "
+        "below; 95 % intervals over the cases"
+    )
+    return Table((*texts, *number_columns(*numbers)), tuple(rows), title, frame="head")
 
 
 def _worst(policy: str, cases: list[dict[object, object]]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from celltcp.scenarios.scenario_list import short_name
-
-    table = Table(title=f"{policy}: worst cases", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("scenario", overflow="fold")
-    table.add_column("for", no_wrap=True)
-    table.add_column("regret, %", justify="right")
-    table.add_column("gain over\ncubic, %", justify="right")
-    for heading in ("best", "used", "cause"):
-        table.add_column(heading, overflow="fold")
-    for row in cases:
-        table.add_row(
+    columns = (
+        Column("scenario", folds=True),
+        Column("for", no_wrap=True),
+        *number_columns("regret, %", "gain over\ncubic, %"),
+        *(Column(heading, folds=True) for heading in ("best", "used", "cause")),
+    )
+    rows = tuple(
+        (
             short_name(str(row["scenario"])),
             str(row["requirement"]),
             percent_text(float(str(row["regret"])), float(str(row["regret_ci95"]))),
             percent_text(float(str(row["gain"])), float("nan")),
-            str(row["best_cca"]),
-            str(row["used"]),
-            str(row["cause"]),
+            *(str(row[name]) for name in ("best_cca", "used", "cause")),
         )
-    return table
+        for row in cases
+    )
+    droppable = ("gain over cubic, %", "used")
+    return Table(columns, rows, f"{policy}: worst cases", frame="head", droppable=droppable)

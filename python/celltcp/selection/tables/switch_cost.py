@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
+from celltcp.present.terminal import Terminal
 from celltcp.results.statistics import Estimate
 from celltcp.selection import Evaluation
 from celltcp.selection.mean_switch_cost import SwitchCost
 
 
-def print_prices(result: Evaluation, console: Console) -> None:
+def print_prices(result: Evaluation, console: Terminal) -> None:
     """Prints the cost of changes, and how many are not measured, if that was asked for."""
     if result.costs is None:
         return
@@ -17,7 +16,7 @@ def print_prices(result: Evaluation, console: Console) -> None:
     prices = result.prices
     for policy in (*result.about["policies"], *result.about["against"]):
         if policy not in prices:
-            console.print(f"{policy}: no changes", markup=False)
+            console.print(f"{policy}: no changes")
             continue
         price = prices[policy]
         parts = [f"{policy}: {price.changes} changes"]
@@ -25,7 +24,7 @@ def print_prices(result: Evaluation, console: Console) -> None:
             parts += _measured(price, replays)
         for reason, count in price.unmeasured.items():
             parts.append(f"{count} of {price.changes} not measured: {reason}")
-        console.print("; ".join(parts), markup=False)
+        console.print("; ".join(parts))
     if not replays and prices:
         console.print(
             "Retransmissions without the change are measured by replays, which need --engine native."

@@ -1,0 +1,25 @@
+"""Tables of packetdrill scripts: those that failed, and what those not applicable need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celltcp.fidelity.packetdrill import FAILED, Outcome, missing
+from celltcp.present.section import Column, Table, number_columns
+
+
+def failed_table(outcomes: Sequence[Outcome]) -> Table:
+    """Returns a row per failed script: the line, what was expected there, and what was seen."""
+    texts = map(Column, ("differs in", "expected", "seen"))
+    rows = tuple(
+        (each.script, str(each.line), each.reason or "", each.expected or "", each.seen or "")
+        for each in outcomes
+        if each.status == FAILED
+    )
+    return Table((Column("script"), *number_columns("line"), *texts), rows, "Failed")
+
+
+def not_applicable_table(outcomes: Sequence[Outcome]) -> Table:
+    """Returns the reasons why scripts are not applicable, with their number."""
+    rows = tuple((reason, str(scripts)) for reason, scripts in missing(outcomes))
+    return Table((Column("needs"), *number_columns("scripts")), rows, "Not applicable")

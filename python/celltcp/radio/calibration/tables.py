@@ -1,0 +1,126 @@
+"""Tables of the radio beside measurements: RTT samples, a motorway, fading, and logs of phones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.radio.calibration.fading import SINR_DB, Reports
+from celltcp.radio.calibration.highway import Highway
+from celltcp.radio.calibration.phone_logs import NETWORK, PhoneLogs
+from celltcp.radio.calibration.rtt import RttJitter
+from celltcp.radio.opportunities import MODULATIONS
+
+
+def rtt_table(result: Sequence[RttJitter]) -> Table:
+    """Returns the RTT samples under NewReno, and the end of slow start, a row per scenario."""
+    headings = (
+        "lowest,\nms",
+        "above it, %:\nmedian,\n95 %, most",
+        "rise, %:\n95 %,\nmost",
+        "exit at:\nHyStart,\nNewReno",
+        "Mbit/s, 2 s:\nCUBIC,\nNewReno",
+    )
+    rows = tuple(
+        (
+            each.scenario.removeprefix("mobility/"),
+            _number(each.lowest_ms, 1),
+            *(
+                ", ".join(_number(value, 0) for value in values)
+                for values in (each.increment, each.change, each.exits)
+            ),
+            ", ".join(_number(value, 1) for value in each.start_up),
+        )
+        for each in result
+    )
+    title = "RTT samples of the first 5 s of NewReno, and slow start"
+    return Table((Column("scenario"), *number_columns(*headings)), rows, title)
+
+
+def sinr_table(result: Highway) -> Table:
+    """Returns transport blocks on the motorway by the mean SINR of a second."""
+    modulations = [name for name in MODULATIONS.values() if result.by_sinr[name].sum() > 0]
+    columns = {
+        **{name: name for name in modulations},
+        "bler": "BLER",
+        "first_decoded": "decoded\nat first",
+        "again_1": "2nd\nattempt",
+        "again_2": "3rd\nattempt",
+        "again_3": "4th and\nlater",
+    }
+    rows = tuple(
+        (
+            str(row["range"]),
+            *(_number(100 * row[column], 1) for column in ("seconds", *columns)),
+            _number(row["rtt_ms"], 1),
+        )
+        for row in result.by_sinr.to_dict("records")
+    )
+    title = "highway/traffic by mean SINR of a second; shares of transport blocks in %"
+    headings = ("SINR, dB", "seconds, %", *columns.values(), "RTT,\nms")
+    return Table(number_columns(*headings), rows, title)
+
+
+def figures_table(result: Highway) -> Table:
+    """Returns published figures of the motorway beside ours."""
+    words = {True: "yes", False: "no", None: ""}
+    rows = tuple(
+        (figure.name, figure.published, _number(figure.ours, 3), words[figure.holds])
+        for figure in result.figures
+    )
+    columns = (Column("figure"), *number_columns("published", "here", "holds"))
+    return Table(columns, rows, "Published figures and ours")
+
+
+def throughput_table(result: Highway) -> Table:
+    """Returns the throughput of downloads on the motorway, a row per CCA."""
+    rows = tuple(
+        (
+            each.cca,
+            *(
+                f"{mean:.1f} ± {sd:.1f}, {median:.1f}"
+                for mean, sd, median in (each.published, each.ours)
+            ),
+            str(each.downloads),
+        )
+        for each in result.throughputs
+    )
+    columns = (Column("CCA"), *number_columns("published", "here", "downloads"))
+    title = "Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median"
+    return Table(columns, rows, title)
+
+
+def cqi_table(result: Sequence[Reports]) -> Table:
+    """Returns the CQI reports under each kind of fading."""
+    rows = tuple(
+        (
+            each.model,
+            *(f"{value:.2f}" for value in (each.mean, each.sd, each.change)),
+            str(len(each.cqi)),
+        )
+        for each in result
+    )
+    headings = ("mean", "standard deviation", "change from one to the next", "reports")
+    title = f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h"
+    return Table((Column("fading"), *number_columns(*headings)), rows, title)
+
+
+def phone_table(result: PhoneLogs) -> Table:
+    """Returns the CQI of phones by SNR, beside ours."""
+    rows = tuple(
+        (
+            str(row["sinr_db"]),
+            str(row["seconds"]),
+            *(f"{row[name]:.0f}" for name in ("low", "median", "high")),
+            f"{row['mean']:.1f}",
+            str(row["ours"]),
+        )
+        for row in result.by_snr.to_dict("records")
+    )
+    headings = ("SNR, dB", "seconds", "lower quartile", "median", "upper quartile", "mean", "ours")
+    title = f"CQI by SNR: {result.files} phone logs, seconds on {NETWORK}, and our thresholds"
+    return Table(number_columns(*headings), rows, title)
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if value != value else f"{value:.{digits}f}"

@@ -1,0 +1,44 @@
+"""Tables of celltcp select env: spaces of the environment, and rewards of agents."""
+
+from __future__ import annotations
+
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.selection.environment import SelectionEnv
+from celltcp.selection.environment.agents import Trial
+from celltcp.selection.outcomes.environment import Reward
+
+
+def observation_table(result: SelectionEnv) -> Table:
+    """Returns a row per feature of an observation."""
+    rows = tuple(
+        (each.name, each.meaning, f"{each.low:g}", f"{each.high:g}") for each in result.features
+    )
+    columns = (Column("feature"), Column("meaning"), *number_columns("least", "most"))
+    shape = result.observation_space.shape
+    title = f"Observation: Box{shape}, float32: values, confidences, CCA in use"
+    return Table(columns, rows, title)
+
+
+def actions_table(result: SelectionEnv) -> Table:
+    """Returns a row per action."""
+    names = enumerate(("keep the CCA", *result.ccas))
+    rows = tuple((str(number), name) for number, name in names)
+    columns = (*number_columns("action"), Column("meaning"))
+    return Table(columns, rows, f"Actions: Discrete({1 + len(result.ccas)})")
+
+
+def rewards_table(trial: Trial) -> Table:
+    """Returns the mean reward of each agent, and the difference to always-CUBIC."""
+    rows = tuple(
+        (row["agent"], _with_interval(row["mean_reward"]), _with_interval(row["above_cubic"]))
+        for row in trial.agents
+    )
+    count = int(trial.episodes["episode"].nunique())
+    columns = (Column("agent"), *number_columns("mean reward", "above always-CUBIC"))
+    title = f"Mean reward ({trial.env.requirement}) of {count} episodes, with 95 % intervals"
+    return Table(columns, rows, title)
+
+
+def _with_interval(value: Reward) -> str:
+    interval = value["ci95"]
+    return f"{value['mean']:.3f}" + ("" if interval is None else f" ± {interval:.3f}")

@@ -1,0 +1,48 @@
+"""Tables of celltcp select estimators: shares of right answers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.scenarios.cca_mix import labels
+from celltcp.selection.estimators import Accuracy
+
+
+def accuracy_table(accuracy: Accuracy) -> Table:
+    """Returns the shares that were right, by family and congestion control."""
+    asked = list(accuracy.overall["estimator"])
+    names = labels(accuracy.ccas)
+    rows: list[tuple[str, ...]] = []
+    for family, mine in accuracy.table.groupby("family", sort=True):
+        rows.append((str(family), *[""] * len(asked)))
+        for cca in accuracy.ccas:
+            cells = mine[mine["cca"] == cca].set_index("estimator")
+            rows.append((f"  {names[cca]}", *(_cell(cells, each) for each in asked)))
+    columns = (Column("family,\n  CCA", folds=True), *number_columns(*asked))
+    title = "Right answers of estimators, %, and how many"
+    return Table(columns, tuple(rows), title, frame="dense")
+
+
+def confidence_table(accuracy: Accuracy) -> Table:
+    """Returns the shares that were right by confidence, a row per estimator."""
+    result = accuracy.by_confidence
+    ranges = list(dict.fromkeys(result["confidence"].sort_values()))
+    overall = accuracy.overall.set_index("estimator")
+    rows = []
+    for estimator, mine in result.groupby("estimator", sort=True):
+        cells = mine.set_index("confidence")
+        shares = (_cell(cells, each) for each in ranges)
+        rows.append((str(estimator), _cell(overall, str(estimator)), *shares))
+    columns = (Column("estimator"), *number_columns("all", *ranges))
+    title = "Right answers by confidence, %, and how many"
+    return Table(columns, tuple(rows), title, frame="dense")
+
+
+def _cell(rows: pd.DataFrame, key: str) -> str:
+    if key not in rows.index:
+        return ""
+    row = rows.loc[key].to_dict()
+    count = row["answers"]
+    short = f"{count / 1000:.0f}k" if count >= 10_000 else f"{count:.0f}"
+    return f"{100 * row['right']:.0f} ({short})"
