@@ -98,6 +98,16 @@ def difference_text(result: Difference) -> str:
     return _with_interval(f"{round(result.percent, 2) + 0.0:+.2f}", result.ci95, 2) + " %"
 
 
+def row_of(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
+    """Returns case, CCA, and the differences of these metrics with their names."""
+    differences = ", ".join(
+        f"{name} {difference_text(judgement.differences[metric])}"
+        for metric, name, _, _ in COLUMNS
+        if metric in metrics
+    )
+    return judgement.case, judgement.cca, differences
+
+
 def _metric(result: Difference, digits: int) -> str:
     values = f"{_number(result.native, digits)} / {_number(result.kernel, digits)}"
     return f"{values}\n{difference_text(result)}"

@@ -16,7 +16,7 @@ from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.fidelity.plots import KERNEL, draw_overview, draw_trajectories
 from celltcp.fidelity.report.page import chosen_trajectories
 from celltcp.fidelity.report.tables import distribution_sections, group_table
-from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text
+from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text, row_of
 from celltcp.fidelity.saved import SavedFidelity
 from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colour, colours
@@ -125,26 +125,22 @@ def _overview(result: Fidelity) -> Figure:
 
 def _outside(result: Fidelity) -> list[Section]:
     """Returns the comparisons outside of their bands with their causes, and the undecided ones."""
-    sections = []
     causes = known_causes()
-    for title, judgements in (("OutOfBand", result.outside), ("Undecided", result.undecided)):
-        if not judgements:
-            continue
-        rows = []
-        for each in judgements:
-            metrics = each.outside or each.undecided
-            told = ", ".join(
-                f"{name} {difference_text(each.differences[metric])}"
-                for metric, name, _, _ in COLUMNS
-                if metric in metrics
-            )
-            cause = " ".join(cause_of(each.case, each.cca, causes).split()) if each.outside else ""
-            rows.append((each.case, each.cca, told, *((cause,) if title == "Outside" else ())))
-        headings = ("case", "CCA", "difference", *(("cause",) if title == "Outside" else ()))
-        ccas = {each.cca: each.cca for each in judgements}
-        table = Table(tuple(map(Column, headings)), tuple(rows), ccas=ccas)
-        sections.append(Section(title, table))
-    return sections
+    tables = {
+        "Outside": [
+            (*row_of(each, each.outside), " ".join(cause_of(each.case, each.cca, causes).split()))
+            for each in result.outside
+        ],
+        "Undecided": [row_of(each, each.undecided) for each in result.undecided],
+    }
+    columns = tuple(map(Column, ("case", "CCA", "difference", "cause")))
+    return [
+        Section(
+            title, Table(columns[: len(rows[0])], tuple(rows), ccas={row[1]: row[1] for row in rows})
+        )
+        for title, rows in tables.items()
+        if rows
+    ]
 
 
 def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:

@@ -11,7 +11,7 @@ from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.data import read_text
 from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.fidelity.plots import draw_overview, draw_trajectories
-from celltcp.fidelity.rows import COLUMNS, difference_text
+from celltcp.fidelity.rows import COLUMNS, difference_text, row_of
 from celltcp.files.atomic_write import write_text
 from celltcp.files.replacing import FileKind
 from celltcp.present.markdown import markdown_picture, markdown_table, wrapped
@@ -130,7 +130,7 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
         by_cause.setdefault(cause, []).append(judgement)
     parts = ["## Outside their bands\n"]
     for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
-        rows = tuple(_row(each, each.outside) for each in judgements)
+        rows = tuple(row_of(each, each.outside) for each in judgements)
         parts += [wrapped(cause), "", markdown_table(Table(_COLUMNS, rows)), ""]
     return "\n".join(parts)
 
@@ -143,18 +143,9 @@ def _undecided(fidelity: Fidelity) -> str:
         "The means of these are outside their bands, but the intervals reach back into them: runs of "
         "one engine differ among each other as much as from those of the other engine."
     )
-    rows = tuple((*_row(each, each.undecided), str(each.runs)) for each in fidelity.undecided)
+    rows = tuple((*row_of(each, each.undecided), str(each.runs)) for each in fidelity.undecided)
     table = markdown_table(Table((*_COLUMNS, Column("runs")), rows))
     return f"## Undecided\n\n{lead}\n\n{table}\n"
-
-
-def _row(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
-    differences = ", ".join(
-        f"{name} {difference_text(judgement.differences[metric])}"
-        for metric, name, _, _ in COLUMNS
-        if metric in metrics
-    )
-    return judgement.case, judgement.cca, differences
 
 
 def _counts(fidelity: Fidelity) -> str:
