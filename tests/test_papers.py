@@ -8,22 +8,19 @@ import pytest
 
 import celltcp as ct
 from celltcp.publications.agreement import outcome
-from celltcp.publications.goodput_index import indexed, scanned
+from celltcp.publications.goodput_index import goodputs, indexed
 from celltcp.publications.measured_values import measured_values, slot_interval
 from celltcp.publications.measurements import Measured
 from celltcp.publications.paper_run import PaperRun
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
-from celltcp.publications.published import (
-    published_goodput,
-    published_phases,
-    published_tables,
-    tables_in,
-)
+from celltcp.publications.published import published_phases, published_tables, tables_in
 from celltcp.publications.published_means import compare_published
+from celltcp.publications.published_table import Published
 from celltcp.publications.ranks import joint_p_value, rank_correlation
 from celltcp.publications.replication import Figure, replicate
 from celltcp.publications.report.texts import agreement_text
+from goodput_index import scanned
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -33,6 +30,17 @@ FIELDS = (
     *("publication", "experiment", "figure", "scenario", "cca", "quantity", "unit"),
     *("published", "published_ci95", "here", "here_ci95", "runs", "agrees", "note"),
 )
+
+
+def published_goodput(scenario: str | None = None, paper: str | None = None) -> list[Published]:
+    """Published mean goodputs of whole ways: those of one scenario, of one paper, or all."""
+    return [
+        each
+        for table in published_tables()
+        if paper in (None, table.publication)
+        for each in goodputs(table)
+        if scenario in (None, each.scenario)
+    ]
 
 
 def test_published_scenarios_are_built_in() -> None:
@@ -267,7 +275,7 @@ def test_published_means_are_beside_the_built_in_scenario_only() -> None:
 
 
 def test_the_index_of_goodputs_is_that_of_the_tables() -> None:
-    again = "python -m celltcp.publications.goodput_index writes it anew"
+    again = "python tests/goodput_index.py writes it anew"
     assert list(indexed().items()) == list(scanned().items()), again
 
 

@@ -2,7 +2,7 @@
 
 To read all tables takes seconds, because the scenarios that they name are loaded to check them. So
 `goodput_index.json` is kept beside this module, and a test compares it with the tables. After a change
-of these, `python -m celltcp.publications.goodput_index` writes it anew.
+of these, `python tests/goodput_index.py` writes it anew.
 """
 
 from __future__ import annotations
@@ -11,27 +11,17 @@ import functools
 import json
 from pathlib import Path
 
-from celltcp.publications.published import table_files, tables_in
 from celltcp.publications.published_table import Published, Table
 
-_INDEX = Path(__file__).with_suffix(".json")
+#: File with the index.
+INDEX = Path(__file__).with_suffix(".json")
 
 
 @functools.cache
 def indexed() -> dict[str, list[str]]:
     """Returns the names of the files by scenario, both in order."""
-    result: dict[str, list[str]] = json.loads(_INDEX.read_text("utf-8"))
+    result: dict[str, list[str]] = json.loads(INDEX.read_text("utf-8"))
     return result
-
-
-def scanned() -> dict[str, list[str]]:
-    """Returns the same from the tables themselves."""
-    result: dict[str, list[str]] = {}
-    for file in table_files():
-        scenarios = {each.scenario for table in tables_in(file) for each in goodputs(table)}
-        for scenario in scenarios:
-            result.setdefault(scenario, []).append(file.name)
-    return dict(sorted(result.items()))
 
 
 def goodputs(table: Table) -> list[Published]:
@@ -44,7 +34,3 @@ def goodputs(table: Table) -> list[Published]:
         and each.value is not None
         and table.place(each.scenario).scenario == each.scenario
     ]
-
-
-if __name__ == "__main__":
-    _INDEX.write_text(json.dumps(scanned(), indent=1) + "\n", "utf-8")

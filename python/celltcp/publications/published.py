@@ -76,18 +76,6 @@ def _order(table: Table) -> tuple[str, int, list[int], str]:
     return table.publication, _KINDS.get(kind, len(_KINDS)), numbers, table.experiment
 
 
-def published_goodput(scenario: str | None = None, paper: str | None = None) -> list[Published]:
-    """Returns published mean goodputs of whole ways: those of one scenario, of one paper, or all."""
-    return [
-        each
-        for table in published_tables()
-        if paper in (None, table.publication)
-        for each in table.entries
-        if scenario in (None, each.scenario) and each.quantity == "goodput" and not each.part
-        if each.value is not None and table.place(each.scenario).scenario == each.scenario
-    ]
-
-
 def published_phases(scenario: str) -> dict[tuple[str, str], float]:
     """Returns published mean goodputs in Mbit/s by phase and CCA; empty if there are none."""
     return {
