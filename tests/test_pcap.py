@@ -143,7 +143,7 @@ def test_captures_in_between_are_judged(celltcp) -> None:
     """Losses on both sides of the capture, and captures of cases drawn at random."""
     case = Case("both sides", "steady-20-68", "cubic", ("path.buffer=80packets",), "20s", 0.4, "0.1%")
     (judged,) = validate(placed([case], "between"))
-    assert judged.place[0] == "between"
+    assert judged.outcome["place"]["place"] == "between"
     outcome = document([judged])
     assert outcome["at"] == "between"
     for kind in ("congestion", "random"):

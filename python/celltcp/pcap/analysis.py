@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,15 @@ class CaptureAnalyses:
     def _frame(self, name: str) -> pd.DataFrame:
         data: pd.DataFrame = self.tables[name].to_pandas()
         return data
+
+
+def of_connection(
+    table: pd.DataFrame, row: Mapping[Any, Any] | pd.Series, up: int | None = None
+) -> pd.DataFrame:
+    """Returns the rows about a connection: of both directions, or of that from (1) or to the client."""
+    same = (table["file"] == row["file"]) & (table["connection"] == row["connection"])
+    mine: pd.DataFrame = table[same if up is None else same & (table["up"] == up)]
+    return mine
 
 
 class _Keeper:

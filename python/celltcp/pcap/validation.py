@@ -20,11 +20,11 @@ from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
 from celltcp.campaign.worker import Task, WorkerRequirement
 from celltcp.comparison.single_run import run
-from celltcp.pcap.analysis import analyse
+from celltcp.pcap.analysis import analyse, of_connection
 from celltcp.pcap.estimate import PathEstimate, estimate_path
 from celltcp.pcap.external_tools import external_counts
 from celltcp.pcap.ground_truth import KINDS, ground_truth_losses
-from celltcp.pcap.outcome import JudgementOutcome, ScoreOutcome
+from celltcp.pcap.outcome import CaseOutcome, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.validation_cases import CASES, Case
 
 #: Start of loss in truth and capture may differ by this, ns: the clock of a capture has finer steps.
@@ -35,22 +35,14 @@ _WAIT_NS = 20_000_000
 
 @dataclass(frozen=True)
 class Validation:
-    """Result of one case: true and found kind of each segment, and the errors of measured values."""
+    """Result of one case: true and found kind of each segment, and the judgement as JSON has it."""
 
     case: Case
     #: Columns `seq`, `t_ns`, `truth` and `found`; a kind is missing where only the other has one.
     matched: pd.DataFrame
-    rtt_error: float | None
-    capacity_error: float | None
-    buffer_error: float | None
+    outcome: CaseOutcome
     packets: int
     seconds: float
-    #: Counts of other tools in the same capture, by tool and name.
-    others: dict[str, dict[str, int]]
-    counts: dict[str, int]
-    #: CCA that the analysis found for the sender, and its confidence.
-    guess: tuple[str, float]
-    place: tuple[str, float]
 
 
 def validate(
@@ -116,32 +108,31 @@ def _judge(case: Case, capture: Path) -> Validation:
     parts = []
     for flow, mine in fates.groupby("flow"):
         (row,) = connections[connections["connection"] == flow].to_dict("records")
-        result = losses[
-            (losses["connection"] == flow) & (losses["up"] == int(row["direction"] == "up"))
-        ]
-        sent_ns = (result["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
+        lost = of_connection(losses, row, int(row["direction"] == "up"))
+        sent_ns = (lost["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
         truth = ground_truth_losses(mine, timestamps=stamped)
-        parts.append(_matched(truth, result.assign(t_ns=sent_ns - delay_ns), case.before is not None))
+        parts.append(_matched(truth, lost.assign(t_ns=sent_ns - delay_ns), case.before is not None))
     path = estimate_path(analyses)
     largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))
-    summary = analyses.summaries[0]
-    counts = {
-        "retransmissions": int(connections[["retransmissions_up", "retransmissions_down"]].sum().sum()),
-        "duplicate_acks": int(connections[["duplicate_acks_up", "duplicate_acks_down"]].sum().sum()),
+    matched = pd.concat(parts, ignore_index=True)
+    result: CaseOutcome = {
+        "name": case.name,
+        "scenario": case.scenario,
+        "cca": case.cca,
+        "set": list(case.set),
+        "kinds": _confusion(matched),
+        "rtt_error": _error(path.rtt_ms, _true_rtt_ms(outcome.flows)),
+        "capacity_error": _capacity_error(path, outcome.slots, begin_ns),
+        "buffer_error": _buffer_error(path, document),
+        "guess": {"cca": str(largest["cca"]), "confidence": float(largest["cca_confidence"])},
+        "place": {"place": str(largest["place"]), "confidence": float(largest["place_confidence"])},
+        "counts": {
+            name: int(connections[[f"{name}_up", f"{name}_down"]].sum().sum())
+            for name in ("retransmissions", "duplicate_acks")
+        },
+        "others": external_counts(capture),
     }
-    return Validation(
-        case,
-        pd.concat(parts, ignore_index=True),
-        _error(path.rtt_ms, _true_rtt_ms(outcome.flows)),
-        _capacity_error(path, outcome.slots, begin_ns),
-        _buffer_error(path, document),
-        int(summary["packets"]),
-        seconds,
-        external_counts(capture),
-        counts,
-        (str(largest["cca"]), float(largest["cca_confidence"])),
-        (str(largest["place"]), float(largest["place_confidence"])),
-    )
+    return Validation(case, matched, result, int(analyses.summaries[0]["packets"]), seconds)
 
 
 def _matched(truth: pd.DataFrame, result: pd.DataFrame, between: bool) -> pd.DataFrame:
@@ -218,39 +209,29 @@ def _buffer_error(path: PathEstimate, document: dict[str, Any]) -> float | None:
     return _error(path.buffer_bytes, rate / 8 * rtt_s)
 
 
-@dataclass(frozen=True)
-class Score:
-    """Precision and recall with which a kind of loss is found."""
-
-    precision: float | None
-    recall: float | None
-    #: Losses of this kind in truth, and found.
-    true: int
-    found: int
-
-    @property
-    def f1(self) -> float | None:
-        """Harmonic mean of precision and recall."""
-        if self.precision is None or self.recall is None:
-            return None
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
-
-
-def scores(judged: Sequence[Validation]) -> dict[str, Score]:
-    """Returns the score of each kind over all cases."""
+def scores(judged: Sequence[Validation]) -> dict[str, ScoreOutcome]:
+    """Returns precision and recall with which each kind of loss is found, over all cases."""
     matched = pd.concat([each.matched for each in judged], ignore_index=True)
-    table = {}
+    table: dict[str, ScoreOutcome] = {}
     for kind in KINDS:
         true, result = matched["truth"] == kind, matched["found"] == kind
         both = int((true & result).sum())
-        table[kind] = Score(
-            both / int(result.sum()) if result.any() else None,
-            both / int(true.sum()) if true.any() else None,
-            int(true.sum()),
-            int(result.sum()),
-        )
+        precision = both / int(result.sum()) if result.any() else None
+        recall = both / int(true.sum()) if true.any() else None
+        table[kind] = {
+            "precision": precision,
+            "recall": recall,
+            "f1": _harmonic_mean(precision, recall),
+            "true": int(true.sum()),
+            "found": int(result.sum()),
+        }
     return table
+
+
+def _harmonic_mean(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return None
+    return 2 * first * second / (first + second) if first + second else 0.0
 
 
 def _confusion(matched: pd.DataFrame) -> dict[str, int]:
@@ -266,39 +247,14 @@ def document(judged: Sequence[Validation]) -> JudgementOutcome:
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known else None
 
-    kinds: dict[str, ScoreOutcome] = {
-        kind: {
-            "precision": score.precision,
-            "recall": score.recall,
-            "f1": score.f1,
-            "true": score.true,
-            "found": score.found,
-        }
-        for kind, score in scores(judged).items()
-    }
     seconds = sum(each.seconds for each in judged)
+    cases = [each.outcome for each in judged]
     return {
         "at": "sender" if judged[0].case.before is None else "between",
-        "kinds": kinds,
-        "rtt_error": mean([each.rtt_error for each in judged]),
-        "capacity_error": mean([each.capacity_error for each in judged]),
-        "buffer_error": mean([each.buffer_error for each in judged]),
+        "kinds": scores(judged),
+        "rtt_error": mean([each["rtt_error"] for each in cases]),
+        "capacity_error": mean([each["capacity_error"] for each in cases]),
+        "buffer_error": mean([each["buffer_error"] for each in cases]),
         "packets_per_s": sum(each.packets for each in judged) / seconds if seconds else None,
-        "cases": [
-            {
-                "name": each.case.name,
-                "scenario": each.case.scenario,
-                "cca": each.case.cca,
-                "set": list(each.case.set),
-                "kinds": _confusion(each.matched),
-                "rtt_error": each.rtt_error,
-                "capacity_error": each.capacity_error,
-                "buffer_error": each.buffer_error,
-                "guess": {"cca": each.guess[0], "confidence": each.guess[1]},
-                "place": {"place": each.place[0], "confidence": each.place[1]},
-                "counts": each.counts,
-                "others": each.others,
-            }
-            for each in judged
-        ],
+        "cases": cases,
     }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from celltcp._core import Scenario, in_unit
 from celltcp.scenarios.scenarios import load_scenario
@@ -60,54 +62,11 @@ class Case:
         return load_scenario(self.scenario, duration=self.duration, changes=changes)
 
 
-#: Cases; the name of each tells its purpose.
-CASES = (
-    Case("overflow of a long buffer", "steady-20-68", "cubic"),
-    Case("overflow of a short buffer", "steady-20-68", "reno", ("path.buffer=40packets",)),
-    Case("overflow behind BBR", "steady-20-18", "bbr", ("path.buffer=30packets",)),
-    Case("random loss on an idle queue", "steady-20-68", "bbr", ("path.loss=0.3%",)),
-    Case("random loss under Reno", "steady-20-68", "reno", ("path.loss=0.2%",)),
-    Case("random loss beside overflow", "steady-5-68", "cubic", ("path.loss=0.1%",)),
-    Case("changing rate", "drive", "cubic"),
-    Case("outage of two seconds", "outage", "cubic"),
-    Case("handovers on a motorway", "highway/drive", "cubic", (), "60s"),
-    Case("outages of a car", "drive", "reno", ("path.buffer=150packets",), "60s"),
-    Case(
-        "reordering",
-        "steady-20-68",
-        "cubic",
-        ('path.jitter={ mean = "2ms", sd = "500us", reorder = true }',),
-    ),
-    Case(
-        "much reordering, no timestamps",
-        "steady-20-68",
-        "cubic",
-        ('path.jitter={ mean = "4ms", sd = "2ms", reorder = true }', "tcp.timestamps=false"),
-    ),
-    Case(
-        "tails of short answers",
-        "steady-20-68",
-        "cubic",
-        (
-            "path.loss=4%",
-            'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
-            'think = "5ms", gap = "20ms", jitter = 0, count = 400 }',
-        ),
-        "60s",
-    ),
-    Case(
-        "delays that look like losses",
-        "steady-20-68",
-        "cubic",
-        (
-            'path.jitter={ distribution = "exponential", mean = "150ms" }',
-            'flows.0.workload={ kind = "request-response", request = "400B", response = "12kB", '
-            'think = "5ms", gap = "20ms", jitter = 0, count = 400 }',
-        ),
-        "60s",
-    ),
+#: Chosen cases; each tells its purpose by its name.
+CASES = tuple(
+    Case(**{**each, "set": tuple(each.get("set", ()))})
+    for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["case"]
 )
-
 
 #: Scenario whose radio is the access link: it has losses and a buffer of its own.
 _RADIO = "highway/drive"

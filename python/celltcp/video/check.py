@@ -7,6 +7,7 @@ https://github.com/itu-p1203/itu-p1203.
 from __future__ import annotations
 
 import importlib
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -55,39 +56,21 @@ class Session:
         }
 
 
-#: The first is the example `mode0.json` of the software; the others stall, adapt, or are poor.
-SESSIONS = (
-    Session(
-        "mode0.json",
-        (
-            (691.72, 1920, 1080, 25.0, 5.48),
-            (4158.04, 1920, 1080, 25.0, 5.0),
-            (7172.66, 1920, 1080, 25.0, 5.0),
-            (6593.59, 1920, 1080, 25.0, 4.598),
-        ),
-        332.0,
-    ),
-    Session(
-        "two stalls", ((3000.0, 1280, 720, 24.0, 60.0),), 128.0, ((0.0, 2.0), (20.0, 4.0), (45.0, 8.0))
-    ),
-    Session(
-        "up and down",
-        tuple(
-            (kbps, width, height, 24.0, 10.0)
-            for kbps, width, height in (
-                (400.0, 640, 360),
-                (1500.0, 1280, 720),
-                (4500.0, 1920, 1080),
-                (1500.0, 1280, 720),
-                (400.0, 640, 360),
-                (4500.0, 1920, 1080),
-            )
-        ),
-        128.0,
-        ((0.0, 1.0),),
-    ),
-    Session("poor", ((230.0, 320, 180, 24.0, 120.0),), 64.0, ((0.0, 5.0),)),
-)
+def _sessions() -> tuple[Session, ...]:
+    """Returns the sessions: the example of the software, and others that stall, adapt, or are poor."""
+    known = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["session"]
+    return tuple(
+        Session(
+            each["name"],
+            tuple(map(tuple, each["pieces"])),
+            each["audio_kbps"],
+            tuple(map(tuple, each.get("interruptions", ()))),
+        )
+        for each in known
+    )
+
+
+SESSIONS = _sessions()
 
 
 @dataclass(frozen=True)

@@ -62,34 +62,16 @@ def _begin_of(flow: str) -> float:
     return in_unit(tomllib.loads(flow).get("start"), "s") or 0.0
 
 
-#: Functions that draw a network, by family.
+#: Functions that draw a network, by family; the seeds of networks depend on their order.
 FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
-    "away": cells.away,
-    "closer": cells.closer,
-    "standing": cells.standing,
-    "loaded": cells.loaded,
-    "wandering": links.wandering,
-    "stepping": links.stepping,
-    "lossy": links.lossy,
-    "shallow": links.shallow,
-    "plain": links.plain,
-    "deep": links.deep,
-    "dropping": links.dropping,
-    "managed": links.managed,
-    "far": links.far,
-    "slow": links.slow,
-    "fast": links.fast,
-    "interrupted": links.interrupted,
-    "beside": links.beside,
-    "beside-deep": links.beside_deep,
-    "jittery": links.jittery,
-    "asymmetric": links.asymmetric,
-    "shared": links.shared,
-    "blocked": links.blocked,
-    "beside-bbr": links.beside_bbr,
-    "visited": links.visited,
-    "uploading": links.uploading,
-    "combined": links.combined,
+    draw.__name__.replace("_", "-"): draw
+    for draw in (
+        *(cells.away, cells.closer, cells.standing, cells.loaded),
+        *(links.wandering, links.stepping, links.lossy, links.shallow, links.plain, links.deep),
+        *(links.dropping, links.managed, links.far, links.slow, links.fast, links.interrupted),
+        *(links.beside, links.beside_deep, links.jittery, links.asymmetric, links.shared),
+        *(links.blocked, links.beside_bbr, links.visited, links.uploading, links.combined),
+    )
 }
 
 
