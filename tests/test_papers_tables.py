@@ -9,6 +9,8 @@ from celltcp.publications.conditions import parse_condition
 from celltcp.publications.paper_run import place_named
 from celltcp.publications.plots.panel import cca_name, number_text
 from celltcp.publications.published import published_tables
+from celltcp.publications.quantities import QUANTITIES
+from celltcp.publications.quantities.quantity import TEXTS
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -129,6 +131,11 @@ def test_the_units_of_all_built_in_tables_are_those_measured() -> None:
         for each in table.entries:
             units.setdefault(each.quantity, set()).add(each.unit)
     assert all(len(there) == 1 for there in units.values()), units
+
+
+def test_units_and_names_are_those_of_quantities() -> None:
+    assert set(TEXTS) <= set(QUANTITIES)
+    assert all(each.keys() <= {"unit", "name"} for each in TEXTS.values())
 
 
 def test_a_place_that_cannot_be_is_named_with_its_file(tmp_path) -> None:

@@ -54,7 +54,7 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     for place, row in enumerate(rows):
         slots = row.source.slots_of(_whole(row))
         end = float(slots["t_s"].max()) + row.source.slot_s
-        step = max(row.source.slot_s, _nice(end / _MOST_POINTS))
+        step = max(row.source.slot_s, round(end / _MOST_POINTS, 1), 0.1)
         places = ((slots["t_s"] + 1e-9) / step).astype(int)
         means = slots.groupby(places)[column].mean()
         times = (means.index.to_numpy() + 0.5) * step
@@ -132,7 +132,3 @@ def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.S
 def _whole(row: Row) -> Published:
     """Returns what the row asks for, of the whole run."""
     return replace(row.published, phase="", window=None, zone=None)
-
-
-def _nice(step: float) -> float:
-    return max(round(step, 1), 0.1)

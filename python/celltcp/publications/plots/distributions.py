@@ -6,7 +6,9 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
 from celltcp.present.palette import colours, line
 from celltcp.publications.agreement import Outcome, Row
@@ -49,9 +51,6 @@ def ecdf_panels(result: Outcome) -> list[Panel]:
 
 def _place_shades(names: Sequence[str]) -> dict[str, str]:
     """Returns colours that tell places apart, in pairs of one hue where there are many."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
     shades = colormaps["tab10" if len(names) <= 10 else "tab20"]
     return {name: to_hex(shades(place % shades.N)) for place, name in enumerate(names)}
 

@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from celltcp.publications.agreement import Outcome, Row
-from celltcp.publications.grids import Cell, Grid
+from celltcp.publications.grids import Grid
 from celltcp.publications.plots.panel import Panel, axis_of, heading, legend_above
 
 #: Colours of lines, from dark to light (Okabe and Ito), and their markers.
@@ -47,7 +47,7 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     for line, (shade, marker) in zip(lines, _LINES, strict=False):
         mine = {
             across.index(cell[grid.across]): row
-            for row, cell in ((row, _cell(grid, row)) for row in rows)
+            for row, cell in ((row, grid.cells[row.published.scenario]) for row in rows)
             if cell[grid.lines] == line
         }
         places = sorted(mine)
@@ -76,10 +76,6 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     said = textwrap.fill("; ".join(words), _LETTERS)
     axes.set_title(heading(name, key[0], said), fontsize=9)
     legend_above(axes)
-
-
-def _cell(grid: Grid, row: Row) -> Cell:
-    return grid.cells[row.published.scenario]
 
 
 def _named(axis: str, value: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
-from celltcp.publications.quantities.quantity import Quantity
+from celltcp.publications.quantities.quantity import Quantity, of_flows, sum_of
 
 #: Names of flows in the scenarios with one long flow and short ones after another.
 _LONG, _SHORT = "long", "short"
@@ -18,16 +19,11 @@ _LONG, _SHORT = "long", "short"
 def _column(column: str, factor: float = 1.0) -> Quantity:
     """Returns the quantity that a column of the first connection has."""
 
-    def values(here: Measured, asked: Published) -> list[float]:
-        return [float(flows[column].iloc[0]) * factor for flows in here.flows_of(asked)]
+    def spread(here: Measured, asked: Published) -> list[float]:
+        return [each for each in quantity.values(here, asked) if not math.isnan(each)]
 
-    return Quantity(
-        values, lambda here, asked: [each for each in values(here, asked) if not math.isnan(each)]
-    )
-
-
-def _of(measure: Callable[[pd.DataFrame], float]) -> Quantity:
-    return Quantity(lambda here, asked: [measure(flows) for flows in here.flows_of(asked)])
+    quantity = of_flows(lambda flows: float(flows[column].iloc[0]) * factor)
+    return replace(quantity, spread=spread)
 
 
 def _ends(flows: pd.DataFrame) -> pd.Series:
@@ -55,11 +51,7 @@ def _total(flows: pd.DataFrame) -> float:
 
 
 def _completion(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
-    return Quantity(
-        lambda here, asked: [
-            float(part(flows)["completion_s"].mean()) for flows in here.flows_of(asked)
-        ]
-    )
+    return of_flows(lambda flows: float(part(flows)["completion_s"].mean()))
 
 
 def _delay(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
@@ -72,12 +64,7 @@ def _delay(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
         slots = here.all_slots.merge(wanted, on=["run", "flow"])
         return [float(each) for each in slots["rtt_mean_ms"].dropna()]
 
-    return Quantity(
-        lambda here, asked: [
-            float(part(flows)["rtt_mean_ms"].mean()) for flows in here.flows_of(asked)
-        ],
-        spread,
-    )
+    return of_flows(lambda flows: float(part(flows)["rtt_mean_ms"].mean()), spread)
 
 
 def _jump(flows: pd.DataFrame) -> float:
@@ -100,16 +87,16 @@ OF_CONNECTIONS: dict[str, Quantity] = {
     "slow_start_exit_s": _column("slow_start_exit_s"),
     "slow_start_bytes": _column("slow_start_bytes", 1e-3),
     "rtt_min": _column("rtt_min_ms"),
-    "rtt_jump": _of(_jump),
+    "rtt_jump": of_flows(_jump),
     "completion_long": _completion(_long),
-    "completion_total": _of(_total),
+    "completion_total": of_flows(_total),
     "completion_competing": _completion(_competing),
     "completion_short": _completion(_short),
     "rtt_long": _delay(_long),
     "rtt_competing": _delay(_competing),
-    "retransmitted": _of(lambda flows: float(flows["retransmissions"].sum())),
-    "duplicate_acks_of_each": _of(_ratio("duplicate_acks", "retransmissions")),
-    "retransmission_share": _of(_ratio("retransmissions", "segments")),
-    "timeouts": _of(lambda flows: float(flows["timeouts"].sum())),
-    "goodput_sum": _of(lambda flows: float(flows["goodput_mbps"].sum())),
+    "retransmitted": sum_of("retransmissions"),
+    "duplicate_acks_of_each": of_flows(_ratio("duplicate_acks", "retransmissions")),
+    "retransmission_share": of_flows(_ratio("retransmissions", "segments")),
+    "timeouts": sum_of("timeouts"),
+    "goodput_sum": sum_of("goodput_mbps"),
 }

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
 
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
+
+#: Unit in which a quantity is measured here (`unit`) and its name on axes (`name`), where it has them.
+TEXTS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("quantities.toml").read_text("utf-8")
+)
 
 
 @dataclass(frozen=True)
@@ -23,3 +33,26 @@ class Quantity:
     column: str | None = None
     #: Returns the CCA that those of a CCA are relative to; None where they are relative to nothing.
     base: Callable[[str], str] | None = None
+
+
+def of_runs(column: str) -> Quantity:
+    """Returns the quantity that comparisons have per run; NaN where they have no such column."""
+
+    def values(here: Measured, asked: Published) -> list[float]:
+        runs = here.runs_of(asked)
+        return [float(each) for each in runs.get(column, [math.nan] * len(runs))]
+
+    return Quantity(values)
+
+
+def of_flows(
+    measure: Callable[[pd.DataFrame], float],
+    spread: Callable[[Measured, Published], list[float]] | None = None,
+) -> Quantity:
+    """Returns a measure of the connections of each run."""
+    return Quantity(lambda here, asked: [measure(flows) for flows in here.flows_of(asked)], spread)
+
+
+def sum_of(column: str, factor: float = 1.0) -> Quantity:
+    """Returns the sum of a column over the connections of each run."""
+    return of_flows(lambda flows: float(flows[column].sum()) * factor)

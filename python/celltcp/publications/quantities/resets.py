@@ -9,23 +9,16 @@ import pandas as pd
 
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
-from celltcp.publications.quantities.quantity import Quantity
+from celltcp.publications.quantities.quantity import Quantity, of_flows, sum_of
 
 
-def _of(measure: Callable[[pd.DataFrame], float], each: str | None = None) -> Quantity:
+def _with_spread(measure: Callable[[pd.DataFrame], float], each: str) -> Quantity:
     """Returns a measure of the connections of a run; a picture shows the distribution of `each`."""
 
     def spread(here: Measured, asked: Published) -> list[float]:
-        return [
-            float(value) / 1e3
-            for flows in here.flows_of(asked)
-            for value in flows["bytes" if each is None else each]
-        ]
+        return [float(value) / 1e3 for flows in here.flows_of(asked) for value in flows[each]]
 
-    return Quantity(
-        lambda here, asked: [measure(flows) for flows in here.flows_of(asked)],
-        None if each is None else spread,
-    )
+    return of_flows(measure, spread)
 
 
 def _share(part: str, *whole: str) -> Callable[[pd.DataFrame], float]:
@@ -73,13 +66,13 @@ def _sent_up(here: Measured, asked: Published) -> list[float]:
 
 #: Quantities of clients that give connections up.
 OF_RESETS: dict[str, Quantity] = {
-    "discard_share": _of(_share("discarded_bytes", "bytes", "discarded_bytes")),
-    "received_per_get": _of(_per_request("bytes", "discarded_bytes"), "bytes"),
-    "discarded_per_get": _of(_per_request("discarded_bytes"), "discarded_bytes"),
-    "get_interval": _of(_between),
-    "spared_share": _of(_share("spared_bytes", "bytes", "discarded_bytes", "spared_bytes")),
-    "video_on_air": _of(_on_air),
-    "uplink_resets": _of(lambda flows: float(flows["resets"].sum())),
+    "discard_share": of_flows(_share("discarded_bytes", "bytes", "discarded_bytes")),
+    "received_per_get": _with_spread(_per_request("bytes", "discarded_bytes"), "bytes"),
+    "discarded_per_get": _with_spread(_per_request("discarded_bytes"), "discarded_bytes"),
+    "get_interval": of_flows(_between),
+    "spared_share": of_flows(_share("spared_bytes", "bytes", "discarded_bytes", "spared_bytes")),
+    "video_on_air": of_flows(_on_air),
+    "uplink_resets": sum_of("resets"),
     "uplink_packets": Quantity(_sent_up),
     "uplink_grants": _signals("grants"),
     "uplink_requests": _signals("requests"),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
-from celltcp.publications.quantities.quantity import Quantity
+from celltcp.publications.quantities.quantity import Quantity, of_flows
 
 #: Use of the control channel that counts as none.
 _IDLE = 0.01
@@ -114,7 +114,7 @@ OF_SIGNALLING: dict[str, Quantity] = {
     "pdcch_use": _of_values(_use, lambda values: values.mean()),
     "pdcch_idle": _share_of(lambda use: use < 100 * _IDLE),
     "pdcch_full": _share_of(lambda use: use >= 100),
-    "tcp_timeouts": Quantity(lambda here, asked: [_timeouts(flows) for flows in here.flows_of(asked)]),
+    "tcp_timeouts": of_flows(_timeouts),
     "reports_each": _per_session("reports"),
     "requests_each": _per_session("requests"),
     "grants_each": _per_session("grants"),

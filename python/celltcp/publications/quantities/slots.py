@@ -76,11 +76,6 @@ def _deviation(slots: pd.DataFrame) -> float:
     return float(slots["goodput_mbps"].std() / mean) if mean else math.nan
 
 
-def _empty_queue(slots: pd.DataFrame) -> float:
-    """Share of the slots that end with an empty queue."""
-    return float((slots["queue_packets"] == 0).mean())
-
-
 def _reached(share: float) -> Callable[[pd.DataFrame], float]:
     """Returns the measure: seconds until the goodput has been that share of the capacity."""
 
@@ -109,7 +104,7 @@ OF_SLOTS: dict[str, Quantity] = {
     # Share of the capacity that was used.
     "utilisation": _by(_share_of_capacity),
     "goodput_variation": _by(_deviation),
-    "empty_queue": _by(_empty_queue),
+    "empty_queue": _by(lambda slots: float((slots["queue_packets"] == 0).mean())),
     # Least and largest of the slots.
     "queue_min": _by(lambda slots: float(slots["queue_packets"].min())),
     "queue_max": _by(lambda slots: float(slots["queue_packets"].max())),

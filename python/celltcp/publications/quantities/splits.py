@@ -10,7 +10,7 @@ import pandas as pd
 
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
-from celltcp.publications.quantities.quantity import Quantity
+from celltcp.publications.quantities.quantity import Quantity, of_flows, of_runs, sum_of
 from celltcp.results.tables import frame
 
 #: Payload of a full segment, kB.
@@ -69,13 +69,10 @@ def _inflight(slots: pd.DataFrame) -> float:
     return float(middle(slots)["inflight"].mean()) * SEGMENT_KB
 
 
-def _semantics(here: Measured, asked: Published) -> list[float]:
+def _semantics(flows: pd.DataFrame) -> float:
     """Returns 2 if no byte was acknowledged early, 1 if no end of the data was, and else 0."""
-    result = []
-    for flows in here.flows_of(asked):
-        early_bytes, early_ends = flows["acked_early_bytes"].sum(), flows["acked_early_ends"].sum()
-        result.append(2.0 if early_bytes == 0 else 1.0 if early_ends == 0 else 0.0)
-    return result
+    early_bytes, early_ends = flows["acked_early_bytes"].sum(), flows["acked_early_ends"].sum()
+    return 2.0 if early_bytes == 0 else 1.0 if early_ends == 0 else 0.0
 
 
 def _reductions(flows: pd.DataFrame) -> float:
@@ -104,11 +101,6 @@ def _prefetched(here: Measured, asked: Published) -> list[float]:
     return [0.0 if math.isnan(each) else each for each in _of_legs(_unsent).values(here, asked)]
 
 
-def _repairs(here: Measured, asked: Published) -> list[float]:
-    """Retransmissions of the server."""
-    return [float(flows["retransmissions"].sum()) for flows in here.flows_of(asked)]
-
-
 #: Quantities of split connections.
 OF_SPLITS: dict[str, Quantity] = {
     "split_gain": Quantity(_gains, base=without_middlebox),
@@ -116,30 +108,20 @@ OF_SPLITS: dict[str, Quantity] = {
     "server_inflight": Quantity(lambda here, asked: here.per_run(asked, _inflight)),
     "phone_leg_inflight": _of_legs(_inflight),
     "split_buffer": _of_legs(lambda legs: float(middle(legs)["buffered_bytes"].mean()) * 1e-3),
-    "server_repairs": Quantity(_repairs),
+    "server_repairs": sum_of("retransmissions"),
     "phone_leg_window": _of_legs(lambda legs: float(middle(legs)["cwnd"].mean())),
     "phone_leg_repairs": _of_legs(lambda legs: float(legs["retransmissions"].max())),
     "phone_leg_timeouts": _of_legs(lambda legs: float(legs["timeouts"].max())),
     # 95th percentile of the one-way delay of the payload, from the server to the phone.
-    "owd_p95": Quantity(
-        lambda here, asked: [float(each) for each in here.runs_of(asked)["owd_p95_ms"]]
-    ),
+    "owd_p95": of_runs("owd_p95_ms"),
     # Capabilities of a middlebox.
-    "semantics": Quantity(_semantics),
-    "server_reductions": Quantity(
-        lambda here, asked: [_reductions(flows) for flows in here.flows_of(asked)]
-    ),
+    "semantics": of_flows(_semantics),
+    "server_reductions": of_flows(_reductions),
     "window_kept": Quantity(_window_kept),
     "prefetched": Quantity(_prefetched),
     "reads_tcp": Quantity(
         lambda here, asked: [float("@" in here.ran[asked.cca]) for _ in here.runs_of(asked)["run"]]
     ),
-    "acked_early": Quantity(
-        lambda here, asked: [
-            float(flows["acked_early_bytes"].sum()) * 1e-3 for flows in here.flows_of(asked)
-        ]
-    ),
-    "acked_early_ends": Quantity(
-        lambda here, asked: [float(flows["acked_early_ends"].sum()) for flows in here.flows_of(asked)]
-    ),
+    "acked_early": sum_of("acked_early_bytes", 1e-3),
+    "acked_early_ends": sum_of("acked_early_ends"),
 }
