@@ -105,7 +105,7 @@ def test_output_of_other_commands_fits() -> None:
         _fits("cca", _call("cca", *names, "--json"))
     _fits("kernel status", _call("kernel", "status", "--json"))
     _fits("fidelity packetdrill", [asdict(Outcome("a.pkt", PASSED))])
-    _fits("pcap judge", document(validate([replace(CASES[0], duration="2s")])))
+    _fits("pcap validate", document(validate([replace(CASES[0], duration="2s")])))
     judged = outcome(judgement("outage", "bbr", 9.0), judgement("outage", "cubic", 1.0, "outage"))
     _fits("fidelity", judged.to_json([]))
 

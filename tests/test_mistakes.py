@@ -55,7 +55,7 @@ def test_a_mistake_in_an_own_cca_is_told_by_its_line(celltcp, tmp_path: Path) ->
         "    def report(self, report):\n        return 1 / 0\n"
     )
     for command in (("run", "drive"), ("compare", "drive", "--runs", "1")):
-        done = celltcp(*command, "--own", "mine.py", "--cca", "mine", "--duration", "2s", "-q")
+        done = celltcp(*command, "--cca-file", "mine.py", "--cca", "mine", "--duration", "2s", "-q")
         assert done.returncode == 2
         assert done.stderr.splitlines()[-1].endswith("mine.py:8: ZeroDivisionError: division by zero")
         assert "Traceback" not in done.stderr

@@ -195,7 +195,7 @@ def test_parameters_are_given_on_the_command_line(celltcp, tmp_path: Path) -> No
         "    def report(self, report):\n"
         "        return ct.Decision(cwnd=20 * self.alpha)\n"
     )
-    command = ("compare", "steady-20-68", "--runs", "1", "--duration", "3s", "--own", "mine.py")
+    command = ("compare", "steady-20-68", "--runs", "1", "--duration", "3s", "--cca-file", "mine.py")
     done = celltcp(*command, "--cca", "mine:alpha=2,cubic", "--json", "-")
     assert done.returncode == 0, done.stderr
     assert "mine:alpha=2" in done.stdout
@@ -207,7 +207,7 @@ def test_parameters_are_given_on_the_command_line(celltcp, tmp_path: Path) -> No
 def test_the_completion_of_a_shell_does_not_run_the_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     complete = ShellComplete(command_line, {}, "celltcp", "_CELLTCP_COMPLETE").get_completions
-    assert complete(["compare", "--own", str(tmp_path / "mine.py")], "dri")
+    assert complete(["compare", "--cca-file", str(tmp_path / "mine.py")], "dri")
     assert not (tmp_path / "ran").exists()
 
 
@@ -220,16 +220,16 @@ def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) 
         "        return ct.Decision(cwnd=20)\n"
     )
     command = ("compare", "steady-20-68", "--runs", "1", "--duration", "3s", "--cca", "mine,cubic")
-    done = celltcp(*command, "--own", "mine.py")
+    done = celltcp(*command, "--cca-file", "mine.py")
     assert done.returncode == 0, done.stderr
     assert "mine" in done.stdout
     assert "cubic" in done.stdout
     note = "mine.py: runs as code of celltcp, with all your rights\n"
     assert note in done.stderr
     # Wherever -q stands.
-    assert celltcp(*command, "--own", "mine.py", "-q").stderr == ""
-    assert celltcp(*command, "-q", "--own", "mine.py").stderr == ""
-    described = celltcp("cca", "mine", "--own", "mine.py")
+    assert celltcp(*command, "--cca-file", "mine.py", "-q").stderr == ""
+    assert celltcp(*command, "-q", "--cca-file", "mine.py").stderr == ""
+    described = celltcp("cca", "mine", "--cca-file", "mine.py")
     assert described.returncode == 0, described.stderr
     assert described.stdout.splitlines()[0] == "mine: mine, family user"
     (tmp_path / "broken.py").write_text("1 / 0\n")
@@ -241,7 +241,7 @@ def test_a_file_stands_in_one_table_with_built_in_ones(celltcp, tmp_path: Path) 
         ("gentle.rs", "gentle.rs: is no Python file; allowed: one that ends in .py."),
         ("none.py", "no such file"),
     ):
-        refused = celltcp(*command, "--own", file)
+        refused = celltcp(*command, "--cca-file", file)
         assert refused.returncode == 2
         assert part in refused.stderr
         assert "Traceback" not in refused.stderr
@@ -279,14 +279,14 @@ def test_a_library_in_rust_stands_in_one_table_with_the_others(
         "    def report(self, report):\n"
         "        return ct.Decision(cwnd=20)\n"
     )
-    own = ("--own", str(library), "--own", "mine.py")
+    own = ("--cca-file", str(library), "--cca-file", "mine.py")
     ccas = "gentle,gentle:keep=0.5,mine,cubic"
     command = ("compare", "steady-20-68", "--runs", "1", "--duration", "10s", *own, "--json", "-")
     done = celltcp(*command, "--cca", ccas)
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout)
     assert [each["cca"] for each in outcome["summary"]] == ccas.split(",")
-    described = json.loads(celltcp("cca", "gentle", "--json", "--own", str(library)).stdout)
+    described = json.loads(celltcp("cca", "gentle", "--json", "--cca-file", str(library)).stdout)
     assert described["title"] == "NewReno that gives up less"
     keep = described["parameters"][0]
     assert (keep["default"], keep["allowed"]) == ("0.8", "numbers from 0.1 to 0.9")
@@ -296,7 +296,7 @@ def test_a_library_in_rust_stands_in_one_table_with_the_others(
         (str(library), "gentle:keep=2", "allowed: numbers from 0.1 to 0.9"),
         ("text.so", "gentle", "text.so: cannot be opened as a library: "),
     ):
-        refused = celltcp(*command[:6], "--own", own, "--cca", cca)
+        refused = celltcp(*command[:6], "--cca-file", own, "--cca", cca)
         assert refused.returncode == 2
         assert part in refused.stderr
         assert "Traceback" not in refused.stderr

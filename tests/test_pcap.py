@@ -111,7 +111,7 @@ def test_a_connection_is_drawn(celltcp, capture: Path, tmp_path: Path) -> None:
 
 
 def test_a_capture_becomes_a_scenario_that_compare_runs(celltcp, capture: Path) -> None:
-    done = celltcp("pcap", "trace", str(capture), "--out", "path.toml")
+    done = celltcp("pcap", "to-scenario", str(capture), "--out", "path.toml")
     assert done.returncode == 0, done.stderr
     assert "base RTT     6" in done.stdout
     ran = celltcp(
@@ -151,7 +151,7 @@ def test_captures_in_between_are_judged(celltcp) -> None:
         assert outcome["kinds"][kind]["f1"] >= 0.8
     assert outcome["rtt_error"] < 0.05
     done = celltcp(
-        "pcap", "judge", "--at", "between", "--random", "3", "--seed", "4", "--cases", "om 9"
+        "pcap", "validate", "--at", "between", "--random", "3", "--seed", "4", "--cases", "om 9"
     )
     assert done.returncode == 2
     assert "random 0; random 1; random 2" in done.stderr

@@ -157,7 +157,7 @@ def test_without_a_kernel_it_is_told_how_to_get_one(
     celltcp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
-    done = celltcp("select", "engines", "--scenarios", "steady-20-68", "--out", "out")
+    done = celltcp("select", "compare-engines", "--scenarios", "steady-20-68", "--out", "out")
     assert done.returncode == 2
     assert "celltcp kernel build" in done.stderr
     assert "Traceback" not in done.stderr

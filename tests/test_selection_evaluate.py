@@ -277,7 +277,7 @@ def test_changes_that_are_not_measured_are_told(celltcp, tmp_path: Path) -> None
     done = celltcp(
         "select", "evaluate", "--policy", "early.toml", "--scenarios", "steady-20-68", "--runs", "1",
         "--requirement", "goodput", "--cca", "cubic", "--against", "thesis-establishment",
-        "--set", "duration=3500ms", "--switches",
+        "--set", "duration=3500ms", "--switch-cost",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())

@@ -97,7 +97,9 @@ def test_a_policy_that_has_changed_is_evaluated_again(celltcp, tmp_path: Path) -
 
 def test_an_evaluation_that_was_interrupted_counts(tmp_path: Path) -> None:
     working_folder(tmp_path / UNFINISHED)
-    with pytest.raises(ct.CelltcpError, match="what celltcp select evaluate or engines has begun"):
+    with pytest.raises(
+        ct.CelltcpError, match="what celltcp select evaluate or compare-engines has begun"
+    ):
         ct.compare("steady-5-18", "cubic", 1, duration="2s", out=tmp_path)
     for command in ("evaluate", "engines"):
         require_own(tmp_path, command)

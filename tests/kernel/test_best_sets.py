@@ -45,8 +45,9 @@ def test_both_engines_find_who_keeps_the_queue_short(overlap: Overlap) -> None:
 
 def test_the_command_prints_the_share_and_keeps_tables(celltcp, linux: Engine, tmp_path: Path) -> None:
     done = celltcp(
-        "select", "engines", "--scenarios", "steady-20-68", "--runs", "2", "--cca", "cubic,vegas",
-        "--requirement", "delay", "--set", "duration=5s", "--out", "out", "--json", "outcome.json",
+        "select", "compare-engines", "--scenarios", "steady-20-68", "--runs", "2",
+        "--cca", "cubic,vegas", "--requirement", "delay", "--set", "duration=5s",
+        "--out", "out", "--json", "outcome.json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert linux.kernel is not None

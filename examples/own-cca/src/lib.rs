@@ -1,5 +1,5 @@
 //! Example of a CCA outside of celltcp: it implements celltcp's trait, describes itself, and is exported from a shared
-//! library, which `celltcp compare --own` loads.
+//! library, which `celltcp compare --cca-file` loads.
 //!
 //! `Gentle` is NewReno with a smaller reduction after a loss, by a factor that scenarios can set. It is made to be
 //! read, not to be used.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import option, own_option
+from celltcp.cli.options import cca_file_option, option
 
 if TYPE_CHECKING:
     from celltcp.scenarios.ccas import AutoEntry, AutoParameter, CcaEntry
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", required=False)
-@own_option
+@cca_file_option
 @option("as_json", help="Print the list or the description as JSON.")
 def cca(name: str | None, as_json: bool) -> None:
     """List the congestion controls, or describe one.

@@ -8,6 +8,7 @@ from collections.abc import Iterator, MutableMapping
 
 import click
 
+from celltcp.cli.former_names import add_former_names
 from celltcp.cli.verbosity import add_verbosity
 from celltcp.interrupts import leaving_at_once
 
@@ -47,6 +48,7 @@ class OnDemand(MutableMapping[str, click.Command]):
                 result = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
             add_verbosity(result)
             _add_schemas(result, (name,))
+            add_former_names(result, (name,))
             self._known[name] = result
         return result
 

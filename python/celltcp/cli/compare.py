@@ -9,9 +9,9 @@ import click
 from celltcp.cli.comparison_output import draw_comparison, print_comparison
 from celltcp.cli.options import (
     campaign_options,
+    cca_file_option,
     draws,
     option,
-    own_option,
     scenarios_options,
     takes_settings,
 )
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print the goodput that a publication gives for the scenario beside ours.",
 )
-@own_option
+@cca_file_option
 @draws
 @takes_settings
 def compare(

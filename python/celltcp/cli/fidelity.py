@@ -43,7 +43,7 @@ _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 @option("duration", help="Simulated length of a run.  [default: that of each case]")
 @options("jobs", "kernel", "dry_run", "out", "overwrite")
 @click.option(
-    "--decide",
+    "--rerun-undecided",
     type=click.IntRange(min=2),
     metavar="N",
     help="Repeat, with N runs, comparisons that are out of band but whose interval overlaps the band.",
@@ -68,7 +68,7 @@ def fidelity(
     dry_run: bool,
     out: str | None,
     overwrite: bool,
-    decide: int | None,
+    rerun_undecided: int | None,
     page: str | None,
     json_file: str | None,
     strict: bool,
@@ -122,10 +122,10 @@ def fidelity(
     sides = EnginePair(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:
         result = judge(cases, ccas, runs, seed, sides, progress=progress)
-    if decide and result.undecided:
+    if rerun_undecided and result.undecided:
         more = replace(sides, out=folder / DECIDED if folder else None)
         with progress_bar("deciding") as progress:
-            result = judge_again(result, cases, decide, more, progress=progress)
+            result = judge_again(result, cases, rerun_undecided, more, progress=progress)
     causes = known_causes()
     distribution = distribution_of(result, cases) if count else None
     described = result.to_json(causes)

@@ -46,8 +46,8 @@ _Origin = TypeVar("_Origin")
 _EVALUATION = ("runs", "decisions", "histories", "costs")
 
 _ALLOWED = (
-    "allowed: a folder that --out of compare, run, sweep, video, select evaluate, select engines, "
-    "fidelity, papers or pcap analyze wrote"
+    "allowed: a folder that --out of compare, run, sweep, video, select evaluate, "
+    "select compare-engines, fidelity, papers or pcap analyze wrote"
 )
 
 #: A number at the begin of a value.

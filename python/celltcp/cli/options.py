@@ -257,9 +257,9 @@ def _register_files(context: click.Context, __: click.Parameter, files: tuple[st
         register_file(file)
 
 
-#: Adds --own, which registers Python classes before names of congestion controls are read.
-own_option = click.option(
-    "--own",
+#: Adds --cca-file, which registers Python classes before names of congestion controls are read.
+cca_file_option = click.option(
+    "--cca-file",
     multiple=True,
     is_eager=True,
     expose_value=False,

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     metavar="LIST",
     help="Run only these scenarios of the experiments; * stands for any text, as in 'split/*/5MB/*'.",
 )
-@click.option("--era", is_flag=True, help="Use the CCA versions of the kernel used in the experiments.")
+@click.option(
+    "--historic-ccas",
+    is_flag=True,
+    help="Use the CCA versions of the kernel used in the experiments.",
+)
 @click.option(
     "--sweep",
     is_flag=True,
@@ -55,7 +59,7 @@ def papers(
     experiments: tuple[str, ...],
     everything: bool,
     scenario: str | None,
-    era: bool,
+    historic_ccas: bool,
     sweep: bool,
     runs: int | None,
     seed: int,
@@ -90,7 +94,9 @@ def papers(
     chosen = list(publications().values()) if name is None else [publication(name)]
     tables = {each.name: each.selected_tables(experiments) for each in chosen}
     replays = {
-        each.name: PaperRun(runs or each.runs, seed, jobs, cluster, each.era if era else None, changes)
+        each.name: PaperRun(
+            runs or each.runs, seed, jobs, cluster, each.era if historic_ccas else None, changes
+        )
         for each in chosen
     }
     if sweep:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from celltcp.pcap import CaptureAnalyses
     from celltcp.pcap.outcome import AnalysisOutcome
 
-_NOTES = click.option(
-    "--notes",
+_TAGS = click.option(
+    "--tags",
     metavar="FILE",
     help="CSV (start, end, address, tags) that assigns tags to connections.",
 )
@@ -41,7 +41,7 @@ def pcap() -> None:
 @option("out", help="Keep tables (Parquet) and a picture of all connections in this folder.")
 @click.option("--segments", is_flag=True, help="Also keep a row per TCP segment.")
 @click.option("--database", metavar="FILE", help="Add the tables to this file of DuckDB.")
-@_NOTES
+@_TAGS
 @click.option(
     "--rows",
     default=20,
@@ -57,7 +57,7 @@ def analyze(
     out: str | None,
     segments: bool,
     database: str | None,
-    notes: str | None,
+    tags: str | None,
     rows: int,
     json_file: str | None,
 ) -> None:
@@ -76,8 +76,8 @@ def analyze(
     check_json(json_file)
     if database:
         require_duckdb()
-    remarks = read_tag_rules(Path(notes)) if notes else None
-    analyses = analyse(files, out, segments=segments, notes=remarks)
+    rules = read_tag_rules(Path(tags)) if tags else None
+    analyses = analyse(files, out, segments=segments, notes=rules)
 
     def show() -> None:
         print_connections(analyses, rows)
@@ -148,7 +148,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
     _end(analyses)
 
 
-@pcap.command()
+@pcap.command("to-scenario")
 @click.argument("file", metavar="FILE")
 @_CONNECTION
 @option(
@@ -157,7 +157,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
     help="Write the scenario to this file.  [default: FILE with the ending .toml, in this folder]",
 )
 @option("overwrite", help="Replace SCENARIO and its trace if they exist.")
-def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -> None:
+def to_scenario(file: str, connection: int | None, out: str | None, overwrite: bool) -> None:
     """Estimate the path of a captured transfer, as a scenario.
 
     The scenario has the capacity, RTT, buffer and loss of the path. The capacity over time is a link
@@ -186,7 +186,7 @@ def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -
     _end(analyses)
 
 
-@pcap.command("judge")
+@pcap.command("validate")
 @option("json_file")
 @option("cluster")
 @option("dry_run")
@@ -208,7 +208,7 @@ def trace(file: str, connection: int | None, out: str | None, overwrite: bool) -
 @click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the cases drawn."
 )
-def judge_command(
+def validate_command(
     json_file: str | None,
     cluster: str | None,
     dry_run: bool,
@@ -252,9 +252,9 @@ def judge_command(
     metavar="TAGS",
     help="Group by these tags, such as place,size.",
 )
-@_NOTES
+@_TAGS
 @option("json_file")
-def compare(first: str, second: str, by: str, notes: str | None, json_file: str | None) -> None:
+def compare(first: str, second: str, by: str, tags: str | None, json_file: str | None) -> None:
     """Compare captures B with captures A, group by group.
 
     The comparison is of throughput.
@@ -267,11 +267,11 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     from celltcp.pcap.tags import read_tag_rules
 
     check_json(json_file)
-    remarks = read_tag_rules(Path(notes)) if notes else []
-    sets = [_tagged(name, remarks) for name in (first, second)]
-    tags = [name.strip() for name in by.split(",") if name.strip()]
-    groups = compare_captures(sets[0], sets[1], tags)
-    print_result(lambda: groups, json_file, lambda: print_groups(groups, tags))
+    rules = read_tag_rules(Path(tags)) if tags else []
+    sets = [_tagged(name, rules) for name in (first, second)]
+    grouping = [name.strip() for name in by.split(",") if name.strip()]
+    groups = compare_captures(sets[0], sets[1], grouping)
+    print_result(lambda: groups, json_file, lambda: print_groups(groups, grouping))
 
 
 @pcap.command()
@@ -284,14 +284,14 @@ def compare(first: str, second: str, by: str, notes: str | None, json_file: str 
     help="Delay of a RST to the base station; earlier payload is not counted.",
 )
 @click.option(
-    "--hold",
+    "--discard-for",
     default="5s",
     show_default=True,
     metavar="TIME",
     help="Time after a RST in which the tracker discards data.",
 )
 @option("json_file")
-def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None) -> None:
+def resets(files: tuple[str, ...], delay: str, discard_for: str, json_file: str | None) -> None:
     """Count what a reset tracker would have saved.
 
     A reset tracker at the base station drops payload that arrives after the client's RST. If the
@@ -301,7 +301,7 @@ def resets(files: tuple[str, ...], delay: str, hold: str, json_file: str | None)
     from celltcp.pcap.tables import print_resets
 
     check_json(json_file)
-    times = (_seconds(delay, "--delay"), _seconds(hold, "--hold"))
+    times = (_seconds(delay, "--delay"), _seconds(discard_for, "--discard-for"))
     result = reset_savings(files, delay_s=times[0], hold_s=times[1])
     print_result(result.outcome, json_file, lambda: print_resets(result))
     for file, offset, reason in result.broken:
@@ -320,7 +320,7 @@ def _seconds(text: str, option_name: str) -> float:
     return result
 
 
-def _tagged(name: str, notes: list[Any]) -> pd.DataFrame:
+def _tagged(name: str, rules: list[Any]) -> pd.DataFrame:
     """Returns the tagged connections of a capture, or of all captures in a folder."""
     from celltcp.pcap import analyse
     from celltcp.pcap.tags import tagged
@@ -328,4 +328,4 @@ def _tagged(name: str, notes: list[Any]) -> pd.DataFrame:
     folder = Path(name)
     files = sorted(file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else [folder]
     captures = [str(file) for file in files if any(end in file.name for end in (".pcap", ".cap"))]
-    return tagged(analyse(captures or [name]).connections, notes)
+    return tagged(analyse(captures or [name]).connections, rules)

@@ -19,9 +19,9 @@ from celltcp.cli.verbosity import note
 def report(folders: tuple[str, ...], out: str) -> None:
     """Write results as one HTML file to read, send or print.
 
-    DIR is a folder that --out of compare, run, sweep, video, select evaluate, select engines, fidelity,
-    papers or pcap analyze wrote. The file has the answer, tables, interactive pictures, the scenario,
-    versions, seeds, and the command that reproduces the results. It needs no network.
+    DIR is a folder that --out of compare, run, sweep, video, select evaluate, select compare-engines,
+    fidelity, papers or pcap analyze wrote. The file has the answer, tables, interactive pictures, the
+    scenario, versions, seeds, and the command that reproduces the results. It needs no network.
     """
     from celltcp.cli.write_report import write_report
 

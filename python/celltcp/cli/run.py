@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import draws, option, own_option, scenario_options, takes_settings
+from celltcp.cli.options import cca_file_option, draws, option, scenario_options, takes_settings
 from celltcp.cli.output import (
     check_json,
     has_style_options,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     help="Congestion control, with parameters if wanted.  [default: that of the scenario]",
 )
 @option("radio_log")
-@own_option
+@cca_file_option
 @option("out", help="Keep the results in this folder: tables and a picture.")
 @option(
     "overwrite",

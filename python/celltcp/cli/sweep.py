@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import campaign_options, draws, own_option, scenario_options, takes_settings
+from celltcp.cli.options import (
+    campaign_options,
+    cca_file_option,
+    draws,
+    scenario_options,
+    takes_settings,
+)
 from celltcp.cli.output import check_json, draw, is_drawn, print_result, print_trace_summary
 from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     help="Field of the scenario and its values, such as tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
 )
 @campaign_options
-@own_option
+@cca_file_option
 @draws
 @takes_settings
 def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None) -> None:

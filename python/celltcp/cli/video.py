@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import complete_scenario, draws, option, options, own_option, takes_settings
+from celltcp.cli.options import (
+    cca_file_option,
+    complete_scenario,
+    draws,
+    option,
+    options,
+    takes_settings,
+)
 from celltcp.cli.output import check_json, draw, is_drawn, print_load_summary, print_result
 from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
@@ -37,7 +44,7 @@ _PICTURES = ("video", "video-ecdf")
 @options("cca", "duration", "changes")
 @option("runs", default=5)
 @options("seed", "engine", "kernel", "jobs", "cluster", "dry_run", "out", "overwrite", "json_file")
-@own_option
+@cca_file_option
 @draws
 @takes_settings
 def video(

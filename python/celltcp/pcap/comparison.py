@@ -40,7 +40,7 @@ def compare_captures(first: pd.DataFrame, second: pd.DataFrame, by: Sequence[str
             if name not in table:
                 known = sorted({"size", *(set(table.columns) & set(WEIGHTS))})
                 raise CelltcpError(
-                    f"--by: {name!r} is no tag; allowed: {', '.join(known)} or a tag of --notes"
+                    f"--by: {name!r} is no tag; allowed: {', '.join(known)} or a tag of --tags"
                 )
     draws = np.random.default_rng(_SEED)
     sets = [_measured(table) for table in (first, second)]

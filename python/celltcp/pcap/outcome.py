@@ -104,7 +104,7 @@ class CaseOutcome(TypedDict):
 
 
 class JudgementOutcome(TypedDict):
-    """Outcome of celltcp pcap judge."""
+    """Outcome of celltcp pcap validate."""
 
     at: Annotated[Literal["sender", "between"], "Place of the captures."]
     kinds: Annotated[dict[str, ScoreOutcome], "Losses that were found, by kind."]

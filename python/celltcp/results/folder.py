@@ -27,8 +27,8 @@ CAPTURES = "captures"
 #: Kinds of results in a folder; their tables partly have the same names.
 KINDS = {
     "evaluate": "an evaluation of policies (celltcp select evaluate)",
-    "engines": "a comparison of engines (celltcp select engines)",
-    UNFINISHED: "what celltcp select evaluate or engines has begun",
+    "engines": "a comparison of engines (celltcp select compare-engines)",
+    UNFINISHED: "what celltcp select evaluate or compare-engines has begun",
     CAPTURES: "an analysis of captures (celltcp pcap analyze)",
     RUNS: "results of celltcp compare or run",
 }

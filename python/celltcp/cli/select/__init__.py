@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from celltcp.cli.select.engines import engines
+from celltcp.cli.select.compare_engines import compare_engines
 from celltcp.cli.select.env import env
 from celltcp.cli.select.estimators import estimators
 from celltcp.cli.select.evaluate import evaluate
@@ -23,5 +23,5 @@ def select() -> None:
     """
 
 
-for command in (policies, estimators, engines, evaluate, explain, memory, train, env):
+for command in (policies, estimators, compare_engines, evaluate, explain, memory, train, env):
     select.add_command(command)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import case_options, draws, option, own_option, takes_settings
+from celltcp.cli.options import case_options, cca_file_option, draws, option, takes_settings
 from celltcp.cli.output import check_json, draw, print_result
 from celltcp.cli.verbosity import progress_bar
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     help="Number of earlier connections in the cache of policies that use one.",
 )
 @click.option(
-    "--switches",
+    "--switch-cost",
     is_flag=True,
     help="Measure the cost of each CCA switch by an extra run without it.",
 )
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @option("dry_run")
 @option("out")
 @option("overwrite")
-@own_option
+@cca_file_option
 @case_options
 @draws
 @takes_settings
@@ -64,7 +64,7 @@ def evaluate(
     against: str,
     hints: bool,
     history: int,
-    switches: bool,
+    switch_cost: bool,
     settings: RunSettings,
     json_file: str | None,
 ) -> None:
@@ -82,7 +82,7 @@ def evaluate(
 
     check_json(json_file)
     folder = settings.prepare_out()
-    policies = PolicySettings(policy, requirement, against, hints, history, switches)
+    policies = PolicySettings(policy, requirement, against, hints, history, switch_cost)
     with progress_bar("evaluating") as progress:
         result = evaluate_with(policies, scenarios, settings, progress)
     print_result(result.to_json, json_file, lambda: print_evaluation(result))

@@ -16,9 +16,9 @@ from celltcp.cli.options import option
     help="Selector whose connections count, such as auto:policy=bpftune; needed if there are several.",
 )
 @click.option(
-    "--known", metavar="FILE", help="Memory file to extend, such as the one used in these runs."
+    "--extend", metavar="FILE", help="Memory file to extend, such as the one used in these runs."
 )
-def memory(folder: str, cca: str | None, known: str | None) -> None:
+def memory(folder: str, cca: str | None, extend: str | None) -> None:
     r"""Print what selectors learnt, as a memory for later runs.
 
     DIR is the folder that --out of compare or run wrote, with auto in --cca. All connections of all
@@ -30,4 +30,4 @@ def memory(folder: str, cca: str | None, known: str | None) -> None:
     """
     from celltcp.selection.memory import memory_of
 
-    click.echo(memory_of(folder, cca, known), nl=False)
+    click.echo(memory_of(folder, cca, extend), nl=False)

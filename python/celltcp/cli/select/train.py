@@ -26,7 +26,7 @@ from celltcp.cli.verbosity import note, stages_bar
 )
 @option("runs", default=12, help="Number of networks from each family.")
 @click.option(
-    "--moments",
+    "--samples",
     default=5,
     show_default=True,
     type=click.IntRange(1),
@@ -34,7 +34,7 @@ from celltcp.cli.verbosity import note, stages_bar
     help="Number of moments on each network.",
 )
 @click.option(
-    "--whole",
+    "--full-runs",
     default=4,
     show_default=True,
     type=click.IntRange(2),
@@ -42,7 +42,7 @@ from celltcp.cli.verbosity import note, stages_bar
     help="Networks per family for full runs: N to tune the initial CCA and the margins, N to test.",
 )
 @click.option(
-    "--leaves",
+    "--max-leaves",
     default=8,
     show_default=True,
     type=click.IntRange(2),
@@ -50,7 +50,7 @@ from celltcp.cli.verbosity import note, stages_bar
     help="Largest number of leaves of a tree.",
 )
 @click.option(
-    "--least",
+    "--min-samples-leaf",
     default=20,
     show_default=True,
     type=click.IntRange(1),
@@ -71,10 +71,10 @@ def train(
     requirement: str,
     cca: str | None,
     runs: int,
-    moments: int,
-    whole: int,
-    leaves: int,
-    least: int,
+    samples: int,
+    full_runs: int,
+    max_leaves: int,
+    min_samples_leaf: int,
     seed: int,
     jobs: int | None,
     cluster: str | None,
@@ -116,10 +116,10 @@ def train(
             _listed(requirement),
             cca or (),
             each=runs,
-            moments_each=moments,
-            whole_each=whole,
-            leaves=leaves,
-            least=least,
+            moments_each=samples,
+            whole_each=full_runs,
+            leaves=max_leaves,
+            least=min_samples_leaf,
             seed=seed,
             jobs=jobs,
             cluster=cluster,

@@ -173,5 +173,5 @@ def _command(kept: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> st
     words += ["--duration", f"{lengths.pop():g}s"] if len(lengths) == 1 else []
     words += ["--runs", str(result.runs), "--seed", str(result.seed)]
     again = [each.runs for each in result.judgements if each.runs != result.runs]
-    words += ["--decide", str(max(again))] if again else []
+    words += ["--rerun-undecided", str(max(again))] if again else []
     return shlex.join([*words, "--kernel", result.kernel_version, "--out", "results"])

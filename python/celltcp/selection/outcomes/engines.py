@@ -1,4 +1,4 @@
-"""Outcome of celltcp select engines as JSON."""
+"""Outcome of celltcp select compare-engines as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OverlapOrigin(EvaluationOrigin):
 
 
 class OverlapOutcome(OverlapOrigin):
-    """Outcome of celltcp select engines."""
+    """Outcome of celltcp select compare-engines."""
 
     summary: Rows
     cases: Rows

@@ -130,7 +130,7 @@ def _scenarios(about: Mapping[str, Any]) -> Table:
 
 def _command(about: Mapping[str, Any]) -> str:
     """Returns the command that makes the comparison again."""
-    words = ["celltcp", "select", "engines", "--scenarios", ",".join(about["scenarios"])]
+    words = ["celltcp", "select", "compare-engines", "--scenarios", ",".join(about["scenarios"])]
     words += ["--requirement", ",".join(about["requirements"]), "--cca", ",".join(about["cca"])]
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"])]
     words += [word for change in about.get("set", ()) for word in ("--set", change)]

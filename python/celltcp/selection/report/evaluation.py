@@ -183,7 +183,7 @@ def _command(about: Mapping[str, Any]) -> str:
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"])]
     words += [word for change in about.get("set", ()) for word in ("--set", change)]
     words += ["--hints"] if any(about["hints"].values()) else []
-    words += ["--switches"] if about.get("switches") else []
+    words += ["--switch-cost"] if about.get("switches") else []
     histories = set(about["history"].values())
     words += ["--history", str(max(histories))] if histories else []
     words += ["--engine", engine] if engine != "native" else []

@@ -1,4 +1,4 @@
-"""Cost of changes, as celltcp select evaluate --switches prints it."""
+"""Cost of changes, as celltcp select evaluate --switch-cost prints it."""
 
 from __future__ import annotations
 

@@ -71,10 +71,10 @@ class Plan:
 
 _OPTIONS = {
     "each": "--runs",
-    "moments_each": "--moments",
-    "whole_each": "--whole",
-    "leaves": "--leaves",
-    "least": "--least",
+    "moments_each": "--samples",
+    "whole_each": "--full-runs",
+    "leaves": "--max-leaves",
+    "least": "--min-samples-leaf",
     "seed": "--seed",
 }
 

@@ -1,4 +1,4 @@
-"""celltcp select engines."""
+"""celltcp select compare-engines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celltcp.selection.engine_agreement import Overlap
 
 
-@click.command()
+@click.command("compare-engines")
 @option("runs", default=5)
 @option("cca", default="all", help="Congestion controls to compare. all: those that both engines have.")
 @option("dry_run")
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @option("overwrite")
 @case_options
 @takes_settings
-def engines(scenarios: str, requirement: str, settings: RunSettings, json_file: str | None) -> None:
+def compare_engines(
+    scenarios: str, requirement: str, settings: RunSettings, json_file: str | None
+) -> None:
     """Check whether both engines find the same best CCAs.
 
     Both engines meet the same realisations of the channel. A case is a scenario with a requirement. Its
