@@ -1,6 +1,7 @@
 //! Half: one direction of a connection, from the segments that one side sends and the ACKs of the other side.
 
 mod acks;
+mod probe;
 mod window;
 
 use std::collections::VecDeque;
@@ -70,6 +71,8 @@ pub(super) struct Direction {
     pub(super) base: Option<u64>,
     pub(super) flight: Flight,
     gaps: Vec<Gap>,
+    /// First probe of the byte behind all others.
+    probed: Option<SeenSegment>,
     /// RTT between the capture and the other side.
     pub(super) answers: Rtts,
     /// Timestamps of this side.
@@ -125,6 +128,7 @@ pub(super) struct SeenSegment {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) len: u32,
+    pub(super) is_fin: bool,
     pub(super) timestamp: Option<u32>,
     /// Lowest RTT between the capture and the sender: what passed later, the sender did not know of; 0 if unknown.
     pub(super) near_ns: u64,
@@ -142,6 +146,12 @@ impl Direction {
         self.base = Some(first);
         self.flight.begin(first);
         first
+    }
+
+    /// Returns whether payload is in flight, not only a FIN.
+    pub(super) fn has_data_in_flight(&self) -> bool {
+        let only_fin = self.fin && self.flight.bytes() == 1;
+        !self.flight.is_empty() && !only_fin
     }
 
     /// Adds up over time what held until now. `window` is the one that the other side offers.
@@ -171,11 +181,12 @@ impl Direction {
         let SeenSegment {
             at_ns, start, end, ..
         } = *passing;
-        let highest = self.flight.highest;
-        if passing.len <= 1 && start + 1 == highest && self.flight.is_empty() {
+        if self.probe(passing, closed) {
             self.counts.keep_alives += 1;
             return SegmentKind::Probe;
         }
+        self.take_probe(start);
+        let highest = self.flight.highest;
         self.counts.segments += u64::from(passing.len > 0);
         self.segment = self.segment.max(u64::from(passing.len));
         self.reports = 0;
@@ -190,10 +201,6 @@ impl Direction {
             }
             self.new_data(passing, highest.max(start), end);
             return SegmentKind::New;
-        }
-        if closed && passing.len <= 1 {
-            self.counts.keep_alives += 1;
-            return SegmentKind::Probe;
         }
         let old_end = end.min(highest);
         let passage = if self.is_in_gap(start, old_end) {

@@ -83,9 +83,9 @@ impl Handshake {
         }
     }
 
-    /// Returns the time between the first and the last SYN.
-    pub(super) fn delay_ns(&self) -> u64 {
-        self.syn_ns.map_or(0, |(first, last)| last - first)
+    /// Returns the time from the first to the last SYN, in which the handshake waited.
+    pub(super) fn wait(&self) -> Option<(u64, u64)> {
+        self.syn_ns
     }
 }
 

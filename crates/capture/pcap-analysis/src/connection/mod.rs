@@ -17,6 +17,7 @@ mod sack_history;
 mod sequence;
 mod stalls;
 mod timestamp_rtt;
+mod waits;
 
 use std::net::SocketAddr;
 
@@ -28,6 +29,7 @@ use crate::tables::{ResetRow, Tables};
 use direction::{Direction, SeenSegment, SegmentKind};
 use handshake::Handshake;
 pub use loss::LOSS_KINDS;
+use waits::Waits;
 
 /// Pause beyond which time counts as idle, ns.
 const PAUSE_NS: u64 = 1_000_000_000;
@@ -68,6 +70,7 @@ pub(crate) struct Connection {
     /// Up and down: what the client and what the server sends.
     halves: [Direction; 2],
     handshake: Handshake,
+    waits: Waits,
     passed: [[Fingerprint; COPIES]; 2],
     fingerprint_pos: usize,
     reset_by: Option<usize>,
@@ -96,6 +99,7 @@ impl Connection {
             idle_ns: 0,
             halves: Default::default(),
             handshake: Handshake::default(),
+            waits: Waits::default(),
             passed: Default::default(),
             fingerprint_pos: 0,
             reset_by: None,
@@ -241,12 +245,19 @@ impl Connection {
         }
         let [up, down] = &mut self.halves;
         self.handshake.take(side, segment, at_ns, up, down);
+        if segment.flags.contains(Flags::SYN)
+            && let Some(wait) = self.handshake.wait()
+        {
+            self.waits.add(wait);
+        }
     }
 
     /// Processes the ACK fields of a segment.
     fn on_ack(&mut self, side: usize, segment: &Segment, at_ns: u64, since_ns: u64) {
         let [from, to] = self.both(side);
+        let closed_since = from.closed_since;
         let same_window = from.offer(segment, at_ns);
+        let closure = closed_since.filter(|_| from.closed_since.is_none());
         if let Some((value, echo)) = segment.timestamps {
             from.echo.passed(value, at_ns);
             if segment.flags.contains(Flags::ACK)
@@ -256,17 +267,24 @@ impl Connection {
                 from.interval.near_rtt(sample);
             }
         }
+        if let Some(since) = closure {
+            self.waits.add((since, at_ns));
+        }
         if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) {
             return;
         }
+        let [from, to] = self.both(side);
         if let Some(window) = from.window {
             to.interval.window(window);
         }
         let rtt = to.answers.smoothed_ns().unwrap_or(0);
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
-        to.silences.on_packet(at_ns, waiting, rtt);
+        let silence = to.silences.on_packet(at_ns, waiting, rtt);
         if to.is_duplicate_ack(segment, same_window) {
             from.counts.duplicate_acks += 1;
+        }
+        if let Some(silence) = silence {
+            self.waits.add(silence);
         }
         let [_, to] = self.both(side);
         to.acknowledge(segment, at_ns, since_ns);
@@ -307,9 +325,10 @@ impl Connection {
             start,
             end,
             len: segment.len,
+            is_fin: fin,
             timestamp: segment.timestamps.map(|(value, _)| value),
         };
-        from.send(&passing, to.window == Some(0))
+        from.send(&passing, to.closed_since.is_some())
     }
 
     fn reset(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
@@ -323,6 +342,9 @@ impl Connection {
             "data"
         };
         self.halves[side].counts.resets += 1;
+        if self.reset_by.is_none() {
+            self.end_waits(at_ns);
+        }
         self.reset_by.get_or_insert(side);
         tables.resets.push(ResetRow {
             connection: self.number,
@@ -378,8 +400,24 @@ impl Connection {
             .push(loss.row(judged, self.number, side == 0, self.begin_ns, base));
     }
 
+    /// Ends what the connection waits for when it is reset, or after its last packet.
+    fn end_waits(&mut self, at_ns: u64) {
+        for half in &mut self.halves {
+            let rtt = half.answers.smoothed_ns().unwrap_or(0);
+            let waiting = half.busy_since.filter(|_| half.has_data_in_flight());
+            let closure = half.closed_since.map(|since| (since, at_ns));
+            let silence = half.silences.on_end(at_ns, waiting, rtt);
+            for wait in silence.into_iter().chain(closure) {
+                self.waits.add(wait);
+            }
+        }
+    }
+
     /// Ends the connection and appends its last rows.
     pub(crate) fn finish(mut self, tables: &mut Tables) {
+        if self.reset_by.is_none() {
+            self.end_waits(self.last_ns);
+        }
         for side in 0..2 {
             let half = &mut self.halves[side];
             let open = core::mem::take(&mut half.open);

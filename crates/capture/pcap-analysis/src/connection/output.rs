@@ -133,7 +133,7 @@ impl Connection {
             ),
             stalled_s: seconds(stalled),
             zero_window_s: seconds(closed),
-            harm_s: seconds(stalled + closed + self.handshake.delay_ns()),
+            harm_s: seconds(self.waits.total_ns()),
             losses: losses.into_iter().map(kind).sum(),
             losses_congestion: kind(Kind::Congestion),
             losses_random: kind(Kind::Random),

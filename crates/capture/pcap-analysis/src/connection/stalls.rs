@@ -18,22 +18,43 @@ pub(super) struct Stalls {
 
 impl Stalls {
     /// Notes a packet of the receiver. Data have been in flight since `waiting_since`; `rtt_ns` is the usual RTT.
-    pub(super) fn on_packet(&mut self, at_ns: u64, waiting_since: Option<u64>, rtt_ns: u64) {
+    /// Returns the time of the silence before it beyond the least length.
+    pub(super) fn on_packet(
+        &mut self,
+        at_ns: u64,
+        waiting_since: Option<u64>,
+        rtt_ns: u64,
+    ) -> Option<(u64, u64)> {
         let last = self.last_ns.replace(at_ns);
-        let Some(since) = waiting_since else {
-            return;
-        };
+        let since = waiting_since?;
         let from = last.map_or(since, |last| last.max(since));
+        self.note(from, at_ns, at_ns, rtt_ns)
+    }
+
+    /// Notes that the connection ends while data wait. A receiver of which no packet was captured is not silent.
+    pub(super) fn on_end(
+        &mut self,
+        at_ns: u64,
+        waiting_since: Option<u64>,
+        rtt_ns: u64,
+    ) -> Option<(u64, u64)> {
+        let from = waiting_since?.max(self.last_ns?);
+        // No answer ends this silence.
+        self.note(from, at_ns, u64::MAX, rtt_ns)
+    }
+
+    fn note(&mut self, from: u64, at_ns: u64, answered_ns: u64, rtt_ns: u64) -> Option<(u64, u64)> {
         let least = MIN_NS.max(2 * rtt_ns);
         let silent = at_ns.saturating_sub(from);
         if silent < least {
-            return;
+            return None;
         }
         self.total_ns += silent - least;
         if self.recent.len() == KEPT {
             self.recent.pop_front();
         }
-        self.recent.push_back((from, at_ns));
+        self.recent.push_back((from, answered_ns));
+        Some((from + least, at_ns))
     }
 
     /// Returns when the receiver was heard last.
@@ -47,5 +68,31 @@ impl Stalls {
             .iter()
             .find(|(from, until)| (from.saturating_sub(rtt_ns)..*until).contains(&at_ns))
             .map(|(_, until)| *until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_silence_counts_beyond_its_least_length_whatever_ends_it() {
+        let mut stalls = Stalls::default();
+        assert_eq!(stalls.on_packet(100 * MS, None, 20 * MS), None);
+        assert_eq!(stalls.on_packet(250 * MS, Some(90 * MS), 20 * MS), None);
+        let answered = stalls.on_packet(950 * MS, Some(90 * MS), 20 * MS);
+        assert_eq!(answered, Some((450 * MS, 950 * MS)));
+        let open = stalls.on_end(2_000 * MS, Some(1_000 * MS), 300 * MS);
+        assert_eq!(open, Some((1_600 * MS, 2_000 * MS)));
+        assert_eq!(stalls.total_ns, 900 * MS);
+        assert_eq!(stalls.end_around(1_100 * MS, 0), Some(u64::MAX));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_receiver_that_was_never_captured() {
+        let mut stalls = Stalls::default();
+        assert_eq!(stalls.on_end(9_000 * MS, Some(MS), MS), None);
     }
 }

@@ -9,7 +9,7 @@ use tcp::{Flags, Segment};
 
 use crate::made_up::{ISN, MSS, Script, TimedPacket, pcap};
 
-fn tables(packets: &[TimedPacket]) -> Tables {
+pub fn tables(packets: &[TimedPacket]) -> Tables {
     let file = pcap(packets, 101, false, true);
     let mut analysis = Analysis::new(Box::new(Cursor::new(file)), true);
     while analysis.advance(1_000) {}
@@ -17,7 +17,7 @@ fn tables(packets: &[TimedPacket]) -> Tables {
     analysis.take_tables()
 }
 
-fn only(packets: &[TimedPacket]) -> ConnectionRow {
+pub fn only(packets: &[TimedPacket]) -> ConnectionRow {
     let tables = tables(packets);
     assert_eq!(tables.connections.len(), 1);
     tables.connections.row(0)
@@ -30,7 +30,7 @@ fn losses(script: &Script) -> Vec<LossRow> {
 }
 
 /// A capture at the server: segments leave one per ms, each ACK comes 40 ms after its segment.
-fn at_server(segments: u32) -> Script {
+pub fn at_server(segments: u32) -> Script {
     let mut script = Script::default();
     script.handshake(0.1, 40.0);
     let mut events = Vec::new();

@@ -3,3 +3,4 @@
 mod captures;
 mod connections;
 mod made_up;
+mod waits;

@@ -29,6 +29,7 @@ impl Direction {
         if far_ahead {
             return;
         }
+        self.take_probe(ack);
         let before = self.flight.acked;
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
         self.counts.missed += result.uncaptured;

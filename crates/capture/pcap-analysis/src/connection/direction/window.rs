@@ -23,8 +23,10 @@ impl Direction {
             self.window_least = Some(self.window_least.map_or(bytes, |least| least.min(bytes)));
         }
         if field == 0 && !is_syn && !segment.flags.contains(Flags::RST) {
-            self.counts.zero_windows += 1;
-            self.closed_since.get_or_insert(at_ns);
+            if self.closed_since.is_none() {
+                self.counts.zero_windows += 1;
+                self.closed_since = Some(at_ns);
+            }
         } else if let Some(since) = self.closed_since.take() {
             self.closed_ns += at_ns.saturating_sub(since);
         }

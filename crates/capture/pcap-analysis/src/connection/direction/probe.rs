@@ -1,0 +1,33 @@
+//! Probe: a byte that is sent into a closed window to learn when it opens (RFC 9293 §3.8.6.1).
+//!
+//! A receiver refuses such a byte, and it is sent anew with the data behind it. So it counts as data only where the
+//! receiver has taken it.
+
+use super::{Direction, SeenSegment};
+
+impl Direction {
+    /// Takes a segment that may be a probe; returns whether it is. `closed`: the other side's window is closed.
+    pub(super) fn probe(&mut self, passing: &SeenSegment, closed: bool) -> bool {
+        let highest = self.flight.highest;
+        if passing.len > 1 || passing.is_fin {
+            return false;
+        }
+        let keeps_alive = passing.start + 1 == highest && self.flight.is_empty();
+        let refused = closed && passing.len == 1 && passing.start <= highest;
+        if refused && passing.start == highest {
+            self.probed.get_or_insert(*passing);
+        }
+        keeps_alive || refused
+    }
+
+    /// Counts the byte of the last probes as data if something behind it has passed or was acknowledged.
+    pub(super) fn take_probe(&mut self, beyond: u64) {
+        let Some(probed) = self.probed.take_if(|probed| probed.start < beyond) else {
+            return;
+        };
+        if probed.end <= beyond && probed.start == self.flight.highest {
+            self.counts.segments += 1;
+            self.new_data(&probed, probed.start, probed.end);
+        }
+    }
+}
