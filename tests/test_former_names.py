@@ -1,12 +1,19 @@
-"""Former names of options and commands: they work, with one line that names those of today."""
+"""Former names of options, commands and fields: they work, with one line that names those of today."""
 
 from __future__ import annotations
+
+import pickle
+from pathlib import Path
 
 import click
 import pytest
 
+from celltcp._core import CelltcpError
 from celltcp.cli import celltcp as commands
 from celltcp.cli.former_names import COMMANDS, OPTIONS
+from celltcp.deprecation import warn_deprecated
+from celltcp.scenarios.ccas import chosen, through
+from celltcp.scenarios.scenarios import load_scenario, scenario_names
 from conftest import Celltcp
 
 
@@ -77,3 +84,64 @@ def test_a_former_command_works_with_a_warning(celltcp: Celltcp) -> None:
 def test_a_schema_is_that_of_the_command_of_today(celltcp: Celltcp) -> None:
     former = celltcp("pcap", "judge", "--json-schema")
     assert former.stdout == celltcp("pcap", "validate", "--json-schema").stdout
+
+
+_FORMER = """duration = "1s"
+[path]
+queue = { kind = "threshold", mark_above = "40kB" }
+cross = [{ rate = "1Mbit/s" }]
+"""
+
+
+def test_fields_of_a_file_by_former_names_are_read_with_a_line_each(
+    celltcp: Celltcp, tmp_path: Path
+) -> None:
+    (tmp_path / "old.toml").write_text(_FORMER)
+    done = celltcp("run", "old.toml", "--cca", "cubic", "--set", "path.cross.0.rate=2Mbit/s", "-q")
+    assert done.returncode == 0
+    assert sorted(done.stderr.splitlines()) == [
+        "warning: old.toml:3: path.queue.mark_above: deprecated; use path.queue.ecn_threshold",
+        "warning: old.toml:4: path.cross: deprecated; use path.cross_traffic",
+        "warning: override path.cross.0.rate=2Mbit/s: path.cross: deprecated; use path.cross_traffic",
+    ]
+
+
+def test_printed_scenarios_have_the_present_names(tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    file.write_text(_FORMER)
+    loaded = load_scenario(file)
+    assert len(loaded.deprecations) == 2
+    assert "cross = " not in loaded.to_toml()
+    again = pickle.loads(pickle.dumps(loaded))
+    assert again.deprecations == []
+    assert again.hash == loaded.hash
+
+
+def test_changes_by_former_names_are_those_by_present_names(caplog: pytest.LogCaptureFixture) -> None:
+    warn_deprecated.cache_clear()
+    former = load_scenario("drive", changes={"path.cross": [{"rate": "3Mbit/s"}]})
+    assert "path.cross: deprecated; use path.cross_traffic" in caplog.text
+    caplog.clear()
+    present = load_scenario("drive", changes={"path.cross_traffic": [{"rate": "3Mbit/s"}]})
+    assert caplog.text == ""
+    assert former.hash == present.hash
+    with pytest.raises(CelltcpError, match=r"given as eln, too; allowed: eln alone"):
+        load_scenario("drive", changes={"tcp": {"eln": True, "loss_notices": True}})
+
+
+def test_settings_of_middleboxes_by_former_names_are_printed_by_present_names(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    warn_deprecated.cache_clear()
+    assert through(["cubic"], "reset-tracker:hold=3s") == ["cubic@reset-tracker:discard_time=3s"]
+    assert chosen("cubic@as:piggyback=5ms", []) == ["cubic@as:max_ack_wait=5ms"]
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "warning: reset-tracker:hold=3s: hold: deprecated; use discard_time",
+        "warning: as:piggyback=5ms: piggyback: deprecated; use max_ack_wait",
+    ]
+
+
+def test_built_in_scenarios_have_the_present_names() -> None:
+    for name in scenario_names():
+        assert load_scenario(name).deprecations == []

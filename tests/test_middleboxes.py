@@ -46,7 +46,7 @@ def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
         ("es:reserve=1", "cubic", "reserve: 1 is out of range; allowed: 2 to 1000"),
         ("es", "cubic@split", "names a middlebox already"),
         ("as:option_kind=8", "cubic", "option_kind: 8 is taken or reserved; allowed: 253, 254"),
-        ("es:piggyback=5ms", "cubic", 'piggyback: 5ms is set, but this is only for "as"'),
+        ("es:max_ack_wait=5ms", "cubic", 'max_ack_wait: 5ms is set, but this is only for "as"'),
         (
             "as:at=node-1@as:option_kind=254",
             "cubic",
@@ -197,7 +197,7 @@ def test_explicit_loss_notification_keeps_the_window() -> None:
     lossy = {**PATH, "path.loss": "0.01", "flows.0.workload": "{ kind = 'bulk', bytes = '3MB' }"}
     plain, told, deaf = (
         through_box(box, {**lossy, **more}).flows.iloc[0]
-        for box, more in (("none", {}), ("eln", {}), ("eln", {"tcp.loss_notices": "false"}))
+        for box, more in (("none", {}), ("eln", {}), ("eln", {"tcp.eln": "false"}))
     )
     assert told["completion_s"] < 0.6 * plain["completion_s"]
     assert deaf["completion_s"] == plain["completion_s"]

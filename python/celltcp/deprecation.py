@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Iterable
+
+
+def warn_of_each(texts: Iterable[str]) -> None:
+    """Prints warnings on standard error, each once in a process."""
+    for text in texts:
+        warn_deprecated(text)
 
 
 @functools.cache

@@ -38,7 +38,7 @@ log = true
 rlc = {rlc}
 downlink.margin = "{margin}"
 uplink = {{ sinr = "20dB", access = "configured" }}
-ues = [{{ sinr = "{sinr}dB", cross = {cross} }}]
+ues = [{{ sinr = "{sinr}dB", cross_traffic = {cross} }}]
 """
 AM = '{ mode = "am", status = "alone" }'
 UM = '{ mode = "um" }'

@@ -263,18 +263,18 @@ def test_a_transfer_that_stops_is_complete_when_its_last_byte_has_arrived(linux:
     assert row["goodput_mbps"] > 15
 
 
-@pytest.mark.parametrize("how", ["context", "kernel"])
-def test_congestion_controls_switch_on_live_connections(linux: Engine, how: str) -> None:
+@pytest.mark.parametrize("mode", ["context", "kernel"])
+def test_congestion_controls_switch_on_live_connections(linux: Engine, mode: str) -> None:
     switch = [
         "duration=20s",
         "path.buffer=5bdp",
-        f'flows.0.switch=[{{at="10s",to="bbr",how="{how}"}}]',
+        f'flows.0.switch=[{{at="10s",to="bbr",mode="{mode}"}}]',
     ]
     loaded = load_scenario("steady-20-68", changes=switch)
     tables = run_jobs(jobs_for(loaded, ["cubic"], 1, 1, linux), workers=1)
     told = [row["detail"] for row in tables["events"].to_pylist() if row["kind"] == "switch"]
     assert len(told) == 1
-    assert told[0].startswith(f"bbr {how}")
+    assert told[0].startswith(f"bbr {mode}")
     after = [row["goodput_mbps"] for row in tables["slots"].to_pylist() if row["t_s"] >= 10.5]
     assert sum(after) / len(after) > 15
     last = [row["rtt_mean_ms"] for row in tables["slots"].to_pylist() if row["t_s"] >= 18]

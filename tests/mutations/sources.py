@@ -32,7 +32,7 @@ _OTHERS = (
     'flows.0.workload = { kind = "page", object = "5kB", depth = 2, multiplexed = true }',
     'flows.0.workload = { kind = "frames", size = "4kB", interval = "20ms", deadline = "100ms" }',
     'flows.0.workload = { kind = "sequence", size = { kind = "pareto", shape = 1.2, scale = "4kB" } }',
-    'flows.0.switch = [{ at = "1s", to = "bbr", how = "context" }]',
+    'flows.0.switch = [{ at = "1s", to = "bbr", mode = "context" }]',
 )
 
 

@@ -56,6 +56,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::middlebox_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineups, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::mixes_with_middleboxes, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        catalogue::former_middlebox_settings,
+        module
+    )?)?;
     module.add_function(wrap_pyfunction!(catalogue::lineup_parts, module)?)?;
     module.add_function(wrap_pyfunction!(digests::file_digest, module)?)?;
     module.add_function(wrap_pyfunction!(digests::sealed_text, module)?)?;

@@ -109,7 +109,7 @@ def many_cells(count: int, seconds: float = GROWTH_S) -> str:
         for number in range(UES_PER_CELL):
             east, north = (150, 200, -150, -200, 250)[number], (100, -150, 200, -100, 0)[number]
             name = 'name = "phone"\n' if not ues else ""
-            cross = 'cross = [{ rate = "1Mbit/s" }]\n' if ues else ""
+            cross = 'cross_traffic = [{ rate = "1Mbit/s" }]\n' if ues else ""
             place = f'position = {{ x = "{x + east}m", y = "{y + north}m" }}\n'
             ues.append(f"[[radio.ues]]\n{name}{place}{cross}")
     return "".join(lines + ues)

@@ -91,7 +91,7 @@ def is_steady(scenario: Scenario) -> bool:
         and all("rate" in hop["rate"] for hop in hops)
         and not described["links"]
         and not path["uplink_loss"]
-        and not any(link["loss"] or link["jitter"] or link["cross"] for link in (path, *hops))
+        and not any(link["loss"] or link["jitter"] or link["cross_traffic"] for link in (path, *hops))
     )
 
 

@@ -52,7 +52,7 @@ TRAITS: dict[str, Callable[[_Path], bool]] = {
     "jitter": _path(lambda path: bool(path.get("jitter")) and not path["jitter"].get("reorder")),
     "reordering": _path(lambda path: bool((path.get("jitter") or {}).get("reorder"))),
     "MTU": _path(lambda path: path["mtu"] != "1500B"),
-    "cross-traffic": _path(lambda path: bool(path["cross"])),
+    "cross-traffic": _path(lambda path: bool(path["cross_traffic"])),
     "receive window capped": _tcp("receive_window_max", None),
     "receive buffer": _tcp("receive_buffer_max", "6MiB"),
     "send buffer": _tcp("send_buffer_max", "4MiB"),

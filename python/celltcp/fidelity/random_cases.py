@@ -84,7 +84,7 @@ def _link(draw: Random) -> list[str]:
     changes += _sometimes(draw, 0.2, lambda: _mtu(draw))
     changes += _sometimes(draw, 0.2, lambda: [f"path.wired.0.rate={_log(draw, 5, 2_000):.0f}Mbit/s"])
     changes += _sometimes(draw, 0.1, lambda: [f"path.wired.0.buffer={_buffer(draw)}"])
-    changes += _sometimes(draw, 0.15, lambda: [f"path.cross={_cross(draw, rate)}"])
+    changes += _sometimes(draw, 0.15, lambda: [f"path.cross_traffic={_cross(draw, rate)}"])
     return changes
 
 

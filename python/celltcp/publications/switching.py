@@ -59,7 +59,7 @@ def combination(replay: PaperRun, place: Condition, quantity: str, here: Measure
         return replace(result, measured=Measured(here.comparison, {SELECTION: here.ran[first]}))
     starts = dict(zip(phases, _starts(way, phases), strict=True))
     switches = ", ".join(
-        f'{{ at = "{starts[later]:g}s", to = "{here.ran[best[later]]}", how = "context" }}'
+        f'{{ at = "{starts[later]:g}s", to = "{here.ran[best[later]]}", mode = "context" }}'
         for earlier, later in pairwise(phases)
         if best[later] != best[earlier]
     )

@@ -20,7 +20,13 @@ _FIELDS = ("trace", "ns2", "fcd", "phone_log")
 
 
 def read_scenario(
-    text: str, origin: str, directory: Path, overrides: Sequence[str] = (), *, beside: Path = LIBRARY
+    text: str,
+    origin: str,
+    directory: Path,
+    overrides: Sequence[str] = (),
+    *,
+    beside: Path = LIBRARY,
+    is_stored: bool = False,
 ) -> Scenario:
     """Reads a scenario; a file that is not in its folder may be one of the library.
 
@@ -30,6 +36,7 @@ def read_scenario(
         directory: folder from which its files count.
         overrides: fields to override, as `"field=value"`.
         beside: folder of the library in which a file is that is not in `directory`.
+        is_stored: whether it is that of results, whose former names are nobody's to change.
 
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
@@ -40,10 +47,20 @@ def read_scenario(
         if not (directory / name).is_file() and (beside / name).is_file()
     ]
     scenario = Scenario.from_toml(text, origin, str(directory), [*whole, *overrides])
+    if not is_stored:
+        warn_of_former_names(scenario)
     # An override may be of a table with such a field. Most scenarios name no file, and to print one
     # takes longer than to read it.
     named = any(field in each for each in (text, *overrides) for field in _FIELDS)
     return _shortened(scenario) if named else scenario
+
+
+def warn_of_former_names(scenario: Scenario) -> None:
+    """Warns of each field and word that a scenario was given by a former name."""
+    if former := scenario.deprecations:
+        from celltcp.deprecation import warn_of_each
+
+        warn_of_each(former)
 
 
 def _shortened(scenario: Scenario) -> Scenario:

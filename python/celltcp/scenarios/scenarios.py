@@ -13,7 +13,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
+from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
 
 #: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
 TRACE_ENDINGS = (".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi")
@@ -103,7 +103,11 @@ def load_scenario(
     if isinstance(what, Scenario):
         if uplink is not None:
             overrides.append(f"path.up.trace={Path(uplink).resolve()}")
-        return what.with_changes(overrides) if overrides else what
+        if not overrides:
+            return what
+        changed = what.with_changes(overrides)
+        warn_of_former_names(changed)
+        return changed
     name = str(what)
     if is_trace(name):
         _must_exist(name)
@@ -113,7 +117,9 @@ def load_scenario(
         if name.endswith(".gz"):
             # A packed trace is called as the plain one is.
             overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
-        return Scenario.of_trace(str(Path(name).resolve()), up, overrides)
+        scenario = Scenario.of_trace(str(Path(name).resolve()), up, overrides)
+        warn_of_former_names(scenario)
+        return scenario
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")
     built_in, _, variant = name.partition("@")

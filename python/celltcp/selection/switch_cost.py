@@ -134,7 +134,7 @@ def replay_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> li
         if change.unmeasured or change.replay in jobs or engine.name != "native":
             continue
         switches = ", ".join(
-            f'{{at = "{at}ns", to = "{to}", how = "{how}"}}' for at, to, how in change.earlier
+            f'{{at = "{at}ns", to = "{to}", mode = "{how}"}}' for at, to, how in change.earlier
         )
         # A slot more than what is looked at, which begins and ends with slots, as runs do.
         slot_ns = round(source.scenario.slot_s * 1e9)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::{FieldError, Location, Node};
+use crate::{Deprecation, FieldError, Location, Node, Renamed};
 
 /// Error of a configuration, on one line: place, field, and what is allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,6 +32,8 @@ pub struct Document {
     file: String,
     /// Overrides, counted by [`Location::Override`].
     overrides: Vec<String>,
+    /// Uses of former names.
+    deprecations: Vec<Deprecation>,
     /// The values.
     tree: Node,
 }
@@ -54,22 +56,51 @@ impl Document {
         Self {
             file: file.to_owned(),
             overrides: Vec::new(),
+            deprecations: Vec::new(),
             tree,
         }
     }
 
-    /// Changes the tree with `change`, which gets the origin of the values that the override `assignment` sets.
+    /// Changes the tree with `change`, which gets the origin of the values that the override `assignment` sets, and
+    /// returns the former names in it.
     ///
     /// # Errors
     /// The fault that `change` reports, with the override as its place.
     pub fn change(
         &mut self,
         assignment: &str,
-        change: impl FnOnce(&mut Node, Location) -> Result<(), FieldError>,
+        change: impl FnOnce(&mut Node, Location) -> Result<Vec<Deprecation>, FieldError>,
     ) -> Result<(), ConfigError> {
         let origin = Location::Override(self.overrides.len());
         self.overrides.push(assignment.to_owned());
-        change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))
+        let former =
+            change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))?;
+        self.deprecations.extend(former);
+        Ok(())
+    }
+
+    /// Returns the document with the present names of fields and words that have been renamed.
+    ///
+    /// # Errors
+    /// A field is given by both names.
+    pub fn updated(mut self, renamed: &Renamed) -> Result<Self, ConfigError> {
+        match renamed.update(&mut self.tree) {
+            Ok(former) => {
+                self.deprecations.extend(former);
+                Ok(self)
+            }
+            Err(problem) => Err(self.error_at(problem.origin, problem.wrong)),
+        }
+    }
+
+    /// Returns a warning for each use of a former name.
+    pub fn deprecations(&self) -> Vec<String> {
+        let each = self.deprecations.iter();
+        each.map(|former| {
+            self.error_at(former.origin, former.hint.clone())
+                .to_string()
+        })
+        .collect()
     }
 
     /// Reads the configuration.
@@ -116,6 +147,12 @@ impl Source {
             Some(document) => document.error(wrong),
             None => Document::new(Node::empty(Location::Whole), otherwise).error(wrong),
         }
+    }
+
+    /// Returns a warning for each use of a former name in the document.
+    pub fn deprecations(&self) -> Vec<String> {
+        let document = self.0.as_ref();
+        document.map_or_else(Vec::new, |document| document.deprecations())
     }
 }
 

@@ -80,7 +80,7 @@ impl Simulation {
             },
             config: TcpConfig {
                 far_ack_kind: scenario.far_ack_kind(),
-                eln: scenario.loss_notices(),
+                eln: scenario.has_eln(),
                 ..TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu())
             },
             seed,

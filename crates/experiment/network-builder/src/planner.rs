@@ -95,7 +95,7 @@ impl Builder<'_> {
                 policer: hop.policer.as_ref().filter(|_| link == Direction::Down),
                 jitter: hop.jitter.as_ref(),
                 cross: if link == Direction::Down {
-                    &hop.cross
+                    &hop.cross_traffic
                 } else {
                     &[]
                 },
@@ -119,7 +119,7 @@ impl Builder<'_> {
                 blackouts: &path.blackouts,
                 policer: path.policer.as_ref(),
                 jitter: path.jitter.as_ref(),
-                cross: &path.cross,
+                cross: &path.cross_traffic,
             },
         )?;
         let up = self.link(
@@ -192,7 +192,7 @@ impl Builder<'_> {
                     .filter(|_| direction == Direction::Down),
                 jitter: link.jitter.as_ref(),
                 cross: if direction == Direction::Down {
-                    &link.cross
+                    &link.cross_traffic
                 } else {
                     &[]
                 },

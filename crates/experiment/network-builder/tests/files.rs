@@ -51,7 +51,7 @@ fn every_distribution_makes_cross_traffic() {
         "{ kind = \"normal\", mean = \"1s\", sd = \"100ms\" }",
         "{ kind = \"logistic\", location = \"1s\", scale = \"100ms\" }",
     ] {
-        let text = format!("[[path.cross]]\non = {times}\noff = {times}");
+        let text = format!("[[path.cross_traffic]]\non = {times}\noff = {times}");
         let scenario = Scenario::from_toml(&text, "good.toml", &[]).unwrap();
         let plan = Plan::new(&scenario, &Traces::default(), 1).unwrap();
         assert!(net::Network::new(&plan.topology, 1).is_ok(), "{times}");

@@ -65,9 +65,9 @@ impl Scenario {
     }
 
     /// Returns whether servers understand explicit loss notifications, and there are any.
-    pub fn loss_notices(&self) -> bool {
+    pub fn has_eln(&self) -> bool {
         let mut kinds = self.path.middleboxes.iter().map(|middlebox| middlebox.kind);
-        kinds.any(|kind| kind == middlebox::Kind::Eln) && self.tcp.loss_notices != Some(false)
+        kinds.any(|kind| kind == middlebox::Kind::Eln) && self.tcp.eln != Some(false)
     }
 
     /// Returns the congestion controls of the flows and their changes.
@@ -78,7 +78,7 @@ impl Scenario {
                 at: Instant::ZERO + switch.at,
                 flow,
                 to: switch.to.clone(),
-                mode: switch.how,
+                mode: switch.mode,
             })
         });
         let first = self.flows.iter().map(|flow| flow.cca.clone());

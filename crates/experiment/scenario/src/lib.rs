@@ -5,6 +5,7 @@ mod expand;
 mod model;
 mod randomness;
 mod read;
+mod renamed;
 mod schema;
 mod validate;
 

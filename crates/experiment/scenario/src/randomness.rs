@@ -28,10 +28,10 @@ impl Scenario {
             .chain([&path.jitter]);
         let ues = || self.radio.iter().flat_map(|radio| &radio.ues);
         let cross = hops()
-            .map(|hop| &hop.cross)
-            .chain(self.links.iter().map(|link| &link.cross))
-            .chain(ues().map(|ue| &ue.cross))
-            .chain([&path.cross]);
+            .map(|hop| &hop.cross_traffic)
+            .chain(self.links.iter().map(|link| &link.cross_traffic))
+            .chain(ues().map(|ue| &ue.cross_traffic))
+            .chain([&path.cross_traffic]);
         let radio = |is_random: fn(&Radio) -> bool| self.radio.as_ref().is_some_and(is_random);
         let placed = ues().any(Ue::has_position);
         let mut queues = hops()
@@ -64,7 +64,7 @@ impl Scenario {
             ),
             (
                 "line of sight",
-                placed && radio(|radio| radio.propagation.sight == LosModel::Probable),
+                placed && radio(|radio| radio.propagation.los == LosModel::Probable),
             ),
             ("block errors", self.radio.is_some()),
             ("start jitter", !self.variation.start_jitter.is_zero()),

@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::model::Scenario;
+use crate::renamed::RENAMED;
 
 impl Scenario {
     /// Returns all fields as a JSON value, in the order of their definition.
@@ -25,10 +26,11 @@ impl Scenario {
     }
 
     /// Returns the first 16 hexadecimal digits of the SHA-256 of the JSON without name, description and limits. It is equal
-    /// for scenarios that run alike. A field that flows got later counts only if it has been set, so that hashes from before
-    /// it still hold.
+    /// for scenarios that run alike. A field that flows got later counts only if it has been set, and renamed ones by their
+    /// former names, so that hashes from before still hold.
     pub fn hash(&self) -> String {
         let mut value = self.to_value();
+        RENAMED.revert(&mut value);
         let flows = value["flows"].as_array_mut().into_iter().flatten();
         for flow in flows.filter_map(|flow| flow.as_object_mut()) {
             if flow["opens"] == "to" {

@@ -25,7 +25,7 @@ impl ResetTracker {
     /// Creates the middlebox; `mobiles` are the hosts behind the wireless link.
     pub fn new(settings: &Middlebox, mobiles: Vec<HostId>) -> Self {
         Self {
-            discard_time: settings.hold(),
+            discard_time: settings.discard_time(),
             mobiles,
             reset: HashMap::new(),
         }

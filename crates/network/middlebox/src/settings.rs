@@ -2,7 +2,7 @@
 
 use core::fmt::Display;
 
-use config::{FieldError, count, only_for, positive, refuse, table, within};
+use config::{FieldError, RenamedKey, count, only_for, positive, refuse, table, within};
 use net::LinkSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ table! {
         /// receiver exceeds its RTT before the sender is frozen, or data is acknowledged in advance. Unset: 150ms.
         pub freeze_after: Option<Duration>,
         /// Of "as": time that a far acknowledgement waits for another ACK to go with; unset: 10ms.
-        pub piggyback: Option<Duration>,
+        pub max_ack_wait: Option<Duration>,
         /// Of "as": kind of the TCP option, 253 or 254 (RFC 4727); unset: 253.
         pub option_kind: Option<u8>,
         /// Of "mtcp-plus" and "freeze": time before an interruption of the access link at which the sender is frozen;
@@ -150,11 +150,14 @@ table! {
         pub interruption: Option<Duration>,
         /// Of "reset-tracker": time after a RST of the phone in which data of its connection is discarded; unset: 5s.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub hold: Option<Duration>,
+        pub discard_time: Option<Duration>,
     }
 }
 
 impl Middlebox {
+    /// Former and present names of fields.
+    pub const RENAMED: &[RenamedKey] = &[("hold", "discard_time"), ("piggyback", "max_ack_wait")];
+
     /// Bytes that ES-TCP keeps back unless `reserve` says otherwise.
     const RESERVE: u32 = 2;
     /// Time after which ES-TCP freezes the sender unless `freeze_after` says otherwise. The sender's time-out is at
@@ -162,16 +165,16 @@ impl Middlebox {
     /// the data has come, even if the ACK needs the other half of the RTT; the rest allows for a longer RTT.
     const FREEZE_AFTER: Duration = Duration::from_millis(150);
 
-    /// Time that AS-TCP's far acknowledgements wait unless `piggyback` says otherwise: a quarter of Linux' shortest
+    /// Time that AS-TCP's far acknowledgements wait unless `max_ack_wait` says otherwise: a quarter of Linux' shortest
     /// delayed ACK, so that many ACKs share one and none is late by much.
-    const PIGGYBACK: Duration = Duration::from_millis(10);
+    const MAX_ACK_WAIT: Duration = Duration::from_millis(10);
     /// Time between warning and interruption unless `warning` says otherwise: about an RTT, as Freeze-TCP advises.
     const WARNING: Duration = Duration::from_millis(100);
     /// Shortest interruption unless `interruption` says otherwise: half of Linux' shortest time-out, so that an
     /// interruption that brings a time-out about is one.
     const INTERRUPTION: Duration = Duration::from_millis(100);
-    /// Time that a reset tracker discards data unless `hold` says otherwise: "a few seconds" (Kim 2016, section 4.5).
-    const HOLD: Duration = Duration::from_secs(5);
+    /// Time that a reset tracker discards data unless `discard_time` says otherwise: "a few seconds" (Kim 2016, section 4.5).
+    const DISCARD_TIME: Duration = Duration::from_secs(5);
     /// Option kinds that nobody else has (RFC 4727 §2.2).
     const OPTION_KINDS: [u8; 2] = [253, 254];
 
@@ -205,8 +208,8 @@ impl Middlebox {
 
     /// Checks the fields that only some kinds have.
     fn check_fields_of_kinds(&self) -> Result<(), FieldError> {
-        if let Some(hold) = self.of("hold", self.hold, &[Kind::ResetTracker])? {
-            positive("hold", hold)?;
+        if let Some(time) = self.of("discard_time", self.discard_time, &[Kind::ResetTracker])? {
+            positive("discard_time", time)?;
         }
         if let Some(reserve) = self.of("reserve", self.reserve, &[Kind::Es, Kind::As])? {
             count("reserve", reserve, 2, 1_000)?;
@@ -216,8 +219,8 @@ impl Middlebox {
             positive("freeze_after", after)?;
         }
         let second = Duration::from_secs(1);
-        if let Some(piggyback) = self.of("piggyback", self.piggyback, &[Kind::As])? {
-            within("piggyback", piggyback, Duration::ZERO, second)?;
+        if let Some(wait) = self.of("max_ack_wait", self.max_ack_wait, &[Kind::As])? {
+            within("max_ack_wait", wait, Duration::ZERO, second)?;
         }
         if let Some(kind) = self.of("option_kind", self.option_kind, &[Kind::As])?
             && !Self::OPTION_KINDS.contains(&kind)
@@ -266,8 +269,8 @@ impl Middlebox {
     }
 
     /// Returns the time that far acknowledgements wait for another ACK.
-    pub(crate) fn piggyback(&self) -> Duration {
-        self.piggyback.unwrap_or(Self::PIGGYBACK)
+    pub(crate) fn max_ack_wait(&self) -> Duration {
+        self.max_ack_wait.unwrap_or(Self::MAX_ACK_WAIT)
     }
 
     /// Returns the name of the node. The base station is the last node before the access link.
@@ -279,8 +282,8 @@ impl Middlebox {
     }
 
     /// Returns the time that a reset tracker discards data.
-    pub(crate) fn hold(&self) -> Duration {
-        self.hold.unwrap_or(Self::HOLD)
+    pub(crate) fn discard_time(&self) -> Duration {
+        self.discard_time.unwrap_or(Self::DISCARD_TIME)
     }
 
     /// Returns the bytes that ES-TCP keeps back.

@@ -61,6 +61,6 @@ def loaded(rng: np.random.Generator) -> str:
 [[radio.ues]]
 name = "neighbour"
 sinr = "{rng.uniform(3, 20):.1f}dB"
-cross = [{{ rate = "{log_uniform(rng, 3, 25):.1f}Mbit/s", {when} }}]
+cross_traffic = [{{ rate = "{log_uniform(rng, 3, 25):.1f}Mbit/s", {when} }}]
 """
     return _radio(rng, f'"{rng.uniform(4, 20):.1f}dB"', other)

@@ -39,11 +39,11 @@ fn overrides() {
     let sources = [
         "path.buffer=2bdp",
         "path.down={ steps = [{ at = \"0s\", rate = \"5Mbit/s\" }, { at = \"2s\", rate = \"1Mbit/s\" }] }",
-        "path.cross=[{ rate = \"3Mbit/s\", on = { kind = \"pareto\", shape = 1.2, scale = \"1s\" }, off = \"1s\" }]",
+        "path.cross_traffic=[{ rate = \"3Mbit/s\", on = { kind = \"pareto\", shape = 1.2, scale = \"1s\" }, off = \"1s\" }]",
         "path.queue={ kind = \"pie\", target = \"20ms\", update = \"15ms\" }",
         "flows.0.cca=cubic:beta=0.8\nflows.0.count=3",
         "flows.0.workload={ kind = \"page\", object = \"5kB\", depth = 2, multiplexed = true }",
-        "flows.0.switch=[{ at = \"1s\", to = \"bbr\", how = \"context\" }]",
+        "flows.0.switch=[{ at = \"1s\", to = \"bbr\", mode = \"context\" }]",
         "radio.ues.0.count=3\nradio.bandwidth=10MHz\nradio.drx.long_cycle=40ms",
         "duration=10s\nslot=50ms\nsamples=10ms",
         "path.middleboxes.0.kind=split-host\npath.middleboxes.0.at=gateway",

@@ -99,12 +99,12 @@ fn refuse_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
 }
 
 /// Refuses explicit loss notifications for servers that are to understand them, as Linux does not.
-fn refuse_loss_notices(scenario: &Scenario) -> Result<(), KernelError> {
-    if !scenario.loss_notices() {
+fn refuse_eln(scenario: &Scenario) -> Result<(), KernelError> {
+    if !scenario.has_eln() {
         return Ok(());
     }
     let reason = "path.middleboxes: \"eln\" needs servers that understand its notifications, and Linux does not; allowed \
-                  on the kernel engine: \"snoop\", or tcp.loss_notices = false, with which they have no effect";
+                  on the kernel engine: \"snoop\", or tcp.eln = false, with which they have no effect";
     Err(KernelError::Failed(reason.to_owned()))
 }
 
@@ -137,7 +137,7 @@ impl KernelRun {
         options: &Options,
     ) -> Result<Self, KernelError> {
         refuse_far_acks(scenario)?;
-        refuse_loss_notices(scenario)?;
+        refuse_eln(scenario)?;
         let here = std::env::current_dir().map_err(KernelError::Start)?;
         let absolute = |file: &Path| here.join(file).to_string_lossy().into_owned();
         let processor = Processor::take();

@@ -46,7 +46,7 @@ fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io:
     let switches = flow.switch.iter().map(|switch| GuestSwitch {
         at_ns: switch.at.as_nanos(),
         to: guest_cca(&switch.to),
-        how: switch.how,
+        how: switch.mode,
     });
     Ok(GuestFlow {
         name: flow.name.clone(),

@@ -16,7 +16,7 @@ fn marked(queue: &str, flow: &[&str]) -> Tables {
 #[test]
 fn dctcp_keeps_the_queue_near_the_threshold() {
     let tables = marked(
-        "{kind=\"threshold\",mark_above=\"80kB\"}",
+        "{kind=\"threshold\",ecn_threshold=\"80kB\"}",
         &["flows.0.cca=dctcp"],
     );
     let steady = tables.slots.t_s.iter().zip(&tables.slots.rtt_mean_ms);

@@ -42,7 +42,7 @@ const ROAD: &str = r#"
     name = "standing"
     count = 2
     position = { x = "500m", y = "50m" }
-    cross = [{ rate = "2Mbit/s" }]
+    cross_traffic = [{ rate = "2Mbit/s" }]
 "#;
 
 fn with(text: &str, cca: &str, changes: &[&str], seed: u64) -> Tables {
@@ -283,7 +283,7 @@ fn acknowledgements_pass_while_a_blocked_downlink_is_full() {
 /// checker compares with counts that, whoever schedules and whoever shares the cell.
 #[test]
 fn goodput_keeps_to_the_capacity_with_reports_of_sub_bands() {
-    let two = "radio.ues=[{ name = 'phone', sinr = '12dB' }, { name = 'car', sinr = '6dB', cross = [{ rate = '5Mbit/s' }] }]";
+    let two = "radio.ues=[{ name = 'phone', sinr = '12dB' }, { name = 'car', sinr = '6dB', cross_traffic = [{ rate = '5Mbit/s' }] }]";
     for scheduler in ["proportional-fair", "round-robin", "max-rate"] {
         for rate in ["mean", "weakest"] {
             let changes = [

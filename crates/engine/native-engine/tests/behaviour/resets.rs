@@ -76,8 +76,8 @@ fn a_tracker_keeps_late_data_off_the_air_and_touches_no_other_connection() {
 /// With a short time, data that is still on the wire passes.
 #[test]
 fn the_tracker_forgets_a_connection_after_its_time() {
-    let long = downloads("{ kind = 'reset-tracker', hold = '5s' }");
-    let short = downloads("{ kind = 'reset-tracker', hold = '1us' }");
+    let long = downloads("{ kind = 'reset-tracker', discard_time = '5s' }");
+    let short = downloads("{ kind = 'reset-tracker', discard_time = '1us' }");
     let spared = |tables: &Tables| sum(tables, &tables.flows.spared_bytes, "video");
     assert!(spared(&short) < spared(&long));
 }

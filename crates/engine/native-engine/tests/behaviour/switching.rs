@@ -23,10 +23,10 @@ fn after_five_seconds(tables: &Tables, what: &str) -> (f64, u32) {
     (mean, *widest.expect("there are slots"))
 }
 
-fn switched(from: &str, to: Option<&str>, how: &str, seed: u64) -> Tables {
+fn switched(from: &str, to: Option<&str>, mode: &str, seed: u64) -> Tables {
     let mut overrides = vec!["duration=15s".to_owned(), format!("flows.0.cca={from}")];
     overrides
-        .extend(to.map(|to| format!("flows.0.switch=[{{at=\"5s\",to=\"{to}\",how=\"{how}\"}}]")));
+        .extend(to.map(|to| format!("flows.0.switch=[{{at=\"5s\",to=\"{to}\",mode=\"{mode}\"}}]")));
     let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
     run(&scenario("steady-20-68", &overrides), seed)
 }
@@ -42,17 +42,17 @@ fn pairs_go_on(distances: Range<usize>, turn: usize) {
     let ccas = CCAS.map(|cca| cca.name);
     for (place, (from, of_from)) in ccas.iter().zip(&*ALONE).enumerate() {
         for distance in distances.clone() {
-            let how = ["context", "kernel"][(place + distance + turn) % 2];
+            let mode = ["context", "kernel"][(place + distance + turn) % 2];
             let other = (place + distance) % ccas.len();
             let (to, of_to) = (ccas[other], ALONE[other]);
-            let what = format!("{from} to {to} by {how}");
-            let tables = switched(from, Some(to), how, 1);
+            let what = format!("{from} to {to} by {mode}");
+            let tables = switched(from, Some(to), mode, 1);
             let (mean, widest) = after_five_seconds(&tables, &what);
             let better = of_from.max(of_to);
             if mean <= better / 2.0 {
                 // Some draw lots (CDG backs off at random): one run of them is not the rule.
                 let others = [2, 3]
-                    .map(|seed| after_five_seconds(&switched(from, Some(to), how, seed), &what).0);
+                    .map(|seed| after_five_seconds(&switched(from, Some(to), mode, seed), &what).0);
                 let mean = (mean + others[0] + others[1]) / 3.0;
                 assert!(mean > better / 2.0, "{what}: {mean} of {better} Mbit/s");
             }
@@ -64,7 +64,7 @@ fn pairs_go_on(distances: Range<usize>, turn: usize) {
                 .map(|(_, detail)| detail)
                 .collect();
             assert!(
-                matches!(details[..], [detail] if detail.starts_with(&format!("{to} {how}"))),
+                matches!(details[..], [detail] if detail.starts_with(&format!("{to} {mode}"))),
                 "{details:?}"
             );
         }
@@ -98,8 +98,8 @@ fn any_congestion_control_takes_over_from_far_ones() {
 /// The modelled window would be that of the time-out, two segments, and would become the slow-start threshold.
 #[test]
 fn a_takeover_in_the_recovery_from_a_time_out_keeps_the_threshold() {
-    let run_to = |to: &str, how: &str| {
-        let switch = format!("flows.0.switch=[{{at=\"21.5s\",to=\"{to}\",how=\"{how}\"}}]");
+    let run_to = |to: &str, mode: &str| {
+        let switch = format!("flows.0.switch=[{{at=\"21.5s\",to=\"{to}\",mode=\"{mode}\"}}]");
         let tables = run(&scenario("outage", &["duration=40s", &switch]), 1);
         let slots = tables.slots.t_s.iter().zip(&tables.slots.goodput_mbps);
         let (count, sum) = slots

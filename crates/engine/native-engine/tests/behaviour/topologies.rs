@@ -27,7 +27,7 @@ fn no_run_over_a_difficult_path_breaks_an_invariant() {
             "path.loss={ kind = 'gilbert-elliott', to_bad = 0.001, to_good = 0.2 }",
             "path.uplink_loss=0.01",
             "path.jitter={ mean = '3ms', sd = '2ms', reorder = true }",
-            "path.cross=[{ rate = '4Mbit/s', on = '1s', off = '500ms' }]",
+            "path.cross_traffic=[{ rate = '4Mbit/s', on = '1s', off = '500ms' }]",
             "path.wired=[{ name = 'core', rate = '200Mbit/s' }, { name = 'edge', delay = '5ms' }]",
             "links=[{ from = 'gateway', to = 'tablet', rate = '5Mbit/s' }]",
             "flows=[{ cca = 'cubic', count = 2 }, { cca = 'bbr', to = 'tablet', start = '2s' }, \

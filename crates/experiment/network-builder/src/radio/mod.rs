@@ -63,7 +63,7 @@ pub(crate) fn plan<'a>(
             speed_mps: channel::speed_mps(radio, ue, frequency),
             observed: ends.contains(name.as_str()),
         });
-        nodes.push((name, ue.cross.as_slice()));
+        nodes.push((name, ue.cross_traffic.as_slice()));
     }
     let radio = radio.clone();
     let config = RanConfig { air, radio, users };

@@ -128,6 +128,17 @@ impl FromStr for CcaMix {
     }
 }
 
+/// Returns warnings of former names of settings of middleboxes in a list of line-ups or of middleboxes.
+pub fn former_middlebox_settings(list: &str) -> Vec<String> {
+    let items = items(list);
+    let texts = items.iter().flat_map(|item| item.split('@'));
+    let former = texts.flat_map(|text| {
+        let each = Middlebox::former_settings(text).into_iter();
+        each.map(move |(former, now)| format!("{text}: {former}: deprecated; use {now}"))
+    });
+    former.collect()
+}
+
 /// Reads middleboxes that are joined by at signs, or `none`.
 fn middleboxes(text: &str) -> Result<Vec<Middlebox>, String> {
     if text.trim() == NONE {

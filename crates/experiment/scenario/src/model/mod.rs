@@ -13,7 +13,7 @@ mod switch;
 pub use ::radio::settings::{self as radio, Radio};
 pub use ::tcp::{Tcp, Tso, WindowScale};
 pub use cca::{CcaChoice, Parameter};
-pub use cca_mix::CcaMix;
+pub use cca_mix::{CcaMix, former_middlebox_settings};
 pub use config::{Buffer, Cross};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};

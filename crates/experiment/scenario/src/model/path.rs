@@ -48,7 +48,7 @@ table! {
         /// Jitter of the downlink; unset: none.
         pub jitter: Option<Jitter>,
         /// Cross-traffic on the downlink; default none.
-        pub cross: Vec<Cross>,
+        pub cross_traffic: Vec<Cross>,
         /// Hops from the server towards the access link; default one, "wan", of 1Gbit/s.
         pub wired: Vec<WiredHop> = vec![WiredHop {
                 name: "wan".to_owned(),
@@ -122,7 +122,7 @@ table! {
         /// Jitter, each direction; unset: none.
         pub jitter: Option<Jitter>,
         /// Cross-traffic towards the phone; default none.
-        pub cross: Vec<Cross>,
+        pub cross_traffic: Vec<Cross>,
     }
 }
 
@@ -156,6 +156,6 @@ table! {
         /// Jitter, each direction; unset: none.
         pub jitter: Option<Jitter>,
         /// Cross-traffic towards the end named second; default none.
-        pub cross: Vec<Cross>,
+        pub cross_traffic: Vec<Cross>,
     }
 }

@@ -15,6 +15,6 @@ table! {
         pub to: CcaChoice,
         /// Kind of takeover: "context" hands over what the connection has learnt, "kernel" does what Linux does;
         /// default "context".
-        pub how: SwitchMode,
+        pub mode: SwitchMode,
     }
 }

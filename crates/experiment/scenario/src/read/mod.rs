@@ -10,6 +10,7 @@ use std::path::Path as FilePath;
 use config::{ConfigError, Document, Location, Node};
 
 use crate::model::{Buffer, Capacity, Path, Scenario, TraceFile};
+use crate::renamed::RENAMED;
 
 impl Scenario {
     /// Reads a scenario file. `origin` is its name in errors, and the scenario's name if the file gives none. Each of
@@ -54,13 +55,15 @@ impl Scenario {
             ..Self::default()
         }
     }
+
+    /// Returns a warning for each field or word that the scenario was given by a former name.
+    pub fn deprecations(&self) -> Vec<String> {
+        self.source.deprecations()
+    }
 }
 
-fn read(
-    mut document: Document,
-    origin: &str,
-    overrides: &[String],
-) -> Result<Scenario, ConfigError> {
+fn read(document: Document, origin: &str, overrides: &[String]) -> Result<Scenario, ConfigError> {
+    let mut document = document.updated(&RENAMED)?;
     if !overrides.is_empty() {
         let defaults = document.read::<Scenario>().map_or_else(
             |_| Node::empty(Location::Whole),
@@ -74,6 +77,7 @@ fn read(
             document.change(assignment, |tree, origin| {
                 overrides::apply(tree, &defaults, assignment, origin)
             })?;
+            document = document.updated(&RENAMED)?;
         }
     }
     let mut scenario: Scenario = document.read()?;

@@ -1,6 +1,8 @@
 //! Overrides: changes of single fields of a tree before it is read.
 
-use config::{FieldError, Location, Node, Value};
+use config::{Deprecation, FieldError, Location, Node, Value};
+
+use crate::renamed::RENAMED;
 
 /// Groups of fields of which a table has at most one.
 const ALTERNATIVES: [&[&str]; 7] = [
@@ -47,13 +49,14 @@ fn keys(field: &str) -> Vec<&str> {
     table.split('.').chain(core::iter::once(name)).collect()
 }
 
-/// Applies `field=value`. Tables on the way that the tree lacks come from `defaults`.
+/// Applies `field=value`, and returns the former names in `field`. Tables on the way that the tree lacks come from
+/// `defaults`.
 pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
     assignment: &str,
     origin: Location,
-) -> Result<(), FieldError> {
+) -> Result<Vec<Deprecation>, FieldError> {
     let malformed = |message: &str| FieldError {
         field: String::new(),
         message: message.to_owned(),
@@ -61,10 +64,11 @@ pub(super) fn apply(
     let (field, text) = assignment
         .split_once('=')
         .ok_or_else(|| malformed("not of the form field=value"))?;
-    let keys = keys(field);
+    let mut keys = keys(field);
     if keys.iter().any(|key| key.is_empty()) {
         return Err(malformed("the field is empty or has an empty part"));
     }
+    let deprecations = RENAMED.update_path(&mut keys, origin);
     let value = Node::from_toml_value(text.trim(), origin);
     let mut place = Place {
         node: tree,
@@ -82,7 +86,7 @@ pub(super) fn apply(
         })?;
     }
     *place.node = value;
-    Ok(())
+    Ok(deprecations)
 }
 
 /// Position in the tree that an override has reached.

@@ -22,7 +22,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
         let field = format!("path.wired.{index}");
         unique(&mut names, &hop.name, format!("{field}.name"))?;
         wire(&hop.rate, (&hop.buffer, &hop.queue, hop.mtu))
-            .and_then(|()| impairments(&hop.loss, &hop.jitter, &hop.cross, hop.mtu))
+            .and_then(|()| impairments(&hop.loss, &hop.jitter, &hop.cross_traffic, hop.mtu))
             .and_then(|()| interruptions(&hop.blackouts, hop.policer.as_ref(), hop.mtu))
             .in_table(field)?;
     }
@@ -31,7 +31,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
         let field = format!("links.{index}");
         unique(&mut names, &link.name, format!("{field}.name"))?;
         wire(&link.rate, (&link.buffer, &link.queue, link.mtu))
-            .and_then(|()| impairments(&link.loss, &link.jitter, &link.cross, link.mtu))
+            .and_then(|()| impairments(&link.loss, &link.jitter, &link.cross_traffic, link.mtu))
             .and_then(|()| interruptions(&link.blackouts, link.policer.as_ref(), link.mtu))
             .in_table(field)?;
     }
@@ -62,7 +62,7 @@ fn path_itself(path: &Path) -> Result<(), FieldError> {
         .in_table("uplink_buffer")?;
     path.queue.check().in_table("queue")?;
     path.uplink_loss.check().in_table("uplink_loss")?;
-    impairments(&path.loss, &path.jitter, &path.cross, path.mtu)?;
+    impairments(&path.loss, &path.jitter, &path.cross_traffic, path.mtu)?;
     interruptions(&path.blackouts, path.policer.as_ref(), path.mtu)?;
     if path.wired.is_empty() {
         return refuse("wired", "the list is empty; allowed: one hop or more");
@@ -88,7 +88,7 @@ fn impairments(
         .as_ref()
         .map_or(Ok(()), Jitter::check)
         .in_table("jitter")?;
-    each("cross", cross, |cross| cross.check(mtu))
+    each("cross_traffic", cross, |cross| cross.check(mtu))
 }
 
 fn interruptions(

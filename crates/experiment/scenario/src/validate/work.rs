@@ -63,20 +63,24 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
 /// Returns the packets of cross-traffic on all links.
 fn cross_traffic(scenario: &Scenario) -> Vec<Work> {
     let path = &scenario.path;
-    let mut lists = vec![("path".to_owned(), &path.cross, path.mtu)];
+    let mut lists = vec![("path".to_owned(), &path.cross_traffic, path.mtu)];
     let wired = path.wired.iter().enumerate();
-    lists.extend(wired.map(|(n, hop)| (format!("path.wired.{n}"), &hop.cross, hop.mtu)));
+    lists.extend(wired.map(|(n, hop)| (format!("path.wired.{n}"), &hop.cross_traffic, hop.mtu)));
     let links = scenario.links.iter().enumerate();
-    lists.extend(links.map(|(n, link)| (format!("links.{n}"), &link.cross, link.mtu)));
+    lists.extend(links.map(|(n, link)| (format!("links.{n}"), &link.cross_traffic, link.mtu)));
     let ues = scenario.radio.iter().flat_map(|radio| &radio.ues);
     lists.extend(
         ues.enumerate()
-            .map(|(n, ue)| (format!("radio.ues.{n}"), &ue.cross, path.mtu)),
+            .map(|(n, ue)| (format!("radio.ues.{n}"), &ue.cross_traffic, path.mtu)),
     );
     let each = lists.into_iter().flat_map(|(table, list, mtu)| {
         list.iter().enumerate().map(move |(number, cross)| {
             let (field, value, events) = cross_packets(cross, mtu, scenario.duration);
-            Work::new(format!("{table}.cross.{number}.{field}"), value, events)
+            Work::new(
+                format!("{table}.cross_traffic.{number}.{field}"),
+                value,
+                events,
+            )
         })
     });
     each.collect()

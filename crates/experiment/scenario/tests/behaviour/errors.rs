@@ -294,8 +294,8 @@ fn values_must_make_sense() {
             "2: links.0.from: \"a\" is not connected to the path",
         ),
         (
-            "[[path.cross]]\non = \"1s\"",
-            "2: path.cross.0.on: is given without off; allowed: both or none",
+            "[[path.cross_traffic]]\non = \"1s\"",
+            "2: path.cross_traffic.0.on: is given without off; allowed: both or none",
         ),
         (
             "[[flows]]\nworkload = { kind = \"on-off\", on = \"0s\" }",
@@ -324,8 +324,8 @@ fn an_override_is_blamed_by_what_it_says() {
     assert_eq!(
         complaint_about("path.bufer=1bdp"),
         "override path.bufer=1bdp: path.bufer: there is no such field; did you mean \"buffer\"?; \
-         allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, blackouts, policer, jitter, cross, \
-         wired, middleboxes"
+         allowed: rtt, down, up, buffer, uplink_buffer, queue, mtu, loss, uplink_loss, blackouts, policer, jitter, \
+         cross_traffic, wired, middleboxes"
     );
     assert_eq!(
         complaint_about("path.buffer"),
@@ -364,14 +364,14 @@ fn an_override_is_blamed_by_what_it_says() {
 #[test]
 fn cross_traffic_and_generated_capacity_are_refused_where_they_are_written() {
     assert_eq!(
-        complaint("[[path.cross]]\nrate = \"1Mbit/s\"\npacket = \"27B\""),
-        "bad.toml:3: path.cross.0.packet: 27B is out of range; allowed: 28B to 1500B"
+        complaint("[[path.cross_traffic]]\nrate = \"1Mbit/s\"\npacket = \"27B\""),
+        "bad.toml:3: path.cross_traffic.0.packet: 27B is out of range; allowed: 28B to 1500B"
     );
     assert_eq!(
         complaint("[path.down.generate]\nvariability = 6.0"),
         "bad.toml:2: path.down.generate.variability: 6 is out of range; allowed: 0 to 5"
     );
-    let never_off = "[[path.cross]]\non = \"1s\"\noff = \"0s\"";
+    let never_off = "[[path.cross_traffic]]\non = \"1s\"\noff = \"0s\"";
     assert!(Scenario::from_toml(never_off, "good.toml", &[]).is_ok());
 }
 

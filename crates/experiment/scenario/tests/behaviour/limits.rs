@@ -17,15 +17,15 @@ fn refused(overrides: &[&str]) -> String {
 
 #[test]
 fn cross_traffic_of_petabits_is_refused_with_what_raises_the_limit() {
-    let cross = "path.cross=[{ rate = \"2147483648Mbit/s\" }]";
+    let cross = "path.cross_traffic=[{ rate = \"2147483648Mbit/s\" }]";
     assert_eq!(
         refused(&[cross]),
-        "override path.cross=[{ rate = \"2147483648Mbit/s\" }]: path.cross.0.rate: 2147483648Mbit/s is out of range; allowed: values with which a run takes up to \
+        "override path.cross_traffic=[{ rate = \"2147483648Mbit/s\" }]: path.cross_traffic.0.rate: 2147483648Mbit/s is out of range; allowed: values with which a run takes up to \
          1e11 events (limits.events), not some 1e13"
     );
     let raised = read("", &[cross, "limits.events=1e14"]).unwrap();
     assert_eq!(raised.limits.events, 1e14);
-    let short = "path.cross=[{ rate = \"2147483648Mbit/s\", stop = \"1ms\" }]";
+    let short = "path.cross_traffic=[{ rate = \"2147483648Mbit/s\", stop = \"1ms\" }]";
     assert!(read("", &[short]).is_ok());
 }
 
@@ -33,8 +33,11 @@ fn cross_traffic_of_petabits_is_refused_with_what_raises_the_limit() {
 fn whatever_has_no_end_is_refused_by_its_field() {
     for (overrides, field) in [
         (
-            &["path.cross=[{ on = \"1ns\", off = \"0s\" }]", "duration=1h"][..],
-            "path.cross.0.on",
+            &[
+                "path.cross_traffic=[{ on = \"1ns\", off = \"0s\" }]",
+                "duration=1h",
+            ][..],
+            "path.cross_traffic.0.on",
         ),
         (
             &["flows.0.count=4294967295", "limits.memory=1000000GB"],

@@ -6,4 +6,5 @@ mod limits;
 mod overrides;
 mod radio;
 mod radio_errors;
+mod renamed;
 mod schema;

@@ -232,10 +232,10 @@ fn assignment() -> impl Strategy<Value = String> {
         time.clone()
             .prop_map(field("path.down.generate.correlation")),
         rate.clone().prop_map(field("path.up.rate")),
-        rate.clone().prop_map(field("path.cross.0.rate")),
+        rate.clone().prop_map(field("path.cross_traffic.0.rate")),
         distribution
             .clone()
-            .prop_map(|d| format!("path.cross=[{{ on = {0}, off = {0} }}]", quoted(&d))),
+            .prop_map(|d| format!("path.cross_traffic=[{{ on = {0}, off = {0} }}]", quoted(&d))),
         distribution.prop_map(|d| format!(
             "flows.0.workload={{ kind = 'on-off', off = {} }}",
             quoted(&d)

@@ -34,7 +34,7 @@ velocity = { x = '60km/h' }
 name = 'car'
 count = 2
 sinr = '10dB'
-cross = [{ rate = '2500kbit/s', packet = '1400B', stop = '20s' }]
+cross_traffic = [{ rate = '2500kbit/s', packet = '1400B', stop = '20s' }]
 [[radio.ues]]
 name = 'm3'
 sumo = { fcd = 'm3.fcd.xml', vehicle = '*' }
@@ -165,7 +165,7 @@ fn what_is_random_about_a_radio_is_told() {
     );
     let all = [
         "radio.propagation.model=tr38901-uma",
-        "radio.propagation.sight=probable",
+        "radio.propagation.los=probable",
         "radio.propagation.shadowing={}",
     ];
     assert_eq!(
@@ -205,7 +205,7 @@ fn assignment() -> impl Strategy<Value = String> {
         word("bandwidth", &["1.4MHz", "3MHz", "5MHz", "10MHz", "20MHz"]),
         word("modulation", &["64qam", "256qam"]),
         word("downlink.cqi", &["wideband", "subband"]),
-        word("uplink.protocol", &["standard", "thesis"]),
+        word("uplink.protocol", &["standard", "kim2016"]),
         word("uplink.periodic_bsr", &["infinity", "5ms", "2560ms"]),
         word("fading.profile", &["flat", "EPA", "EVA", "ETU"]),
         word("fading.tracking", &["ideal", "fixed", "100ms"]),

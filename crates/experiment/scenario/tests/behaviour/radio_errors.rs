@@ -26,7 +26,7 @@ fn the_access_link_is_the_radio_s_or_the_path_s() {
         "loss = 0.1",
         "uplink_loss = 0.1",
         "jitter = {}",
-        "cross = [{}]",
+        "cross_traffic = [{}]",
     ] {
         let name = field.split(' ').next().unwrap();
         let complained = format!(
@@ -406,8 +406,8 @@ fn cells_and_triggers_are_checked_against_the_standards() {
             "2: radio.cells.0.antenna.tilt: is given without vertical_width; allowed: both or none",
         ),
         (
-            "[[radio.cells]]\n[radio.propagation]\nsight = 'probable'\n[[radio.ues]]\nposition = {}",
-            "3: radio.propagation.sight: probable is set, but this is only for the models \
+            "[[radio.cells]]\n[radio.propagation]\nlos = 'probable'\n[[radio.ues]]\nposition = {}",
+            "3: radio.propagation.los: probable is set, but this is only for the models \
              \"tr36814-sighted\", \"tr38901-uma\" and \"tr38901-rma\"; leave it out",
         ),
         (

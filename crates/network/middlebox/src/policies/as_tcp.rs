@@ -13,7 +13,7 @@ use super::{Policy, pause_with_link};
 /// Policy of AS-TCP.
 pub(crate) struct AsTcp {
     /// Time that a far acknowledgement waits for another ACK to go with.
-    piggyback: Duration,
+    max_ack_wait: Duration,
     ack_deadline: Instant,
     /// Acknowledgement number that the sender had when the wait began.
     reported: u64,
@@ -22,9 +22,9 @@ pub(crate) struct AsTcp {
 }
 
 impl AsTcp {
-    pub(crate) fn new(piggyback: Duration, fallback: EsTcp) -> Self {
+    pub(crate) fn new(max_ack_wait: Duration, fallback: EsTcp) -> Self {
         Self {
-            piggyback,
+            max_ack_wait,
             ack_deadline: Instant::NEVER,
             reported: 0,
             fallback,
@@ -62,11 +62,11 @@ impl Policy for AsTcp {
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
         if self.falls_back {
             self.fallback.on_confirmed(now, inbound, everything);
-        } else if inbound.window_update_due() || everything || self.piggyback == Duration::ZERO {
+        } else if inbound.window_update_due() || everything || self.max_ack_wait == Duration::ZERO {
             self.ack_deadline = Instant::NEVER;
             inbound.acknowledge(now);
         } else if self.ack_deadline == Instant::NEVER || self.reported != inbound.far_acked() {
-            self.ack_deadline = now + self.piggyback;
+            self.ack_deadline = now + self.max_ack_wait;
             self.reported = inbound.far_acked();
         }
     }

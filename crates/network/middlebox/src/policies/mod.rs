@@ -96,7 +96,7 @@ pub(crate) fn policy(settings: &Middlebox) -> Box<dyn Policy> {
     let mtcp = || MTcp::new(settings.freeze_after());
     match settings.kind {
         Kind::Es => Box::new(es()),
-        Kind::As => Box::new(AsTcp::new(settings.piggyback(), es())),
+        Kind::As => Box::new(AsTcp::new(settings.max_ack_wait(), es())),
         Kind::Mtcp => Box::new(mtcp()),
         Kind::MtcpPlus => Box::new(MTcpPlus::new(mtcp())),
         Kind::Pam => Box::new(Pam::new(settings.freeze_after())),

@@ -13,7 +13,7 @@ table! {
     pub struct Threshold {
         /// Waiting bytes above which arrivals are marked, K; default 30kB (20 packets, Alizadeh et al.,
         /// SIGCOMM 2010, section 3.4).
-        pub mark_above: Bytes = Bytes::new(30_000),
+        pub ecn_threshold: Bytes = Bytes::new(30_000),
     }
 }
 
@@ -26,14 +26,14 @@ impl Threshold {
 /// A first-in, first-out queue that marks.
 pub(super) struct ThresholdQdisc {
     queue: DropTail,
-    mark_above: u64,
+    ecn_threshold: u64,
 }
 
 impl ThresholdQdisc {
     pub(super) fn new(parameters: &Threshold, _: Attachment) -> Self {
         Self {
             queue: DropTail::default(),
-            mark_above: parameters.mark_above.get(),
+            ecn_threshold: parameters.ecn_threshold.get(),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Qdisc for ThresholdQdisc {
         handle: PacketHandle,
         scene: &mut QueueContext<'_, O>,
     ) -> bool {
-        if self.backlog().bytes > self.mark_above {
+        if self.backlog().bytes > self.ecn_threshold {
             scene.mark(handle);
         }
         self.queue.offer(handle, scene)

@@ -55,7 +55,7 @@ impl Deployment {
             shadowing.correlation_distance.metres()
         });
         let shadowed = shadowing.is_some();
-        let probable = knows_sight && propagation.sight == LosModel::Probable;
+        let probable = knows_sight && propagation.los == LosModel::Probable;
         let noise_dbm = thermal_noise_dbm(grid.bandwidth_hz(), propagation.noise_figure);
         let position = |cell: &Cell| Position::of(cell.x, cell.y, cell.height);
         Ok(Self {
@@ -95,7 +95,7 @@ impl Deployment {
 
     /// Returns whether `cell` is in sight from a place.
     pub fn is_los(&self, cell: usize, place: &Position) -> bool {
-        match self.propagation.sight {
+        match self.propagation.los {
             LosModel::Line => true,
             LosModel::None => false,
             LosModel::Probable => {

@@ -186,9 +186,9 @@ fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
 fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> ErrorDraws {
     let mut chance = ErrorDraws::new(seed, 2 * id);
     if let Some(errors) = &config.radio.downlink.control_errors {
-        chance.negative_as_positive = errors.nack_as_ack;
-        chance.positive_as_negative = errors.ack_missed;
-        chance.silence_as_positive = errors.silence_as_ack;
+        chance.negative_as_positive = errors.nack_to_ack;
+        chance.positive_as_negative = errors.ack_to_nack;
+        chance.silence_as_positive = errors.dtx_to_ack;
     }
     chance
 }

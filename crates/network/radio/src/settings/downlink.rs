@@ -43,13 +43,13 @@ table! {
     pub struct ControlErrors {
         /// Share of missed answers that count as acknowledgements; default 0.01.
         #[schemars(range(min = 0, max = 1))]
-        pub silence_as_ack: f64 = 0.01,
+        pub dtx_to_ack: f64 = 0.01,
         /// Share of acknowledgements that count as none; default 0.01.
         #[schemars(range(min = 0, max = 1))]
-        pub ack_missed: f64 = 0.01,
+        pub ack_to_nack: f64 = 0.01,
         /// Share of negative acknowledgements that count as positive ones; default 0.001.
         #[schemars(range(min = 0, max = 1))]
-        pub nack_as_ack: f64 = 0.001,
+        pub nack_to_ack: f64 = 0.001,
     }
 }
 

@@ -16,7 +16,7 @@ table! {
         pub model: PathLoss = PathLoss::Friis,
         /// Whether base stations are in sight: "line" (always), "none", or "probable", as the model has it at
         /// that distance; default "line". Only for models that tell the two apart.
-        pub sight: LosModel = LosModel::Line,
+        pub los: LosModel = LosModel::Line,
         /// Shadowing by buildings and terrain; unset: none.
         pub shadowing: Option<Shadowing>,
         /// Noise figure of UEs; default 7dB.

@@ -31,7 +31,7 @@ table! {
         /// Fast fading of its own; unset: that of radio.fading.
         pub fading: Option<Fading>,
         /// Traffic towards it, beside that of flows; default none.
-        pub cross: Vec<Cross>,
+        pub cross_traffic: Vec<Cross>,
     }
 }
 

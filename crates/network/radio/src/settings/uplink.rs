@@ -14,7 +14,7 @@ table! {
         /// "granted": by scheduling request, buffer status report and grant; "configured": without asking, in
         /// every uplink TTI (configured grants, TS 38.321 clause 5.8.2); default "granted".
         pub access: Access = Access::Granted,
-        /// Rules by which the buffer is reported: "standard" (TS 36.321 clauses 5.4.4 and 5.4.5) or "thesis"
+        /// Rules by which the buffer is reported: "standard" (TS 36.321 clauses 5.4.4 and 5.4.5) or "kim2016"
         /// (the flow charts of kim2016-thesis chapter 3); default "standard".
         pub protocol: GrantProtocol = GrantProtocol::Standard,
         /// Whether a UE reports anew once the grants add up to its last report (kim2016-thesis chapter 3);
@@ -100,7 +100,7 @@ pub enum GrantProtocol {
     /// TS 36.321 clauses 5.4.4 and 5.4.5.
     Standard,
     /// kim2016-thesis chapter 3.
-    Thesis,
+    Kim2016,
 }
 
 /// A timer that may never run out.

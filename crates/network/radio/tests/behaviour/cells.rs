@@ -230,12 +230,12 @@ fn shadowing_is_shared_as_configured() {
 /// The share of places in sight is the model's probability at that distance.
 #[test]
 fn line_of_sight_is_as_frequent_as_its_probability() {
-    let rural = |sight| {
+    let rural = |los| {
         with(
             config(vec![cell(0, 0.0)]),
             Propagation {
                 model: PathLoss::Tr38901Rma(Streets::default()),
-                sight,
+                los,
                 ..Propagation::default()
             },
         )

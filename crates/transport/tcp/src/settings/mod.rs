@@ -102,7 +102,7 @@ table! {
         pub far_acks: Option<bool>,
         /// Whether servers understand the notifications of the middlebox "eln", where there is one; unset: they do.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub loss_notices: Option<bool>,
+        pub eln: Option<bool>,
     }
 }
 

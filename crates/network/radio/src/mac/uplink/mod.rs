@@ -146,7 +146,7 @@ impl BsrReporter {
         request: RequestConfig,
     ) -> Self {
         match protocol {
-            GrantProtocol::Thesis => Self::Kim2016(Thesis::new(timers, enhanced)),
+            GrantProtocol::Kim2016 => Self::Kim2016(Thesis::new(timers, enhanced)),
             GrantProtocol::Standard => {
                 Self::Ts36321(Standard::new(technology, timers, enhanced, request))
             }

@@ -45,14 +45,9 @@ fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
         ttis("channel_period", period, tti, 1)?;
     }
     if let Some(errors) = &downlink.control_errors {
-        number(
-            "control_errors.silence_as_ack",
-            errors.silence_as_ack,
-            0.0,
-            1.0,
-        )?;
-        number("control_errors.ack_missed", errors.ack_missed, 0.0, 1.0)?;
-        number("control_errors.nack_as_ack", errors.nack_as_ack, 0.0, 1.0)?;
+        number("control_errors.dtx_to_ack", errors.dtx_to_ack, 0.0, 1.0)?;
+        number("control_errors.ack_to_nack", errors.ack_to_nack, 0.0, 1.0)?;
+        number("control_errors.nack_to_ack", errors.nack_to_ack, 0.0, 1.0)?;
     }
     let Some(outer) = &downlink.outer_loop else {
         return Ok(());

@@ -86,15 +86,15 @@ pub(super) fn coordinate(field: &str, coordinate: Length) -> Result<(), FieldErr
 
 fn propagation(propagation: &Propagation) -> Result<(), FieldError> {
     model(&propagation.model).in_table("model")?;
-    let sight = match propagation.sight {
+    let los = match propagation.los {
         LosModel::Line => "line",
         LosModel::None => "none",
         LosModel::Probable => "probable",
     };
     only_for(
-        "sight",
-        propagation.sight != LosModel::Line && !propagation.model.knows_sight(),
-        sight,
+        "los",
+        propagation.los != LosModel::Line && !propagation.model.knows_sight(),
+        los,
         "the models \"tr36814-sighted\", \"tr38901-uma\" and \"tr38901-rma\"",
     )?;
     if let Some(shadowing) = &propagation.shadowing {

@@ -44,7 +44,7 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     if let Some(own) = &ue.fading {
         fading::check(own).in_table("fading")?;
     }
-    each("cross", &ue.cross, |cross| cross.check(mtu))
+    each("cross_traffic", &ue.cross_traffic, |cross| cross.check(mtu))
 }
 
 /// Of what says where a UE is or what it receives, one is given at the most.

@@ -73,7 +73,7 @@ fn the_default_protocol_of_the_thesis_stalls_for_the_retransmission_timer() {
         (104, Grant(1_500)),
         (2_665, Grant(300)),
     ];
-    let flow = flow(&mut ue(GrantProtocol::Thesis, false, 10), &steps, 2_700);
+    let flow = flow(&mut ue(GrantProtocol::Kim2016, false, 10), &steps, 2_700);
     assert_eq!(
         flow,
         "T100 regular BSR 1500\n\
@@ -93,7 +93,7 @@ fn a_short_periodic_timer_puts_a_report_into_every_later_pdu() {
         (107, Grant(1_000)),
         (116, Grant(1_000)),
     ];
-    let flow = flow(&mut ue(GrantProtocol::Thesis, false, 5), &steps, 130);
+    let flow = flow(&mut ue(GrantProtocol::Kim2016, false, 5), &steps, 130);
     assert_eq!(
         flow,
         "T100 regular BSR 10000\n\
@@ -114,7 +114,7 @@ fn the_enhanced_protocol_reports_within_the_grant_that_completes_the_last_report
         (109, Grant(500)),
         (115, Grant(310)),
     ];
-    let flow = flow(&mut ue(GrantProtocol::Thesis, true, 10), &steps, 3_000);
+    let flow = flow(&mut ue(GrantProtocol::Kim2016, true, 10), &steps, 3_000);
     assert_eq!(
         flow,
         "T100 regular BSR 1500\n\

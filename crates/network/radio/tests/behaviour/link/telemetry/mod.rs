@@ -36,7 +36,7 @@ fn longest(outcome: &Outcome) -> u64 {
 #[test]
 fn response_times_of_the_default_protocol_follow_the_retransmission_timer() {
     for retx in [640, 2_560] {
-        let default = outcome(50, GrantProtocol::Thesis, false, 320, retx);
+        let default = outcome(50, GrantProtocol::Kim2016, false, 320, retx);
         assert!(longest(&default) > retx, "{} {retx}", longest(&default));
         assert!(longest(&default) < retx + 640);
     }
@@ -45,7 +45,7 @@ fn response_times_of_the_default_protocol_follow_the_retransmission_timer() {
 /// Section 3.4: the enhancement removes the delay spikes without shorter timers.
 #[test]
 fn the_enhancement_removes_the_spikes_of_both_protocols() {
-    for protocol in [GrantProtocol::Thesis, GrantProtocol::Standard] {
+    for protocol in [GrantProtocol::Kim2016, GrantProtocol::Standard] {
         for users in [2, 50, 100, 200] {
             let enhanced = outcome(users, protocol, true, 320, 2_560);
             assert!(
@@ -62,7 +62,7 @@ fn the_enhancement_removes_the_spikes_of_both_protocols() {
 #[test]
 fn the_control_channel_fills_with_users() {
     let share = |users| {
-        let outcome = outcome(users, GrantProtocol::Thesis, true, 5, 2_560);
+        let outcome = outcome(users, GrantProtocol::Kim2016, true, 5, 2_560);
         let full = outcome.full_subframes as f64 / outcome.utilisation.len() as f64;
         (
             full,
