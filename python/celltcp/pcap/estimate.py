@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
-from celltcp.pcap.analysis import CaptureAnalyses
+from celltcp.pcap.analysis import CaptureAnalyses, of_connection
 
 #: Headers of a full segment with timestamps, bytes.
 _HEADERS = 52
@@ -89,15 +89,11 @@ def estimate_path(
     if np.isnan(row["rtt_min_ms"]) and np.isnan(row["far_rtt_min_ms"]):
         raise CelltcpError(f"{name}: has no RTT sample; allowed: captures with both directions")
 
-    def of(table: pd.DataFrame) -> pd.DataFrame:
-        same = (table["file"] == row["file"]) & (table["connection"] == row["connection"])
-        mine: pd.DataFrame = table[same & (table["up"] == up)]
-        return mine
-
     rtt = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
-    times, rate, is_measured = _capacity(of(analyses.intervals), row)
-    losses = of(analyses.losses)
-    buffer, is_full = _buffer(losses, of(analyses.intervals), row, times, rate)
+    intervals = of_connection(analyses.intervals, row, up)
+    times, rate, is_measured = _capacity(intervals, row)
+    losses = of_connection(analyses.losses, row, up)
+    buffer, is_full = _buffer(losses, intervals, row, times, rate)
     segments = int(row["segments_up"] if up else row["segments_down"])
     lost = int((losses["kind"] == "random").sum())
     return PathEstimate(

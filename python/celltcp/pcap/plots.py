@@ -8,12 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
-from celltcp.pcap import CaptureAnalyses
+from celltcp.pcap.analysis import CaptureAnalyses, of_connection
 from celltcp.present.style import draw_series, figure, footnote, titled
 
-_NEW = "#0072B2"
-_AGAIN = "#D55E00"
-_LATE = "#E69F00"
+#: Colours of what is sent for the first time, again, and late.
+NEW = "#0072B2"
+AGAIN = "#D55E00"
+LATE = "#E69F00"
 _SACK = "#009E73"
 _WINDOW = "#999999"
 _ACK = "#000000"
@@ -57,33 +58,15 @@ def plot_connection(
     row = rows.iloc[0]
     up = int(row["direction"] == "up")
 
-    def of(table: pd.DataFrame) -> pd.DataFrame:
-        mine: pd.DataFrame = table[
-            (table["file"] == row["file"]) & (table["connection"] == row["connection"])
-        ]
-        return mine
-
-    segments, losses = of(analyses.segments), of(analyses.losses)
-    intervals = of(analyses.intervals)
-    intervals = intervals[intervals["up"] == up]
+    segments, losses = (of_connection(each, row) for each in (analyses.segments, analyses.losses))
+    intervals = of_connection(analyses.intervals, row, up)
     picture = figure(9, 10)
     top, flight, rate, rtt = picture.subplots(4, 1, sharex=True, height_ratios=[4, 1.3, 1.3, 1.3])
     _draw_sequence(top, segments, up)
     sent = segments[segments["up"] == up]
-    draw_series(flight, sent["t_s"], sent["in_flight"] / 1e3, color=_NEW, lw=0.9)
+    draw_series(flight, sent["t_s"], sent["in_flight"] / 1e3, color=NEW, lw=0.9)
     flight.set_ylabel("in flight, kB")
-    times = intervals["t_s"]
-    for column, colour, name in (("bytes", _NEW, "new"), ("retransmitted_bytes", _AGAIN, "again")):
-        draw_series(rate, times, intervals[column] * 8e-5, color=colour, lw=0.9, label=name)
-    rate.set_ylabel("Mbit/s")
-    rate.legend(fontsize=7, loc="upper right", ncols=2)
-    near, far = intervals["near_rtt_mean_ms"], intervals["rtt_mean_ms"]
-    draw_series(rtt, times, far, color=_NEW, lw=0.9, label="capture to receiver")
-    draw_series(rtt, times, near, color=_LATE, lw=0.9, label="capture to sender")
-    rtt.set_ylabel("RTT, ms")
-    rtt.set_ylim(bottom=0)
-    rtt.legend(fontsize=7, loc="upper right", ncols=2)
-    rtt.set_xlabel("time since the first packet, s")
+    draw_intervals(rate, rtt, intervals)
     for kind, mine in losses[losses["up"] == up].groupby("kind"):
         rtt.plot(mine["t_s"], np.zeros(len(mine)), "|", color=KIND_COLOURS[str(kind)], ms=8)
     titled(picture, f"{row['client']} and {row['server']}, connection {row['connection']}")
@@ -92,6 +75,21 @@ def plot_connection(
     place = f"captured at: {row['place']} (confidence {row['place_confidence']:.1f})"
     footnote(picture, [f"{row['file']}; {place}; {kinds}"])
     return picture
+
+
+def draw_intervals(rate: Axes, rtt: Axes, intervals: pd.DataFrame) -> None:
+    """Draws throughput and RTT of the intervals of a connection over time."""
+    times = intervals["t_s"]
+    for column, colour, name in (("bytes", NEW, "new"), ("retransmitted_bytes", AGAIN, "again")):
+        draw_series(rate, times, intervals[column] * 8e-5, color=colour, lw=0.9, label=name)
+    near, far = intervals["near_rtt_mean_ms"], intervals["rtt_mean_ms"]
+    draw_series(rtt, times, far, color=NEW, lw=0.9, label="capture to receiver")
+    draw_series(rtt, times, near, color=LATE, lw=0.9, label="capture to sender")
+    for axes, label in ((rate, "Mbit/s"), (rtt, "RTT, ms")):
+        axes.set_ylabel(label)
+        axes.legend(fontsize=7, loc="upper right", ncols=2)
+    rtt.set_ylim(bottom=0)
+    rtt.set_xlabel("time since the first packet, s")
 
 
 def _draw_sequence(axes: Axes, segments: pd.DataFrame, up: int) -> None:
@@ -112,7 +110,7 @@ def _draw_sequence(axes: Axes, segments: pd.DataFrame, up: int) -> None:
             lw=0.6,
             label="SACK" if name == 1 and known.any() else "_",
         )
-    looks = {"new": (_NEW, "sent"), "again": (_AGAIN, "sent again"), "late": (_LATE, "out of order")}
+    looks = {"new": (NEW, "sent"), "again": (AGAIN, "sent again"), "late": (LATE, "out of order")}
     for kind, (colour, label) in looks.items():
         mine = data[data["kind"] == kind]
         if len(mine):
@@ -134,9 +132,9 @@ def overview(analyses: CaptureAnalyses) -> Figure:
     names = [f"{n}: {server}" for n, server in zip(worst["connection"], worst["server"], strict=True)]
     for axes in (waited, kinds):
         axes.set_yticks(places, names, fontsize=6)
-    waited.barh(places, worst["stalled_s"], color=_AGAIN, label="stalled")
+    waited.barh(places, worst["stalled_s"], color=AGAIN, label="stalled")
     waited.barh(
-        places, worst["zero_window_s"], left=worst["stalled_s"], color=_LATE, label="window closed"
+        places, worst["zero_window_s"], left=worst["stalled_s"], color=LATE, label="window closed"
     )
     waited.set_xlabel("time waited, s")
     waited.legend(fontsize=7)
@@ -150,7 +148,7 @@ def overview(analyses: CaptureAnalyses) -> Figure:
     kinds.legend(fontsize=7)
     known = rows[rows["rtt_min_ms"].notna() & (rows["throughput_mbps"] > 0)]
     size = 4 + 40 * np.sqrt((known["bytes_up"] + known["bytes_down"]) / 1e7).clip(0, 5)
-    scatter.scatter(known["rtt_min_ms"], known["throughput_mbps"], s=size, color=_NEW, alpha=0.6)
+    scatter.scatter(known["rtt_min_ms"], known["throughput_mbps"], s=size, color=NEW, alpha=0.6)
     scatter.set_xlabel("lowest RTT, ms")
     scatter.set_ylabel("throughput, Mbit/s")
     if len(known):
@@ -163,7 +161,7 @@ def overview(analyses: CaptureAnalyses) -> Figure:
         np.arange(len(rows)),
         starts.to_numpy()[order],
         (starts + rows["duration_s"]).to_numpy()[order],
-        color=_NEW,
+        color=NEW,
         lw=1,
     )
     times.set_xlabel("time since the first packet, s")

@@ -6,18 +6,19 @@ import functools
 import shlex
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.pcap import CaptureAnalyses
-from celltcp.pcap.plots import KIND_COLOURS, overview
+from celltcp.pcap.analysis import CaptureAnalyses, of_connection
+from celltcp.pcap.plots import AGAIN, KIND_COLOURS, LATE, NEW, draw_intervals, overview
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
+from celltcp.present.style import figure
 
 #: Most connections in the table.
 _MOST = 200
 #: Length of an interval of the analysis, s.
 _INTERVAL = 0.1
-_NEW, _AGAIN, _NEAR = "#0072B2", "#D55E00", "#E69F00"
 
 _COLUMNS = (
     *(("file", False), ("no", True), ("client", False), ("server", False), ("MB", True), ("s", True)),
@@ -102,18 +103,13 @@ def _pictures(analyses: CaptureAnalyses) -> list[Section]:
     ]
 
 
-def _intervals(analyses: CaptureAnalyses) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Returns the columns of the intervals of the connection that waited longest, and its losses."""
+def _intervals(analyses: CaptureAnalyses) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Returns the intervals and the losses of the connection that waited longest."""
     worst = analyses.by_waiting_time().iloc[0]
     up = int(worst["direction"] == "up")
-
-    def of(name: str) -> dict[str, np.ndarray]:
-        table = getattr(analyses, name)
-        here = (table["file"] == worst["file"]) & (table["connection"] == worst["connection"])
-        mine = table[here & (table["up"] == up)]
-        return {str(column): mine[column].to_numpy() for column in mine}
-
-    return of("intervals"), of("losses")
+    tables = (analyses.intervals, analyses.losses)
+    intervals, losses = (of_connection(each, worst, up) for each in tables)
+    return intervals, losses
 
 
 def _chart(analyses: CaptureAnalyses) -> Chart:
@@ -121,18 +117,18 @@ def _chart(analyses: CaptureAnalyses) -> Chart:
     times = numbers(result["t_s"])
     rate = 8e-6 / _INTERVAL
     rates = (
-        Series("new", _NEW, numbers(result["bytes"]) * rate),
-        Series("again", _AGAIN, numbers(result["retransmitted_bytes"]) * rate),
+        Series("new", NEW, numbers(result["bytes"]) * rate),
+        Series("again", AGAIN, numbers(result["retransmitted_bytes"]) * rate),
     )
     delays = (
-        Series("capture to receiver", _NEW, numbers(result["rtt_mean_ms"])),
-        Series("capture to sender", _NEAR, numbers(result["near_rtt_mean_ms"])),
+        Series("capture to receiver", NEW, numbers(result["rtt_mean_ms"])),
+        Series("capture to sender", LATE, numbers(result["near_rtt_mean_ms"])),
     )
     places = np.searchsorted(times, numbers(losses["t_s"]), "right") - 1
     counts = []
     for kind, colour in KIND_COLOURS.items():
         mine = np.bincount(
-            places[losses["kind"].astype(str) == kind].clip(0), minlength=len(times)
+            places[(losses["kind"].astype(str) == kind).to_numpy()].clip(0), minlength=len(times)
         ).astype(float)
         if mine.any():
             counts.append(Series(kind, colour, mine[: len(times)]))
@@ -143,23 +139,9 @@ def _chart(analyses: CaptureAnalyses) -> Chart:
 
 
 def _draw(analyses: CaptureAnalyses) -> Picture:
-    from celltcp.present.style import draw_series, figure
-
-    result, _ = _intervals(analyses)
+    intervals, _ = _intervals(analyses)
     picture = figure(8.5, 4.6)
     upper, lower = picture.subplots(2, 1, sharex=True)
-    for name, colour, label in (("bytes", _NEW, "new"), ("retransmitted_bytes", _AGAIN, "again")):
-        values = result[name] * 8e-6 / _INTERVAL
-        draw_series(upper, result["t_s"], values, color=colour, lw=0.9, label=label)
-    for name, colour, label in (
-        ("rtt_mean_ms", _NEW, "capture to receiver"),
-        ("near_rtt_mean_ms", _NEAR, "capture to sender"),
-    ):
-        draw_series(lower, result["t_s"], result[name], color=colour, lw=0.9, label=label)
-    upper.set_ylabel("Mbit/s")
-    lower.set_ylabel("RTT, ms")
-    lower.set_xlabel("time since the first packet, s")
-    for axes in (upper, lower):
-        axes.set_ylim(bottom=0)
-        axes.legend(fontsize=7, loc="upper right", ncols=2)
+    draw_intervals(upper, lower, intervals)
+    upper.set_ylim(bottom=0)
     return picture

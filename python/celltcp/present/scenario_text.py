@@ -44,7 +44,7 @@ def _facts(scenario: dict[str, Any], about: Mapping[str, Any]) -> list[tuple[str
     facts.append(("base RTT", f"{path.get('rtt', '')}{' of the wired part' if is_radio else ''}"))
     if not is_radio:
         facts += [(f"{way}link", _capacity(path.get(way, {}))) for way in ("down", "up")]
-        facts.append(("buffer", f"{path.get('buffer', '')}, {_queue(path.get('queue', 'droptail'))}"))
+        facts.append(("buffer", f"{path.get('buffer', '')}, {_value(path.get('queue', 'droptail'))}"))
     losses = {"downlink": path.get("loss"), "uplink": path.get("uplink_loss")}
     lost = [f"{_value(value)} on the {way}" for way, value in losses.items() if value]
     facts.append(("random loss", ", ".join(lost)))
@@ -76,10 +76,6 @@ def _capacity(way: Mapping[str, Any]) -> str:
                 return f"generated: {_settings(value)}"
             return f"{source} {_value(value)}"
     return _settings(way)
-
-
-def _queue(queue: object) -> str:
-    return _value(queue)
 
 
 def _flow(flow: Mapping[str, Any]) -> str:

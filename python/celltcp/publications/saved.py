@@ -9,7 +9,6 @@ from celltcp.publications.agreement import Outcome, outcome
 from celltcp.publications.measurements import Measured
 from celltcp.publications.paper_run import ccas_of, place_named, scenarios_of
 from celltcp.publications.published import published_tables
-from celltcp.publications.published_table import Table
 from celltcp.results.folder import about_in
 from celltcp.results.tables import read_results
 from celltcp.scenarios.ccas import chosen
@@ -22,7 +21,9 @@ def load_experiments(folder: Path) -> list[Outcome]:
     runs, such as the best CCAs by phase one after another, is left out.
     """
     tables = published_tables()
-    drawn = [each for each in tables if (folder / f"{_picture(each)}.png").is_file()]
+    drawn = [
+        each for each in tables if (folder / f"{each.publication}-{each.experiment}.png").is_file()
+    ]
     measured: dict[str, Measured] = {}
     for name in scenarios_of(drawn or tables):
         runs = folder / place_named(name).folder
@@ -30,10 +31,6 @@ def load_experiments(folder: Path) -> list[Outcome]:
             measured[name] = _measured(runs, name)
     result = [outcome(table, measured) for table in drawn or tables]
     return [each for each in result if each.groups]
-
-
-def _picture(table: Table) -> str:
-    return f"{table.publication}-{table.experiment}"
 
 
 def _measured(folder: Path, name: str) -> Measured:
