@@ -10,6 +10,7 @@ import pytest
 
 from celltcp import CelltcpError
 from celltcp.campaign.engines import Engine
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.selection.checkpoint import Checkpoint
 from celltcp.selection.engine_agreement import Overlap, check_engines
 
@@ -19,11 +20,13 @@ def overlap(linux: Engine) -> Overlap:
     assert linux.kernel is not None
     return check_engines(
         "steady-20-68,mobility/backward-300-low",
-        2,
         "goodput,delay",
-        "cubic,vegas,bbr",
-        kernel=linux.kernel.version,
-        set={"duration": "8s"},
+        RunSettings(
+            cca="cubic,vegas,bbr",
+            runs=2,
+            kernel=linux.kernel.version,
+            changes={"duration": "8s"},
+        ),
     )
 
 
@@ -66,12 +69,10 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(
     linux: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert linux.kernel is not None
-    short = {"duration": "2s"}
+    short = RunSettings(cca="cubic,reno", runs=1, changes={"duration": "2s"}, out=tmp_path)
 
     def again() -> dict[str, object]:
-        return check_engines(
-            "steady-20-68", 1, "goodput", "cubic,reno", set=short, out=tmp_path
-        ).to_json()
+        return check_engines("steady-20-68", "goodput", short).to_json()
 
     whole = again()
     assert not (tmp_path / "finished").exists()
@@ -99,6 +100,8 @@ def test_what_cannot_be_compared_is_refused(
     linux: Engine, tmp_path: Path, arguments: dict[str, str], part: str
 ) -> None:
     assert linux.kernel is not None
+    given = {"scenarios": "steady-20-68", "requirement": "goodput,balanced,delay", **arguments}
+    cases = [given.pop(name) for name in ("scenarios", "requirement")]
     with pytest.raises(CelltcpError, match=part):
-        check_engines(**{"scenarios": "steady-20-68", "out": tmp_path, **arguments})
+        check_engines(*cases, RunSettings(**{"cca": "all", "out": tmp_path, **given}))
     assert not list(tmp_path.iterdir())

@@ -15,8 +15,6 @@ from celltcp.campaign.engines import ENGINES, engine
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.rows import json_rows
-from celltcp.scenarios.changes import Changes
-from celltcp.scenarios.requirements import REQUIREMENTS
 from celltcp.scenarios.scenario_list import Source, expand_scenarios, names_of
 from celltcp.selection.candidates import check_requirements, fixed_ccas
 from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
@@ -82,56 +80,22 @@ class Overlap:
 
 def check_engines(
     scenarios: str | Sequence[str],
-    runs: int = 5,
-    requirement: str | Sequence[str] = tuple(REQUIREMENTS),
-    cca: str | Sequence[str] = "all",
-    *,
-    seed: int = 1,
-    jobs: int | None = None,
-    kernel: str | None = None,
-    set: Changes = (),  # noqa: A002 - as on the command line
-    out: str | Path | None = None,
-    overwrite: bool = False,
+    requirement: str | Sequence[str],
+    settings: RunSettings,
     progress: Progress | None = None,
 ) -> Overlap:
     """Runs fixed CCAs on both engines, over the same channel realisations.
 
     Args:
         scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
-        runs: runs of each; run i has `seed + i` on both engines.
         requirement: requirements by which the best are found: goodput, balanced, delay.
-        cca: at least two CCAs; `"all"` for those that both engines have.
-        seed: of the first run.
-        jobs: runs at a time; all cores unless given.
-        kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
-        set: scenario fields to override in all scenarios.
-        out: folder to keep finished runs in while it goes on, and to save to.
-        overwrite: whether other results in that folder may be replaced.
+        settings: of the runs; run i has the first seed plus i on both engines. There are two CCAs at
+            least; `"all"` stands for those that both engines have.
         progress: called with the share that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    settings = RunSettings(
-        cca=cca,
-        runs=runs,
-        seed=seed,
-        jobs=jobs,
-        kernel=kernel,
-        changes=set,
-        out=out,
-        overwrite=overwrite,
-    )
-    return check_engines_with(scenarios, requirement, settings, progress)
-
-
-def check_engines_with(
-    scenarios: str | Sequence[str],
-    requirement: str | Sequence[str],
-    settings: RunSettings,
-    progress: Progress | None = None,
-) -> Overlap:
-    """Runs fixed CCAs on both engines, as `check_engines` does."""
     settings.check()
     requirements = names_of(requirement)
     if not requirements:

@@ -33,13 +33,13 @@ def compare_engines(
     best are the congestion control with the highest mean and all that are tied with it.
     """
     from celltcp.results.folder import prepare_folder
-    from celltcp.selection.engine_agreement import check_engines_with
+    from celltcp.selection.engine_agreement import check_engines
 
     check_json(json_file)
     if settings.out:
         prepare_folder(settings.out)
     with progress_bar("comparing") as progress:
-        result = check_engines_with(scenarios, requirement, settings, progress)
+        result = check_engines(scenarios, requirement, settings, progress)
     print_result(result.to_json, json_file, lambda: print_overlap(result))
 
 
