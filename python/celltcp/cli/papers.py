@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.options import draws, option, options
+from celltcp.cli.options import draws, option, options, takes_settings
 from celltcp.cli.output import check_json, draw, print_result
 from celltcp.cli.verbosity import progress_bar
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from celltcp.campaign.run_settings import RunSettings
     from celltcp.publications.agreement import Outcome
     from celltcp.publications.measurements import Measured
     from celltcp.publications.outcome import PapersOutcome
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 @options("out", "overwrite")
 @option("json_file", help="Write a row per published figure as JSON to this file; with -, print them.")
 @draws
+@takes_settings
 def papers(
     name: str | None,
     experiments: tuple[str, ...],
@@ -61,14 +63,7 @@ def papers(
     scenario: str | None,
     historic_ccas: bool,
     sweep: bool,
-    runs: int | None,
-    seed: int,
-    jobs: int | None,
-    cluster: str | None,
-    changes: tuple[str, ...],
-    dry_run: bool,
-    out: str | None,
-    overwrite: bool,
+    settings: RunSettings,
     json_file: str | None,
 ) -> None:
     """Repeat published experiments, and compare the figures.
@@ -79,15 +74,12 @@ def papers(
     Each published figure is printed beside ours with their intervals, whether one lies in the interval
     of the other, and how well the ranks of the congestion controls agree.
     """
-    from dataclasses import replace
-
     from celltcp.publications.paper_run import PaperRun
     from celltcp.publications.publications import publication, publications
-    from celltcp.results.folder import prepare_folder
 
     check_json(json_file)
     if name is None and not everything:
-        _print_list(list(publications().values()), runs)
+        _print_list(list(publications().values()), settings.runs)
         return
     if name is not None and everything:
         raise click.UsageError(f"--all: {name!r} is named, too; give one of them")
@@ -95,20 +87,21 @@ def papers(
     tables = {each.name: each.selected_tables(experiments) for each in chosen}
     replays = {
         each.name: PaperRun(
-            runs or each.runs, seed, jobs, cluster, each.era if historic_ccas else None, changes
+            **{**vars(settings), "runs": settings.runs or each.runs},
+            era=each.era if historic_ccas else None,
         )
         for each in chosen
     }
     if sweep:
         _check_sweep(chosen, tables)
-    if dry_run:
+    if settings.dry_run:
         _print_outline(chosen, tables, scenario, replays, is_swept=sweep)
         return
-    folder = prepare_folder(out) if out else None
+    folder = settings.prepare_out()
     rows: PapersOutcome = []
     kept: dict[str, dict[str, Measured]] = {}
     for each in chosen:
-        replay = replace(replays[each.name], out=folder, overwrite=overwrite)
+        replay = replays[each.name]
         if sweep:
             _sweep(each, tables[each.name], scenario, replay)
             continue
@@ -223,7 +216,7 @@ def _print_outline(
         parts = _varied(each, mine, replays[each.name]) if is_swept else [(mine, replays[each.name])]
         for concerned, replay in parts:
             for name in _wanted(each, concerned, scenario):
-                planned[name, str(replay.era), tuple(replay.changes)] = (replay, name)
+                planned[name, str(replay.era), tuple(replay.stored_overrides)] = (replay, name)
     click.echo(estimate_cost(replay.planned(name) for replay, name in planned.values()))
 
 
@@ -231,12 +224,10 @@ def _varied(
     each: Publication, tables: Sequence[Table], replay: PaperRun
 ) -> Iterator[tuple[list[Table], PaperRun]]:
     """Yields the runs of the experiments that a condition concerns, for each of its values."""
-    from dataclasses import replace
-
     for condition in each.unpublished:
         concerned = [table for table in tables if table.experiment in condition.experiments]
         for value in condition.values if concerned else ():
-            yield concerned, replace(replay, changes=(*replay.changes, f"{condition.field}={value}"))
+            yield concerned, replay.changed(f"{condition.field}={value}")
 
 
 def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Table]]) -> None:
@@ -258,8 +249,6 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
 
 def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: PaperRun) -> None:
     """Runs experiments for each value of the conditions that are not published and matter for them."""
-    from dataclasses import replace
-
     from celltcp.present.terminal import Terminal
     from celltcp.publications.tables import print_sweep
 
@@ -270,11 +259,7 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
             continue
         scenarios = _wanted(each, concerned, scenario)
         result = {
-            value: _run(
-                concerned,
-                scenarios,
-                replace(replay, changes=(*replay.changes, f"{condition.field}={value}")),
-            )
+            value: _run(concerned, scenarios, replay.changed(f"{condition.field}={value}"))
             for value in condition.values
         }
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")

@@ -6,15 +6,14 @@ import fnmatch
 import functools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from celltcp._core import CelltcpError, available_threads
-from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Jobs, jobs_for
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.run import compare
+from celltcp.comparison.run import compare, compare_with
 from celltcp.publications.conditions import Condition
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published import published_tables
@@ -28,20 +27,11 @@ _TRIAL = ("mobility/forward-60-4g", 4.0)
 
 
 @dataclass(frozen=True)
-class PaperRun:
+class PaperRun(RunSettings):
     """Settings with which the places of tables are run again."""
 
-    runs: int = 10
-    seed: int = 1
-    jobs: int | None = None
-    cluster: str | None = None
     #: CCAs as the kernel of the experiments had them, by today's names.
     era: Mapping[str, str] | None = None
-    #: Overrides of all places, as `field=value`.
-    changes: Sequence[str] = ()
-    out: Path | None = None
-    #: Whether other results in the folders of places may be replaced.
-    overwrite: bool = False
 
     def measure(self, name: str, progress: Progress | None = None) -> Measured:
         """Runs a place with the CCAs of all tables about it; with `out`, only what is missing.
@@ -49,44 +39,40 @@ class PaperRun:
         All tables share the runs of a place, whichever of them is asked for.
         """
         place = place_named(name)
-        # A fault of the place itself names its file.
-        _ = place.loaded
-        ran = self._ran(name)
-        comparison = compare(
-            place.scenario,
-            cca=list(dict.fromkeys(ran.values())),
-            runs=self.runs,
-            seed=self.seed,
-            jobs=self.jobs,
-            cluster=self.cluster,
-            set=[*place.changes, *self.changes],
-            radio_log=needs_log(name),
-            out=self.folder(place.folder),
-            overwrite=self.overwrite,
-            progress=progress,
-        )
-        return Measured(comparison, ran).without_log()
+        here, ran = self._at(place), self._ran(name)
+        settings = replace(here, cca=list(dict.fromkeys(ran.values())))
+        return Measured(compare_with(place.scenario, settings, progress), ran).without_log()
 
     def planned(self, name: str) -> Jobs:
         """Returns the runs of a place, without those of combinations of its CCAs."""
         place = place_named(name)
-        _ = place.loaded
-        changes = [*place.changes, *self.changes]
-        loaded = RunSettings(changes=changes, radio_log=needs_log(name)).load(place.scenario)
+        loaded = self._at(place).load(place.scenario)
         ccas = list(dict.fromkeys(self._ran(name).values()))
-        return jobs_for(loaded, ccas, self.runs, self.seed, engine())
+        return jobs_for(loaded, ccas, self.runs, self.seed, self.find_engine())
+
+    def _at(self, place: Condition) -> PaperRun:
+        """Returns the settings with the changes, the log of the radio and the folder of a place."""
+        # A fault of the place itself names its file.
+        _ = place.loaded
+        changes = [*place.changes, *self.stored_overrides]
+        folder = self.folder(place.folder)
+        return replace(self, changes=changes, radio_log=needs_log(place.name), out=folder)
 
     def _ran(self, name: str) -> dict[str, str]:
         """Returns what runs on a place for each CCA of the tables."""
         place, era = place_named(name), self.era or {}
         return {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
 
+    def changed(self, change: str) -> PaperRun:
+        """Returns the settings with another override of all places, `field=value`."""
+        return replace(self, changes=[*self.stored_overrides, change])
+
     def folder(self, name: str) -> Path | None:
         """Returns the folder of the runs of a place."""
         if self.out is None:
             return None
-        parts = (*self.changes, *(("era",) if self.era else ()), name)
-        return self.out.joinpath(*parts)
+        parts = (*self.stored_overrides, *(("era",) if self.era else ()), name)
+        return Path(self.out, *parts)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from celltcp.comparison.run import compare
+from celltcp.comparison.run import compare_with
 from celltcp.publications.conditions import Condition
 from celltcp.publications.measured_values import measured_values
 from celltcp.publications.measurements import Measured
@@ -19,6 +19,7 @@ from celltcp.publications.published_table import SELECTION, Published
 from celltcp.radio.phases import PHASES, START_UP_S
 from celltcp.radio.trajectory import CONSTRAINED_DB, SinrTrajectory
 from celltcp.results.statistics import best_and_ties, estimate
+from celltcp.scenarios.ccas import OWN
 
 
 @dataclass(frozen=True)
@@ -63,22 +64,14 @@ def combination(replay: PaperRun, place: Condition, quantity: str, here: Measure
         for earlier, later in pairwise(phases)
         if best[later] != best[earlier]
     )
-    comparison = compare(
-        place.scenario,
-        cca="own",
-        runs=replay.runs,
-        seed=replay.seed,
-        jobs=replay.jobs,
-        cluster=replay.cluster,
-        set=[
-            *place.changes,
-            *replay.changes,
-            f'flows.0.cca="{here.ran[first]}"',
-            f"flows.0.switch=[{switches}]",
-        ],
-        out=replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}"),
-        overwrite=replay.overwrite,
-    )
+    changes = [
+        *place.changes,
+        *replay.stored_overrides,
+        f'flows.0.cca="{here.ran[first]}"',
+        f"flows.0.switch=[{switches}]",
+    ]
+    folder = replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
+    comparison = compare_with(place.scenario, replace(replay, cca=OWN, changes=changes, out=folder))
     return replace(result, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
 
