@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from celltcp.pcap import CaptureAnalyses
+from celltcp.pcap.analysis import REPAIRS
 from celltcp.pcap.outcome import Group, JudgementOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns
@@ -103,8 +104,6 @@ def _shortened(text: str, length: int) -> str:
 
 def print_summaries(analyses: CaptureAnalyses) -> None:
     """Prints what was read of each capture, and what had to be repaired or left out."""
-    from celltcp.pcap.analysis import REPAIRS
-
     connections = analyses.connections
     for summary in analyses.summaries:
         count = int((connections["file"] == summary["file"]).sum())

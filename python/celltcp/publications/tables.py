@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 from celltcp.publications.agreement import Outcome, Row
+from celltcp.publications.capabilities import capabilities
+from celltcp.publications.publications import publications
 from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
+from celltcp.publications.split_choice import choices
+from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
 
 def print_outcome(result: Outcome, console: Terminal) -> None:
     """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
-    from celltcp.publications.publications import publications
-
     title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
     rows = result.rows
     _print_numbers(
@@ -100,8 +102,6 @@ def _print_claims(title: str, rows: Sequence[Row], console: Terminal) -> None:
 
 def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
     """Prints a table of words as measured, with the published word and the reason where it differs."""
-    from celltcp.publications.capabilities import capabilities
-
     known = capabilities(result)
     rows = []
     for line in known.lines:
@@ -124,8 +124,6 @@ def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
 
 def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
     """Prints gain and cost of each split over the best CCA without one, and whether it pays."""
-    from celltcp.publications.split_choice import choices
-
     rows = []
     for choice in choices(result):
         for option in choice.options:
@@ -151,8 +149,6 @@ def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
 
 def _print_losing(result: Outcome, console: Terminal) -> None:
     """Prints where a split loses, and why."""
-    from celltcp.publications.split_losses import LOSS, split_gains, split_losses
-
     counted = len(split_gains(result))
     if not counted:
         return

@@ -9,8 +9,14 @@ from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.plots.bars import draw_bars
+from celltcp.comparison.plots.position import draw_positions
 from celltcp.present.section import Column, Table, mean_text, number_columns
+from celltcp.present.style import figure
 from celltcp.present.terminal import Terminal
+from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
+from celltcp.radio.phases import by_phase
+from celltcp.radio.position import by_position
 from celltcp.scenarios.cca_mix import labels as cca_labels
 
 #: Names of the metrics in headings, with the digits of their values.
@@ -25,9 +31,6 @@ _HEADINGS = {
 
 def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     """Prints and draws forward and backward movement side by side."""
-    from celltcp.comparison.plots.position import draw_positions
-    from celltcp.radio.position import by_position
-
     if len(results) != 2:
         raise CelltcpError("--by-position needs two results: forward movement, then backward movement")
     forward, backward = results
@@ -59,10 +62,6 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
 
 def view_schemes(results: Sequence[Comparison]) -> Figure:
     """Prints and draws wasted transmission opportunities by modulation, and the MCS used."""
-    from celltcp.comparison.plots.bars import draw_bars
-    from celltcp.present.style import figure
-    from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
-
     picture = figure(6.5, 3.2 * len(results))
     panels = picture.subplots(len(results), 1, squeeze=False, sharey=True)[:, 0]
     console = Terminal()
@@ -132,10 +131,6 @@ def view_phases(
         published_of: published goodput of a scenario by phase and CCA, Mbit/s.
         source: where these figures were published.
     """
-    from celltcp.comparison.plots.bars import draw_bars
-    from celltcp.present.style import figure
-    from celltcp.radio.phases import by_phase
-
     heading, digits = _HEADINGS[metric]
     picture = figure(6.5, 3.2 * len(results))
     panels = picture.subplots(len(results), 1, squeeze=False)[:, 0]
