@@ -9,6 +9,7 @@ from typing import Any
 from celltcp._core import CelltcpError
 from celltcp.present.scenario_text import file_name
 from celltcp.present.section import Column, Section, Table
+from celltcp.scenarios.scenario_list import short_name
 from celltcp.scenarios.scenarios import load_scenario, scenario_names
 
 #: Rows of the table: key of the origin, and words for it.
@@ -70,3 +71,9 @@ def _scenario(about: Mapping[str, Any], changed: str | None) -> list[str]:
                 if each.hash == about["hash"]:
                     return [name, *(["--duration", duration] if length else []), *option]
     return [file_name(about)]
+
+
+def digests_table(about: Mapping[str, Any]) -> Table:
+    """Returns the scenarios of results with their digests."""
+    rows = tuple((short_name(name), str(digest)) for name, digest in about["scenarios"].items())
+    return Table((Column("scenario"), Column("digest")), rows)

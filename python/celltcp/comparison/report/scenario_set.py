@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from celltcp.comparison.report.findings import verdicts_table
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.tables import set_table, verdict_text
+from celltcp.comparison.tables import set_table
 from celltcp.present.palette import colours
-from celltcp.present.section import Column, Finding, Part, Section, Table
+from celltcp.present.section import Finding, Part, Section
 from celltcp.scenarios.cca_mix import labels
 
 
@@ -13,13 +14,15 @@ def set_part(result: ScenarioSet) -> Part:
     """Returns the part of a report on what several scenarios have in common."""
     count = len(result.comparisons)
     ccas = ", ".join(labels(result.ccas).values())
+    requirements = list(next(iter(result.comparisons.values())).requirements)
+    verdicts = verdicts_table("scenario", result.comparisons, requirements)
     return Part(
         title=f"{count} scenarios",
         asked=f"Which of {ccas} is best on {', '.join(result.comparisons)}?",
         findings=_findings(result),
         sections=(
             Section("Means over the scenarios", set_table(result)),
-            Section("Best on each scenario", _verdicts(result)),
+            Section("Best on each scenario", verdicts),
         ),
     )
 
@@ -42,16 +45,3 @@ def _findings(result: ScenarioSet) -> tuple[Finding, ...]:
         state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
         found.append(Finding(question, answer, extent, open_text, state, shades[best]))
     return tuple(found)
-
-
-def _verdicts(result: ScenarioSet) -> Table:
-    requirements = list(next(iter(result.comparisons.values())).requirements)
-    rows = []
-    for name, comparison in result.comparisons.items():
-        names, verdicts = labels(comparison.ccas), comparison.verdicts
-        verdict_texts = (
-            verdict_text(verdicts[each], names) for each in requirements if each in verdicts
-        )
-        rows.append((name, *verdict_texts))
-    columns = (Column("scenario"), *(Column(f"best for {each}") for each in requirements))
-    return Table(columns, tuple(rows))

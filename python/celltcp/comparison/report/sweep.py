@@ -9,12 +9,13 @@ import numpy as np
 
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
+from celltcp.comparison.report.findings import verdicts_table
 from celltcp.comparison.report.provenance import command_of, origin_sections
-from celltcp.comparison.tables import sweep_table, verdict_text
+from celltcp.comparison.tables import sweep_table
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, runs_text
+from celltcp.present.section import Figure, Finding, Part, Section, runs_text
 from celltcp.present.style import dashes
 from celltcp.scenarios.cca_mix import labels
 
@@ -36,6 +37,7 @@ def sweep_part(result: Sweep) -> Part:
     for value, comparison in result.comparisons.items():
         for warning in comparison.warnings:
             warned.setdefault(warning, []).append(value)
+    verdicts = verdicts_table(result.field, result.comparisons, _requirements(result))
     return Part(
         title=f"{about['name']} by {result.field}",
         asked=asked,
@@ -43,7 +45,7 @@ def sweep_part(result: Sweep) -> Part:
         sections=(
             Section("Means and 95 % intervals", sweep_table(result)),
             Section("Along the values", figure=_figure(result)),
-            Section("Best at each value", _verdicts(result)),
+            Section("Best at each value", verdicts),
             *_scenario(result),
             *origin_sections(about, command),
         ),
@@ -95,18 +97,6 @@ def _requirements(result: Sweep) -> list[str]:
     """Returns the requirements that the comparisons of all values have."""
     first, *others = result.comparisons.values()
     return [each for each in first.requirements if all(each in other.requirements for other in others)]
-
-
-def _verdicts(result: Sweep) -> Table:
-    """Returns the verdict of each value and requirement."""
-    requirements = _requirements(result)
-    rows = []
-    for value, comparison in result.comparisons.items():
-        names = labels(comparison.ccas)
-        verdicts = comparison.verdicts
-        rows.append((value, *(verdict_text(verdicts[each], names) for each in requirements)))
-    columns = (Column(result.field), *(Column(f"best for {each}") for each in requirements))
-    return Table(columns, tuple(rows))
 
 
 def _figure(result: Sweep) -> Figure:

@@ -10,21 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.provenance import digests_table, origin_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.palette import colours
 from celltcp.present.section import (
-    Column,
     Figure,
     Finding,
     Part,
     Section,
-    Table,
     percent_text,
     runs_text,
 )
 from celltcp.scenarios.cca_mix import counted, labels
-from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.engine_agreement import Overlap
 from celltcp.selection.plots.engine_agreement import differences_by_cca, draw_standings
 from celltcp.selection.report.engine_agreement_tables import (
@@ -50,7 +47,7 @@ def engines_part(result: Overlap) -> Part:
     for requirement in about["requirements"]:
         title = f"Difference to the best, for {requirement}"
         sections.append(Section(title, figure=_figure(result, requirement, title), text=(_DIAGONAL,)))
-    sections.append(Section("Scenarios", _scenarios(about)))
+    sections.append(Section("Scenarios", digests_table(about)))
     origin = {**about, "engine": engines}
     return Part(
         title=f"Engines: native and Linux {about['kernel_version']}",
@@ -120,12 +117,6 @@ def _figure(result: Overlap, requirement: str, title: str) -> Figure:
     chart = Chart(places, "kernel, to its best", "%", (panel,), digits=1)
     draw = functools.partial(draw_standings, result.standings, [requirement])
     return Figure(draw, f"{title}: a point per CCA and case", chart)
-
-
-def _scenarios(about: Mapping[str, Any]) -> Table:
-    """Returns the scenarios with their digests."""
-    rows = tuple((short_name(name), str(digest)) for name, digest in about["scenarios"].items())
-    return Table((Column("scenario"), Column("digest")), rows)
 
 
 def _command(about: Mapping[str, Any]) -> str:

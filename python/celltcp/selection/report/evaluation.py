@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.provenance import digests_table, origin_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import (
     Column,
@@ -55,7 +55,7 @@ def evaluation_part(result: Evaluation) -> Part:
             Section("Over all cases", _checks(result), text=checks),
             *_pictures(result),
             Section("Cases", _cases(result), text=(text,)),
-            Section("Scenarios", _scenarios(about)),
+            Section("Scenarios", digests_table(about)),
             *origin_sections(about, _command(about)),
         ),
         warnings=tuple(f"left out: {each}" for each in about["left_out"]),
@@ -165,12 +165,6 @@ def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
         panels.append(Panel(label.partition(", ")[0], "%", tuple(series), 1))
     names = tuple(short_name(name) for name in scenarios)
     return Chart(np.arange(len(scenarios), dtype=float), "case", "", tuple(panels), names=names)
-
-
-def _scenarios(about: Mapping[str, Any]) -> Table:
-    """Returns the scenarios with their digests."""
-    rows = tuple((short_name(name), str(digest)) for name, digest in about["scenarios"].items())
-    return Table((Column("scenario"), Column("digest")), rows)
 
 
 def _command(about: Mapping[str, Any]) -> str:
