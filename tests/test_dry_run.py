@@ -9,13 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
+from celltcp.campaign.cost_estimate import estimate_cost
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Jobs
 from celltcp.scenarios.scenarios import load_scenario
-from celltcp.selection.training import counterfactual, train
+from celltcp.selection.training import counterfactual
 from celltcp.selection.training import full_runs as whole_runs
 from celltcp.selection.training import moment_features as paths
+from celltcp.selection.training.plan import Plan
+from celltcp.selection.training.train import training_request
 
 
 @pytest.mark.parametrize(
@@ -57,17 +59,9 @@ def test_papers_that_share_places_count_them_once(celltcp) -> None:
 def test_a_training_is_planned_with_as_many_runs_as_it_does(
     requirement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = {
-        "scenarios": ["lossy", "stepping"],
-        "requirements": [requirement],
-        "cca": ["cubic", "reno", "vegas"],
-        "each": 2,
-        "moments_each": 2,
-        "whole_each": 2,
-        "least": 2,
-    }
-    with pytest.raises(DryRunExit) as planned:
-        train("p", **plan, dry_run=True)
+    plan = Plan(["lossy", "stepping"], [requirement], ["cubic", "reno", "vegas"], 2, 2, 2, 8, 2, 1)
+    request = training_request("p", plan, None, None)
+    told = request.estimate()
     counted = []
     for module in (counterfactual, paths, whole_runs):
         real = module.run_jobs
@@ -76,8 +70,7 @@ def test_a_training_is_planned_with_as_many_runs_as_it_does(
             "run_jobs",
             lambda jobs, real=real, **other: counted.append(jobs) or real(jobs, **other),
         )
-    train("p", **plan)
-    told = planned.value.estimate_cost
+    request.run()
     assert told.runs == sum(map(len, counted))
     simulated_s = sum(job.scenario.duration_s for jobs in counted for job in jobs)
     assert told.simulated_h == pytest.approx(simulated_s / 3600, rel=0.1)

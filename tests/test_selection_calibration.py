@@ -16,7 +16,7 @@ import pytest
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Job
 from celltcp.present.terminal import Terminal
-from celltcp.scenarios.scenario_list import expand_scenarios
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.calibration import calibration_of, expectations_of, expected_of, reliability_of
 from celltcp.selection.plots.reliability import draw_reliability
@@ -55,7 +55,7 @@ def _tables(a: list[float], decided: list[tuple[float, str, str]]) -> dict[str, 
 
 
 def _expected(tables: dict[str, pa.Table], requirement: str) -> pd.DataFrame:
-    source = expand_scenarios("steady-5-18").sources[0]
+    source = ScenarioSource("steady-5-18")
     job = Job(0, "auto:p", 3, source.scenario, engine())
     assert source.scenario.slot_s == pytest.approx(0.1)
     return expectations_of(tables, [job], {"auto:p": requirement})

@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import celltcp as ct
-from celltcp import CelltcpError, Scenario
+from celltcp import CelltcpError
 from celltcp._core import memory_text
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import run_jobs
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.scenario_list import expand_scenarios, short_name
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.cases import cases_of, pairwise_of, relative, summary_of
 from celltcp.selection.checkpoint import Checkpoint
@@ -139,7 +140,7 @@ def test_costs_remembered_are_those_of_bpftune() -> None:
 
 
 def test_an_earlier_history_decides_for_bpftune() -> None:
-    source = expand_scenarios("steady-20-68", {"duration": "3s"}).sources[0]
+    source = ScenarioSource("steady-20-68", {"duration": "3s"})
     costly = PriorConnection("cubic", 100, 5, 20, 0, 0.0)
     cheap = PriorConnection("htcp", 50, 20, 20, 0, 0.0)
     rest = [PriorConnection("bbr", 90, 5, 20, 0, 0.0), PriorConnection("dctcp", 90, 5, 20, 0, 0.0)]
@@ -152,7 +153,7 @@ def test_an_earlier_history_decides_for_bpftune() -> None:
 
 
 def test_earlier_connections_take_turns_on_seeds_that_are_not_evaluated() -> None:
-    source = expand_scenarios("steady-20-68", {"duration": "3s"}).sources[0]
+    source = ScenarioSource("steady-20-68", {"duration": "3s"})
     jobs = prior_jobs(source, ["cubic", "bbr"], 3, 1, engine())
     assert [job.cca.rpartition("=")[2] for job in jobs] == ["cubic", "bbr", "cubic"]
     assert len({job.seed for job in jobs}) == 3
@@ -288,7 +289,7 @@ def test_changes_that_are_not_measured_are_told(celltcp, tmp_path: Path) -> None
 
 
 def test_only_the_native_engine_replays() -> None:
-    source = expand_scenarios("steady-20-68", {"duration": "8s"}).sources[0]
+    source = ScenarioSource("steady-20-68", {"duration": "8s"})
     cca = "auto:policy=fixed,cca=reno"
     jobs = [Job(0, cca, 1, source.scenario.with_cca(cca), engine())]
     tables = run_jobs(jobs)
@@ -403,9 +404,9 @@ def test_an_empty_folder_is_no_scenario(tmp_path: Path) -> None:
 
 
 def test_sources_can_be_loaded_with_further_changes() -> None:
-    source = expand_scenarios("steady-20-68", {"duration": "3s"}).sources[0]
-    changed = source.changed('flows.0.cca="bbr"')
-    assert isinstance(changed, Scenario)
+    source = ScenarioSource("steady-20-68", {"duration": "3s"})
+    changed = source.changed('flows.0.cca="bbr"').scenario
+    assert source.scenario is source.scenario
     assert (changed.lineup, changed.duration_s) == ("bbr", 3.0)
 
 

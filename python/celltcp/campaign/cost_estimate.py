@@ -49,15 +49,6 @@ class CostEstimate:
         )
 
 
-class DryRunExit(BaseException):
-    """End of a command that plans a campaign only, as SystemExit is."""
-
-    def __init__(self, estimate_cost: CostEstimate) -> None:
-        """Takes what the campaign would take."""
-        super().__init__(str(estimate_cost))
-        self.estimate_cost = estimate_cost
-
-
 def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
     """Returns what the jobs of these groups will take, by short trials of some of them."""
     runs, simulated_s = 0, 0.0

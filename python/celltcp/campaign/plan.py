@@ -1,52 +1,63 @@
-"""Campaigns that run together: planned only, in memory, or in a folder."""
+"""Requests: campaigns that run together, in memory or in a folder, and what they would take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from celltcp.campaign.jobs import Campaign
-from celltcp.campaign.run import InMemory, Progress, Workers, run_groups
+from celltcp.campaign.run import InMemory, Progress, run_groups
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.tables import Results
 
+if TYPE_CHECKING:
+    from celltcp.campaign.cost_estimate import CostEstimate
 
-def run_campaigns(
-    campaigns: Sequence[Campaign],
-    *,
-    workers: Workers = None,
-    folder: Path | None = None,
-    overwrite: bool = False,
-    dry_run: bool = False,
-    progress: Progress | None = None,
-) -> list[Results]:
-    """Runs the campaigns together and returns the results of each.
+Outcome = TypeVar("Outcome")
 
-    Runs that the folder of a campaign has already are not run again.
 
-    Args:
-        campaigns: what to run.
-        workers: runs at a time, all cores unless given; or a cluster.
-        folder: where finished runs are kept until all are done.
-        overwrite: whether other results in the folders may be replaced.
-        dry_run: whether to run nothing and raise what it would take.
-        progress: called with the share that is done.
+@dataclass(frozen=True)
+class CampaignRequest(Generic[Outcome]):
+    """Campaigns that were asked for, planned and checked."""
 
-    Raises:
-        CelltcpError: if a folder holds other results, or another command writes to it.
-        DryRunExit: if nothing is to run; says what it would take.
-    """
-    if dry_run:
-        from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
+    campaigns: Sequence[Campaign]
+    settings: RunSettings
+    #: Makes the outcome from the results of the campaigns.
+    outcome: Callable[[list[Results]], Outcome]
 
-        raise DryRunExit(estimate_cost(each.jobs for each in campaigns))
-    if folder is not None:
-        from celltcp.campaign.folders import run_in_folder
+    def estimate(self) -> CostEstimate:
+        """Returns what all runs would take, also those that the folder has already."""
+        from celltcp.campaign.cost_estimate import estimate_cost
 
-        return run_in_folder(campaigns, folder, workers=workers, overwrite=overwrite, progress=progress)
-    collectors = [InMemory() for _ in campaigns]
-    groups = [(each.jobs, collector) for each, collector in zip(campaigns, collectors, strict=True)]
-    run_groups(groups, workers=workers, progress=progress)
-    return [
-        Results(collector.finish(), each.origin)
-        for each, collector in zip(campaigns, collectors, strict=True)
-    ]
+        return estimate_cost(each.jobs for each in self.campaigns)
+
+    def run(self, progress: Progress | None = None) -> Outcome:
+        """Runs the campaigns together, and returns their outcome.
+
+        Runs that the folder of a campaign has already are not run again.
+
+        Raises:
+            CelltcpError: if a folder holds other results, or another command writes to it.
+        """
+        settings, campaigns = self.settings, self.campaigns
+        if settings.folder is not None:
+            from celltcp.campaign.folders import run_in_folder
+
+            results = run_in_folder(
+                campaigns,
+                settings.folder,
+                workers=settings.workers,
+                overwrite=settings.overwrite,
+                progress=progress,
+            )
+            return self.outcome(results)
+        collectors = [InMemory() for _ in campaigns]
+        groups = [(each.jobs, collector) for each, collector in zip(campaigns, collectors, strict=True)]
+        run_groups(groups, workers=settings.workers, progress=progress)
+        return self.outcome(
+            [
+                Results(collector.finish(), each.origin)
+                for each, collector in zip(campaigns, collectors, strict=True)
+            ]
+        )

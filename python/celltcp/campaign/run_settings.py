@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from celltcp.campaign.run import Workers
 from celltcp.scenarios.ccas import OWN, through
 from celltcp.scenarios.ccas import chosen as chosen_ccas
 from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.scenarios import load_scenario
+from celltcp.scenarios.scenarios import ScenarioSource
 
 #: Largest seed: every whole number up to it is one of JSON, too.
 MAX_SEED = 2**53 - 2**20
@@ -55,7 +55,6 @@ class RunSettings:
         jobs: runs at a time; all cores that the process may use unless given.
         cluster: address of the Dask scheduler whose workers do the runs, such as
             `"tcp://host:8786"`; this machine does them unless given.
-        dry_run: whether to plan the runs only, and raise what they would take.
         engine: `"native"` or `"kernel"`.
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
@@ -76,7 +75,6 @@ class RunSettings:
     duration: str | None = None
     jobs: int | None = None
     cluster: str | None = None
-    dry_run: bool = False
     engine: str = "native"
     kernel: str | None = None
     uplink: str | Path | None = None
@@ -118,6 +116,11 @@ class RunSettings:
         return workers_of(self.jobs, self.cluster)
 
     @property
+    def folder(self) -> Path | None:
+        """The folder of results, which need not be there; None if results are not saved."""
+        return None if self.out is None else Path(self.out)
+
+    @property
     def stored_overrides(self) -> list[str]:
         """The overrides as results tell them, under `set` if there are some."""
         return override_texts(self.changes)
@@ -130,46 +133,24 @@ class RunSettings:
         """
         return engine(self.engine, self.kernel)
 
-    def load(self, scenario: str | Path | Scenario, *, changes: Changes | None = None) -> Scenario:
-        """Loads a scenario with the duration, uplink, overrides and radio log of these settings.
-
-        Args:
-            scenario: built-in name, scenario file, link trace, or a loaded scenario.
-            changes: fields to override in place of those of the settings.
-
-        Raises:
-            CelltcpError: names the file, the field, the value and what is allowed.
-        """
-        changes = self.changes if changes is None else changes
-        loaded = load_scenario(
-            scenario,
-            uplink=self.uplink,
+    def source(self, what: str | Path | Scenario) -> ScenarioSource:
+        """Returns the source of a scenario with the changes, traces and radio log of these settings."""
+        return ScenarioSource(
+            what,
+            changes=self.changes,
             duration=self.duration,
-            changes=changes,
+            uplink=self.uplink,
             column=self.column,
             unit=self.unit,
             direction=self.direction,
-        )
-        return loaded.with_radio_log() if self.radio_log else loaded
-
-    def applied(self) -> RunSettings:
-        """Returns the settings for a scenario that was loaded with these, without what changes it."""
-        return replace(
-            self,
-            uplink=None,
-            duration=None,
-            changes=(),
-            column=None,
-            unit=None,
-            direction=None,
-            radio_log=False,
+            radio_log=self.radio_log,
         )
 
-    def plan(self, loaded: Scenario, chosen: Engine, folder: Path | None = None) -> Campaign:
-        """Plans the runs of all congestion controls on a loaded scenario.
+    def plan(self, scenario: Scenario, chosen: Engine, folder: Path | None = None) -> Campaign:
+        """Plans the runs of all congestion controls on a scenario.
 
         Raises:
             CelltcpError: if the engine does not have a congestion control.
         """
-        ccas = through(chosen_ccas(self.cca, chosen.ccas, loaded.lineup), self.middlebox or ())
-        return Campaign.of(loaded, ccas, self.runs, self.seed, chosen, folder)
+        ccas = through(chosen_ccas(self.cca, chosen.ccas, scenario.lineup), self.middlebox or ())
+        return Campaign.of(scenario, ccas, self.runs, self.seed, chosen, folder)

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 @draws
 @takes_settings
 def compare(
-    scenarios: tuple[str, ...], settings: RunSettings, json_file: str | None, published: bool
+    scenarios: tuple[str, ...],
+    settings: RunSettings,
+    dry_run: bool,
+    json_file: str | None,
+    published: bool,
 ) -> None:
     """Compare congestion controls on one scenario or several.
 
@@ -48,21 +52,25 @@ def compare(
     table of its own, and a folder of its own within that of --out. The last table has the means over
     all.
     """
-    from celltcp.comparison.run import compare_with
+    from celltcp.comparison.run import comparison_request
     from celltcp.scenarios.scenarios import names_one
 
     check_json(json_file)
     if not names_one(scenarios):
         from celltcp.cli.scenario_set import compare_set
 
-        compare_set(scenarios, settings, json_file, published)
+        compare_set(scenarios, settings, dry_run, json_file, published)
         return
     (scenario,) = scenarios
-    loaded = settings.load(scenario)
-    print_trace_summary(loaded)
+    source = settings.source(scenario)
+    print_trace_summary(source.scenario)
     folder = settings.prepare_out()
+    request = comparison_request(source, settings)
+    if dry_run:
+        click.echo(request.estimate())
+        return
     with progress_bar("comparing") as progress:
-        result = compare_with(loaded, settings.applied(), progress)
+        result = request.run(progress)
     print_result(result.to_json, json_file, lambda: print_comparison(result, published))
     if folder:
         draw_comparison(result, folder)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -194,25 +193,12 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
         names = {field.name for field in dataclasses.fields(RunSettings)}
         settings = RunSettings(**{name: given.pop(name) for name in names & given.keys()})
-        if not settings.dry_run:
-            return command(settings=settings, **given)
-        with printed_plan():
+        if given.get("dry_run"):
             # What is only planned leaves nothing in a folder.
-            return command(settings=dataclasses.replace(settings, out=None), **given)
+            settings = dataclasses.replace(settings, out=None)
+        return command(settings=settings, **given)
 
     return call
-
-
-@contextlib.contextmanager
-def printed_plan() -> Iterator[None]:
-    """Prints what a command would take that only plans, and ends it."""
-    from celltcp.campaign.cost_estimate import DryRunExit
-
-    try:
-        yield
-    except DryRunExit as planned:
-        click.echo(planned)
-        click.get_current_context().exit()
 
 
 def complete_scenario(

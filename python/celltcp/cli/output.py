@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from celltcp._core import Scenario
-    from celltcp.comparison.scenario_set import LoadedSet
     from celltcp.results.tables import Results
+    from celltcp.scenarios.scenario_list import ScenarioList
 
 
 def check_json(json_file: str | None) -> None:
@@ -51,11 +51,11 @@ def print_trace_summary(scenario: Scenario) -> None:
         note(f"{direction}link {file}{result}: {summary}")
 
 
-def print_load_summary(loaded: LoadedSet) -> None:
+def print_load_summary(scenarios: ScenarioList) -> None:
     """Says on standard error how the traces of scenarios were read, and which files were left out."""
-    for scenario in loaded.scenarios.values():
-        print_trace_summary(scenario)
-    for reason in loaded.left_out:
+    for source in scenarios.sources:
+        print_trace_summary(source.scenario)
+    for reason in scenarios.left_out:
         click.echo(f"warning: left out: {reason}", err=True)
 
 

@@ -64,6 +64,7 @@ def papers(
     historic_ccas: bool,
     sweep: bool,
     settings: RunSettings,
+    dry_run: bool,
     json_file: str | None,
 ) -> None:
     """Repeat published experiments, and compare the figures.
@@ -94,7 +95,7 @@ def papers(
     }
     if sweep:
         _check_sweep(chosen, tables)
-    if settings.dry_run:
+    if dry_run:
         _print_outline(chosen, tables, scenario, replays, is_swept=sweep)
         return
     folder = settings.prepare_out()

@@ -84,11 +84,11 @@ def run(
         raise click.UsageError("--pcap-at needs --pcap, the file of the capture")
     if pcap:
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_names("pcap"))
-    loaded = settings.load(scenario)
-    print_trace_summary(loaded)
+    source = settings.source(scenario)
+    print_trace_summary(source.scenario)
     folder = settings.prepare_out()
     with progress_bar("running") as progress:
-        result = run_with(loaded, settings.applied(), pcap=pcap, pcap_at=pcap_at, progress=progress)
+        result = run_with(source, settings, pcap=pcap, pcap_at=pcap_at, progress=progress)
     print_result(result.to_json, json_file, lambda: _print_run(result))
     note(ran_by(result.results.about))
     for warning in result.warnings:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+
 from celltcp.cli.comparison_output import draw_comparison, print_comparison
 from celltcp.cli.output import print_load_summary, print_result
 from celltcp.cli.verbosity import progress_bar
@@ -17,16 +19,21 @@ if TYPE_CHECKING:
 
 
 def compare_set(
-    given: Sequence[str], settings: RunSettings, json_file: str | None, published: bool
+    given: Sequence[str], settings: RunSettings, dry_run: bool, json_file: str | None, published: bool
 ) -> None:
     """Compares on each scenario, with a table for each and one of the means."""
-    from celltcp.comparison.scenario_set import compare_loaded, folder_name, load_all
+    from celltcp.comparison.scenario_set import folder_name, set_request
+    from celltcp.scenarios.scenario_list import expand_scenarios
 
-    loaded = load_all(given, settings)
-    print_load_summary(loaded)
+    scenarios = expand_scenarios(given, settings.source)
+    print_load_summary(scenarios)
     folder = settings.prepare_out()
+    request = set_request(scenarios, settings)
+    if dry_run:
+        click.echo(request.estimate())
+        return
     with progress_bar("comparing") as progress:
-        result = compare_loaded(loaded, settings, progress)
+        result = request.run(progress)
     print_result(result.to_json, json_file, lambda: _print_set(result, published))
     if folder:
         for name, comparison in result.comparisons.items():

@@ -34,19 +34,26 @@ if TYPE_CHECKING:
 @cca_file_option
 @draws
 @takes_settings
-def sweep(scenario: str, vary: str, settings: RunSettings, json_file: str | None) -> None:
+def sweep(
+    scenario: str, vary: str, settings: RunSettings, dry_run: bool, json_file: str | None
+) -> None:
     """Compare congestion controls for each value of a field.
 
     SCENARIO is as for celltcp compare. With --out, the results of each value are in a folder of their
     own, which celltcp show takes.
     """
-    from celltcp.comparison.parameter_sweep import sweep_with
+    from celltcp.comparison.parameter_sweep import sweep_request
 
     check_json(json_file)
-    print_trace_summary(settings.load(scenario))
+    source = settings.source(scenario)
+    print_trace_summary(source.scenario)
     folder = settings.prepare_out()
+    request = sweep_request(source, vary, settings)
+    if dry_run:
+        click.echo(request.estimate())
+        return
     with progress_bar("sweeping") as progress:
-        result = sweep_with(scenario, vary, settings, progress)
+        result = request.run(progress)
     print_result(result.to_json, json_file, lambda: _print_sweep(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)

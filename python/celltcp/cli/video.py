@@ -48,7 +48,12 @@ _PICTURES = ("video", "video-ecdf")
 @draws
 @takes_settings
 def video(
-    scenarios: tuple[str, ...], abr: str, ladder: str, settings: RunSettings, json_file: str | None
+    scenarios: tuple[str, ...],
+    abr: str,
+    ladder: str,
+    settings: RunSettings,
+    dry_run: bool,
+    json_file: str | None,
 ) -> None:
     """Compare CCAs by video quality of experience (ITU-T P.1203).
 
@@ -62,14 +67,18 @@ def video(
     if scenarios == ("check",):
         _check()
         return
-    from celltcp.video.comparison import DEFAULT_SCENARIOS, compare_loaded_video, load_video_scenarios
+    from celltcp.video.comparison import DEFAULT_SCENARIOS, expand_videos, video_request
 
     check_json(json_file)
-    loaded = load_video_scenarios(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
-    print_load_summary(next(iter(loaded.values())))
+    videos = expand_videos(scenarios or DEFAULT_SCENARIOS, abr, ladder, settings)
+    print_load_summary(next(iter(videos.values())))
     folder = settings.prepare_out()
+    request = video_request(videos, settings)
+    if dry_run:
+        click.echo(request.estimate())
+        return
     with progress_bar("playing videos") as progress:
-        result = compare_loaded_video(loaded, settings, progress)
+        result = request.run(progress)
     print_result(result.to_json, json_file, lambda: _print(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)

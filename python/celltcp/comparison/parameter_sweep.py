@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, Scenario
-from celltcp.campaign.plan import run_campaigns
+from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.outcome import SweepOutcome
+from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import counted
-from celltcp.scenarios.changes import Changes, override_texts
+from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
+from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,37 +123,25 @@ def sweep(
         out=out,
         overwrite=overwrite,
     )
-    return sweep_with(scenario, vary, settings, progress)
+    return sweep_request(settings.source(scenario), vary, settings).run(progress)
 
 
-def sweep_with(
-    scenario: str | Path | Scenario,
-    vary: str,
-    settings: RunSettings,
-    progress: Progress | None = None,
-) -> Sweep:
-    """Compares congestion controls for each value of a field, as `sweep` does."""
+def sweep_request(source: ScenarioSource, vary: str, settings: RunSettings) -> CampaignRequest[Sweep]:
+    """Plans a comparison for each value of a field."""
     field, values = varied(vary)
     settings.check()
     engine = settings.find_engine()
-    folder = None if settings.out is None else Path(settings.out)
+    folder = settings.folder
     planned = []
     for value in values:
-        loaded = settings.load(
-            scenario, changes=[*override_texts(settings.changes), f"{field}={value}"]
-        )
+        scenario = source.changed(f"{field}={value}").scenario
         place = None if folder is None else folder / folder_name(field, value)
-        planned.append(settings.plan(loaded, engine, place))
-    result = run_campaigns(
-        planned,
-        workers=settings.workers,
-        folder=folder,
-        overwrite=settings.overwrite,
-        dry_run=settings.dry_run,
-        progress=progress,
-    )
-    comparisons = [Comparison(results) for results in result]
-    return Sweep(field, dict(zip(values, comparisons, strict=True)))
+        planned.append(settings.plan(scenario, engine, place))
+
+    def outcome(results: list[Results]) -> Sweep:
+        return Sweep(field, dict(zip(values, map(Comparison, results), strict=True)))
+
+    return CampaignRequest(planned, settings, outcome)
 
 
 def folder_name(field: str, value: str) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from celltcp._core import Scenario
-from celltcp.campaign.plan import run_campaigns
+from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.scenarios.changes import Changes
+from celltcp.scenarios.scenarios import ScenarioSource
 
 
 def compare(
@@ -74,27 +75,16 @@ def compare(
         out=out,
         overwrite=overwrite,
     )
-    return compare_with(scenario, settings, progress)
+    return comparison_request(settings.source(scenario), settings).run(progress)
 
 
-def compare_with(
-    scenario: str | Path | Scenario, settings: RunSettings, progress: Progress | None = None
-) -> Comparison:
-    """Runs every congestion control over the same channel realisations, as `compare` does."""
+def comparison_request(source: ScenarioSource, settings: RunSettings) -> CampaignRequest[Comparison]:
+    """Plans every congestion control over the same channel realisations."""
     settings.check()
-    folder = None if settings.out is None else Path(settings.out)
-    if folder is not None:
+    if settings.folder is not None:
         from celltcp.results.folder import require_own
 
-        require_own(folder, "compare")
+        require_own(settings.folder, "compare")
     engine = settings.find_engine()
-    campaign = settings.plan(settings.load(scenario), engine, folder)
-    (results,) = run_campaigns(
-        [campaign],
-        workers=settings.workers,
-        folder=folder,
-        overwrite=settings.overwrite,
-        dry_run=settings.dry_run,
-        progress=progress,
-    )
-    return Comparison(results)
+    campaign = settings.plan(source.scenario, engine, settings.folder)
+    return CampaignRequest((campaign,), settings, lambda results: Comparison(results[0]))

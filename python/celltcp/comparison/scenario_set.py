@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, Scenario, __version__
-from celltcp.campaign.plan import run_campaigns
+from celltcp._core import CelltcpError, __version__
+from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
@@ -18,8 +18,9 @@ from celltcp.results.folder import require_own
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate
+from celltcp.results.tables import Results
 from celltcp.scenarios.changes import Changes
-from celltcp.scenarios.scenario_list import load_each, short_name
+from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,55 +158,30 @@ def compare_all(
         out=out,
         overwrite=overwrite,
     )
-    return compare_loaded(load_all(scenarios, settings), settings, progress)
+    return set_request(expand_scenarios(scenarios, settings.source), settings).run(progress)
 
 
-@dataclass(frozen=True)
-class LoadedSet:
-    """Scenarios that have been loaded, by the names that tell them apart."""
-
-    scenarios: dict[str, Scenario]
-    left_out: tuple[str, ...]
-
-
-def load_all(scenarios: str | Sequence[str], settings: RunSettings) -> LoadedSet:
-    """Loads the scenarios that a list names; a trace of the uplink goes with that of the downlink.
-
-    Raises:
-        CelltcpError: if a name is no scenario, or nothing is named.
-    """
-    result, left_out = load_each(scenarios, settings.load)
-    short = [short_name(name) for name in result]
-    names = [one if short.count(one) == 1 else name for one, name in zip(short, result, strict=True)]
-    return LoadedSet(dict(zip(names, result.values(), strict=True)), tuple(left_out))
-
-
-def compare_loaded(
-    loaded: LoadedSet, settings: RunSettings, progress: Progress | None = None
-) -> ScenarioSet:
-    """Compares congestion controls on scenarios that `load_all` has loaded."""
+def set_request(scenarios: ScenarioList, settings: RunSettings) -> CampaignRequest[ScenarioSet]:
+    """Plans a comparison on each of several scenarios."""
     settings.check()
     engine = settings.find_engine()
-    folder = None if settings.out is None else Path(settings.out)
-    places = {name: None if folder is None else folder / folder_name(name) for name in loaded.scenarios}
+    folder = settings.folder
+    sources = scenarios.by_name
+    places = {name: None if folder is None else folder / folder_name(name) for name in sources}
     if folder is not None:
         for place in (folder, *places.values()):
             require_own(place or folder, "compare")
-    if len(set(places.values())) < len(places) and folder is not None:
-        raise CelltcpError(f"{folder}: two scenarios would have the same folder; rename their files")
-    planned = [
-        settings.plan(scenario, engine, places[name]) for name, scenario in loaded.scenarios.items()
-    ]
-    result = run_campaigns(
-        planned,
-        workers=settings.workers,
-        folder=folder,
-        overwrite=settings.overwrite,
-        dry_run=settings.dry_run,
-        progress=progress,
-    )
-    comparisons = [Comparison(results) for results in result]
-    return ScenarioSet(dict(zip(loaded.scenarios, comparisons, strict=True)), loaded.left_out)
+        if len(set(places.values())) < len(places):
+            raise CelltcpError(
+                f"{folder}: two scenarios would have the same folder; rename their files"
+            )
+    planned = [settings.plan(source.scenario, engine, places[name]) for name, source in sources.items()]
+
+    def outcome(results: list[Results]) -> ScenarioSet:
+        comparisons = dict(zip(sources, map(Comparison, results), strict=True))
+        return ScenarioSet(comparisons, scenarios.left_out)
+
+    return CampaignRequest(planned, settings, outcome)
 
 
 def folder_name(name: str) -> str:

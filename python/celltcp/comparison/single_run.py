@@ -32,6 +32,7 @@ from celltcp.scenarios.ccas import OWN
 from celltcp.scenarios.ccas import chosen as chosen_ccas
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
+from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,11 +187,11 @@ def run(
         out=out,
         overwrite=overwrite,
     )
-    return run_with(scenario, settings, pcap=pcap, pcap_at=pcap_at, progress=progress)
+    return run_with(settings.source(scenario), settings, pcap=pcap, pcap_at=pcap_at, progress=progress)
 
 
 def run_with(
-    scenario: str | Path | Scenario,
+    source: ScenarioSource,
     settings: RunSettings,
     *,
     pcap: str | Path | None = None,
@@ -201,7 +202,7 @@ def run_with(
     settings.check()
     if settings.out is not None:
         require_own(settings.out, "run")
-    loaded = settings.load(scenario)
+    loaded = source.scenario
     if pcap is not None:
         traces = [str(file) for file, *_ in loaded.traces]
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=traces)

@@ -12,8 +12,9 @@ from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.folders import check_folders
 from celltcp.campaign.jobs import Campaign
-from celltcp.campaign.plan import run_campaigns
+from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress, sub_progress
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.fidelity.trajectory import step_s
@@ -192,14 +193,9 @@ def run_case(
         overwrite: whether other results in the folder may be replaced.
         progress: called with the share that is done.
     """
-    (results,) = run_campaigns(
-        [_plan(case, ccas, runs, seed, engine, folder)],
-        workers=workers,
-        folder=folder,
-        overwrite=overwrite,
-        progress=progress,
-    )
-    return results
+    campaign = _plan(case, ccas, runs, seed, engine, folder)
+    settings = RunSettings(jobs=workers, out=folder, overwrite=overwrite)
+    return CampaignRequest((campaign,), settings, lambda results: results[0]).run(progress)
 
 
 def _plan(

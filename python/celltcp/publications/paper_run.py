@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from celltcp._core import CelltcpError, available_threads
-from celltcp.campaign.jobs import Jobs, jobs_for
+from celltcp.campaign.jobs import Jobs
+from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.run import compare, compare_with
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.run import compare, comparison_request
 from celltcp.publications.conditions import Condition
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published import published_tables
@@ -38,25 +40,26 @@ class PaperRun(RunSettings):
 
         All tables share the runs of a place, whichever of them is asked for.
         """
-        place = place_named(name)
-        here, ran = self._at(place), self._ran(name)
-        settings = replace(here, cca=list(dict.fromkeys(ran.values())))
-        return Measured(compare_with(place.scenario, settings, progress), ran).without_log()
+        comparison = self._request(name).run(progress)
+        return Measured(comparison, self._ran(name)).without_log()
 
     def planned(self, name: str) -> Jobs:
         """Returns the runs of a place, without those of combinations of its CCAs."""
-        place = place_named(name)
-        loaded = self._at(place).load(place.scenario)
-        ccas = list(dict.fromkeys(self._ran(name).values()))
-        return jobs_for(loaded, ccas, self.runs, self.seed, self.find_engine())
+        return replace(self, out=None)._request(name).campaigns[0].jobs
 
-    def _at(self, place: Condition) -> PaperRun:
-        """Returns the settings with the changes, the log of the radio and the folder of a place."""
+    def _request(self, name: str) -> CampaignRequest[Comparison]:
+        """Plans the runs of a place."""
+        place = place_named(name)
         # A fault of the place itself names its file.
         _ = place.loaded
-        changes = [*place.changes, *self.stored_overrides]
-        folder = self.folder(place.folder)
-        return replace(self, changes=changes, radio_log=needs_log(place.name), out=folder)
+        settings = replace(
+            self,
+            cca=list(dict.fromkeys(self._ran(name).values())),
+            changes=[*place.changes, *self.stored_overrides],
+            radio_log=needs_log(name),
+            out=self.folder_of(place.folder),
+        )
+        return comparison_request(settings.source(place.scenario), settings)
 
     def _ran(self, name: str) -> dict[str, str]:
         """Returns what runs on a place for each CCA of the tables."""
@@ -67,7 +70,7 @@ class PaperRun(RunSettings):
         """Returns the settings with another override of all places, `field=value`."""
         return replace(self, changes=[*self.stored_overrides, change])
 
-    def folder(self, name: str) -> Path | None:
+    def folder_of(self, name: str) -> Path | None:
         """Returns the folder of the runs of a place."""
         if self.out is None:
             return None

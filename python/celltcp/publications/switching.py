@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from celltcp.comparison.run import compare_with
+from celltcp.comparison.run import comparison_request
 from celltcp.publications.conditions import Condition
 from celltcp.publications.measured_values import measured_values
 from celltcp.publications.measurements import Measured
@@ -70,8 +70,9 @@ def combination(replay: PaperRun, place: Condition, quantity: str, here: Measure
         f'flows.0.cca="{here.ran[first]}"',
         f"flows.0.switch=[{switches}]",
     ]
-    folder = replay.folder(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
-    comparison = compare_with(place.scenario, replace(replay, cca=OWN, changes=changes, out=folder))
+    folder = replay.folder_of(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
+    settings = replace(replay, cca=OWN, changes=changes, out=folder)
+    comparison = comparison_request(settings.source(place.scenario), settings).run()
     return replace(result, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
 

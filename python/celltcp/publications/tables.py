@@ -10,6 +10,7 @@ from celltcp.present.terminal import Terminal
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.capabilities import capabilities
 from celltcp.publications.publications import publications
+from celltcp.publications.report.claims_table import claims_table
 from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
 from celltcp.publications.split_choice import choices
 from celltcp.publications.split_losses import LOSS, split_gains, split_losses
@@ -28,7 +29,8 @@ def print_outcome(result: Outcome, console: Terminal) -> None:
         _print_capabilities(title, result, console)
     else:
         claims = [row for row in rows if row.published.claim is not None]
-        _print_claims(f"{title}: claims", claims, console)
+        if claims:
+            console.print_table(claims_table(claims, f"{title}: claims"))
     others = [row for row in rows if row.published.value is None and row.published.claim is None]
     if result.table.form != "choices":
         _print_means(f"{title}: ours", others, console)
@@ -74,30 +76,6 @@ def _print_numbers(title: str, rows: Sequence[Row], console: Terminal) -> None:
         for row in rows
     )
     console.print_table(Table(columns, cells, title, droppable=("agrees", "difference")))
-
-
-def _print_claims(title: str, rows: Sequence[Row], console: Terminal) -> None:
-    """Prints a row per claim: what is said, the relation that stands for it, and our mean."""
-    if not rows:
-        return
-    columns = (
-        *map(Column, ("scenario", "CCA", "said", "quantity", "claim")),
-        *number_columns("here"),
-        Column("holds"),
-    )
-    cells = tuple(
-        (
-            place_text(row),
-            row.published.cca,
-            row.published.note,
-            quantity_text(row),
-            row.published.claim.text if row.published.claim else "",
-            value_text(row.ours.mean, row.ours.ci95),
-            {True: "yes", False: "no", None: "-"}[row.holds],
-        )
-        for row in rows
-    )
-    console.print_table(Table(columns, cells, title, droppable=("quantity", "claim")))
 
 
 def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:

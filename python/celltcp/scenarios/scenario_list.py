@@ -8,9 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from celltcp._core import CelltcpError, Scenario
-from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.scenarios import SETS, TRACE_ENDINGS, all_variants, load_scenario, scenario_names
+from celltcp._core import CelltcpError
+from celltcp.scenarios.scenarios import (
+    SETS,
+    TRACE_ENDINGS,
+    ScenarioSource,
+    all_variants,
+    scenario_names,
+)
 
 #: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
 #: in a folder may be notes.
@@ -22,55 +27,33 @@ _ENDINGS = (
 
 
 @dataclass(frozen=True)
-class Source:
-    """A scenario that has been loaded, and how to load it with other overrides."""
-
-    #: Built-in name, or path of its file.
-    name: str
-    scenario: Scenario
-    changes: tuple[str, ...] = ()
-
-    def changed(self, *changes: str) -> Scenario:
-        """Returns the scenario with further fields overridden, as `"field=value"`."""
-        return _load(self.name, (*self.changes, *changes))
-
-
-@dataclass(frozen=True)
 class ScenarioList:
-    """The scenarios that a list names."""
+    """The scenarios that a list names, all of them loaded."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[ScenarioSource, ...]
     #: Files in folders that could not be loaded, and why.
     left_out: tuple[str, ...]
 
+    @property
+    def by_name(self) -> dict[str, ScenarioSource]:
+        """The sources by their short names, or by the whole ones where two have the same."""
+        short = [short_name(source.name) for source in self.sources]
+        return {
+            name if short.count(name) == 1 else source.name: source
+            for name, source in zip(short, self.sources, strict=True)
+        }
 
-def expand_scenarios(given: str | Sequence[str], changes: Changes = ()) -> ScenarioList:
+
+def expand_scenarios(
+    given: str | Sequence[str], source_of: Callable[[str], ScenarioSource] = ScenarioSource
+) -> ScenarioList:
     """Returns the scenarios that a list names, each once.
 
     Args:
         given: built-in names, scenario files, link traces, folders of them, patterns such as
             `"mobility/*"` or `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"`,
-            as a list or in one text with commas.
-        changes: scenario fields to override in all of them.
-
-    Raises:
-        CelltcpError: if a name is no scenario, or the list is empty.
-    """
-    texts = tuple(override_texts(changes))
-    result, left_out = load_each(given, lambda name: _load(name, texts))
-    return ScenarioList(
-        tuple(Source(name, scenario, texts) for name, scenario in result.items()), tuple(left_out)
-    )
-
-
-def load_each(
-    given: str | Sequence[str], load: Callable[[str], Scenario]
-) -> tuple[dict[str, Scenario], list[str]]:
-    """Returns the scenarios that a list names, and what in folders could not be loaded, and why.
-
-    Args:
-        given: as for `expand_scenarios`.
-        load: loads the scenario of a name or file.
+            as a list or in one text with commas. A trace of the uplink goes with that of the downlink.
+        source_of: says for a name or file how it is read and what is changed.
 
     Raises:
         CelltcpError: if a name is no scenario, or the list is empty.
@@ -79,19 +62,21 @@ def load_each(
     for piece in names_of(given):
         for name, in_folder in _meant(piece):
             names.setdefault(name, in_folder)
-    result: dict[str, Scenario] = {}
+    sources = []
     left_out = []
     for name, in_folder in names.items():
+        source = source_of(name)
         try:
-            result[name] = load(name)
+            _ = source.scenario
+            sources.append(source)
         except CelltcpError as error:
             if not in_folder:
                 raise
             left_out.append(str(error) if name in str(error) else f"{name}: {error}")
-    if not result:
+    if not sources:
         reason = f"; {left_out[0]}" if left_out else ""
         raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
-    return result, left_out
+    return ScenarioList(tuple(sources), tuple(left_out))
 
 
 def names_of(given: str | Sequence[str]) -> list[str]:
@@ -136,7 +121,3 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
             )
         return [(file, True) for file in files]
     return [(piece, False)]
-
-
-def _load(name: str, changes: Sequence[str]) -> Scenario:
-    return load_scenario(name, changes=changes)

@@ -8,6 +8,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,52 @@ def load_scenario(
             raise CelltcpError(f"{name}: {error}") from None
         return read_scenario(text, name, Path(name).parent, overrides)
     raise CelltcpError(unknown(name))
+
+
+@dataclass(frozen=True)
+class ScenarioSource:
+    """Source of a scenario: a name, file or trace, how it is read, and what is changed; loaded once.
+
+    Attributes:
+        what: as for `load_scenario`, as are the others.
+        radio_log: whether every TTI of the radio is recorded.
+    """
+
+    what: str | Path | Scenario
+    changes: Changes = ()
+    duration: str | None = None
+    uplink: str | Path | None = None
+    column: str | None = None
+    unit: str | None = None
+    direction: str | None = None
+    radio_log: bool = False
+
+    @property
+    def name(self) -> str:
+        """Built-in name, or path of the file."""
+        return self.what.name if isinstance(self.what, Scenario) else str(self.what)
+
+    @functools.cached_property
+    def scenario(self) -> Scenario:
+        """The scenario, loaded when it is first asked for.
+
+        Raises:
+            CelltcpError: names the file, the field, the value and what is allowed.
+        """
+        loaded = load_scenario(
+            self.what,
+            uplink=self.uplink,
+            duration=self.duration,
+            changes=self.changes,
+            column=self.column,
+            unit=self.unit,
+            direction=self.direction,
+        )
+        return loaded.with_radio_log() if self.radio_log else loaded
+
+    def changed(self, *changes: str) -> ScenarioSource:
+        """Returns the source with further fields overridden, as `"field=value"`."""
+        return replace(self, changes=[*override_texts(self.changes), *changes])
 
 
 def _of_variant(name: str, variant: str) -> list[str]:

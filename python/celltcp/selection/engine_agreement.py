@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
+from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import ENGINES, engine
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.rows import json_rows
-from celltcp.scenarios.scenario_list import Source, expand_scenarios, names_of
+from celltcp.scenarios.scenario_list import expand_scenarios, names_of
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.candidates import check_requirements, fixed_ccas
 from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
 from celltcp.selection.engine_best_sets import differences_of, means_of, overlaps_of, summary_of
@@ -96,6 +97,43 @@ def check_engines(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
+    return overlap_request(scenarios, requirement, settings).run(progress)
+
+
+@dataclass(frozen=True)
+class OverlapRequest:
+    """Runs of fixed CCAs on both engines over the same channel realisations, planned and checked."""
+
+    #: A plan for each engine.
+    plans: Sequence[Plan]
+    sources: Sequence[ScenarioSource]
+    settings: RunSettings
+    #: Origin, as the outcome has it.
+    origin: OverlapOrigin
+
+    def estimate(self) -> CostEstimate:
+        """Returns what all runs would take."""
+        return estimate_cost(
+            jobs for plan in self.plans for each in self.sources for jobs in plan.outlined(each)
+        )
+
+    def run(self, progress: Progress | None = None) -> Overlap:
+        """Does the runs that the folder has not, and returns the outcome of all."""
+
+        def run(there: int, kept: Checkpoint) -> Frames:
+            missing = [replace(plan, existing_runs=there) for plan in self.plans]
+            return {"runs": _both(missing, self.sources, kept, progress)}
+
+        def outcome(frames: Frames) -> Overlap:
+            return Overlap(frames["runs"], self.origin)
+
+        return continued(self.settings, "engines", self.origin, ("runs",), run, outcome)
+
+
+def overlap_request(
+    scenarios: str | Sequence[str], requirement: str | Sequence[str], settings: RunSettings
+) -> OverlapRequest:
+    """Plans the runs of fixed CCAs on both engines."""
     settings.check()
     requirements = names_of(requirement)
     if not requirements:
@@ -105,16 +143,10 @@ def check_engines(
     compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
     if len(compared) < 2:
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
-    result = expand_scenarios(scenarios, settings.changes)
+    result = expand_scenarios(scenarios, settings.source)
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
     # Whatever cannot be run is told before anything is.
     digests = {source.name: [plan.check(source) for plan in plans] for source in result.sources}
-    if settings.dry_run:
-        raise DryRunExit(
-            estimate_cost(
-                jobs for plan in plans for each in result.sources for jobs in plan.outlined(each)
-            )
-        )
     origin: OverlapOrigin = {
         "version": __version__,
         "build": linux.build,
@@ -129,18 +161,14 @@ def check_engines(
     }
     if overrides := settings.stored_overrides:
         origin["set"] = overrides
-
-    def run(there: int, kept: Checkpoint) -> Frames:
-        missing = [replace(plan, existing_runs=there) for plan in plans]
-        return {"runs": _both(missing, result.sources, kept, progress)}
-
-    return continued(
-        settings, "engines", origin, ("runs",), run, lambda frames: Overlap(frames["runs"], origin)
-    )
+    return OverlapRequest(plans, result.sources, settings, origin)
 
 
 def _both(
-    plans: Sequence[Plan], sources: Sequence[Source], kept: Checkpoint, progress: Progress | None
+    plans: Sequence[Plan],
+    sources: Sequence[ScenarioSource],
+    kept: Checkpoint,
+    progress: Progress | None,
 ) -> pd.DataFrame:
     """Runs the plan of each engine, and returns the runs with their `engine`."""
     sides = []

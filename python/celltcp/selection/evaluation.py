@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from celltcp._core import CelltcpError, __version__
-from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
+from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.rows import json_rows, json_value
@@ -20,6 +20,7 @@ from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import REQUIREMENTS
 from celltcp.scenarios.scenario_list import expand_scenarios, names_of
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
@@ -229,7 +230,7 @@ def evaluate(
         out=out,
         overwrite=overwrite,
     )
-    return evaluate_with(policies, scenarios, settings, progress)
+    return evaluation_request(policies, scenarios, settings).run(progress)
 
 
 @dataclass(frozen=True)
@@ -244,13 +245,36 @@ class PolicySettings:
     switches: bool = False
 
 
-def evaluate_with(
-    policies: PolicySettings,
-    scenarios: str | Sequence[str],
-    settings: RunSettings,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Runs policies and fixed CCAs over the same channel realisations, as `evaluate` does."""
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """Runs of policies and fixed CCAs over the same channel realisations, planned and checked."""
+
+    plan: Plan
+    sources: Sequence[ScenarioSource]
+    #: Origin, as the outcome has it.
+    origin: Settings
+
+    def estimate(self) -> CostEstimate:
+        """Returns what all runs would take, but for replays of changes."""
+        return estimate_cost(jobs for each in self.sources for jobs in self.plan.outlined(each))
+
+    def run(self, progress: Progress | None = None) -> Evaluation:
+        """Does the runs that the folder has not, and returns the outcome of all."""
+
+        def run(there: int, kept: Checkpoint) -> Frames:
+            return on_sources(self.sources, replace(self.plan, existing_runs=there), kept, progress)
+
+        def outcome(frames: Frames) -> Evaluation:
+            return Evaluation(frames, self.origin)
+
+        names = ("runs", "decisions", "expectations", "histories", "costs")
+        return continued(self.plan.settings, "evaluate", self.origin, names, run, outcome)
+
+
+def evaluation_request(
+    policies: PolicySettings, scenarios: str | Sequence[str], settings: RunSettings
+) -> EvaluationRequest:
+    """Plans the runs of policies and fixed CCAs on each scenario."""
     settings.check()
     history = policies.history
     if history < 0:
@@ -264,12 +288,10 @@ def evaluate_with(
     wanted = uses(compared, requirements, policies.hints, remember=history > 0)
     engine = settings.find_engine()
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
-    result = expand_scenarios(scenarios, settings.changes)
+    result = expand_scenarios(scenarios, settings.source)
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
     # Whatever cannot be run is told before anything is.
     digests = {source.name: plan.check(source) for source in result.sources}
-    if settings.dry_run:
-        raise DryRunExit(estimate_cost(jobs for each in result.sources for jobs in plan.outlined(each)))
     origin: Settings = {
         "version": __version__,
         "build": engine.build,
@@ -290,13 +312,7 @@ def evaluate_with(
     if overrides := settings.stored_overrides:
         origin["set"] = overrides
 
-    def run(there: int, kept: Checkpoint) -> Frames:
-        return on_sources(result.sources, replace(plan, existing_runs=there), kept, progress)
-
-    names = ("runs", "decisions", "expectations", "histories", "costs")
-    return continued(
-        settings, "evaluate", origin, names, run, lambda frames: Evaluation(frames, origin)
-    )
+    return EvaluationRequest(plan, result.sources, origin)
 
 
 def _price(price: SwitchCost) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import flow_cca
-from celltcp.scenarios.scenario_list import Source
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.candidates import HISTORY
 
 #: Seeds of earlier connections are so far from those that are evaluated.
@@ -41,7 +41,7 @@ class PriorConnection:
 
 
 def prior_jobs(
-    source: Source, candidates: Sequence[str], count: int, seed: int, engine: Engine
+    source: ScenarioSource, candidates: Sequence[str], count: int, seed: int, engine: Engine
 ) -> list[Job]:
     """Returns earlier connections: the candidates in turn, each with a seed of its own.
 
@@ -92,13 +92,12 @@ def final_measures(
     )
 
 
-def remembering(source: Source, memory: str) -> Source:
+def remembering(source: ScenarioSource, memory: str) -> ScenarioSource:
     """Returns the scenario with this memory in it, under the name that policies are given."""
-    change = f"selection.{HISTORY}={json.dumps(memory)}"
-    return Source(source.name, source.changed(change), (*source.changes, change))
+    return source.changed(f"selection.{HISTORY}={json.dumps(memory)}")
 
 
-def destination_of(source: Source) -> str:
+def destination_of(source: ScenarioSource) -> str:
     """Returns the node at which the first flow ends, which is the destination in memories."""
     return str(json.loads(source.scenario.to_json())["flows"][0]["to"])
 

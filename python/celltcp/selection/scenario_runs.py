@@ -18,7 +18,7 @@ from celltcp.campaign.run import Progress, run_jobs
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.results.tables import Results, frame
-from celltcp.scenarios.scenario_list import Source
+from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.calibration import expectations_of
 from celltcp.selection.candidates import PolicyUse
 from celltcp.selection.checkpoint import Checkpoint, Frames
@@ -55,7 +55,7 @@ class Plan:
     #: Number of runs of each CCA that earlier results have, which are not run again.
     existing_runs: int = 0
 
-    def check(self, source: Source) -> str:
+    def check(self, source: ScenarioSource) -> str:
         """Checks that everything can run on this scenario, and returns a digest of what runs.
 
         Neither the number of runs nor what policies remember is in the digest.
@@ -69,7 +69,7 @@ class Plan:
         first = [job.key for job in jobs if job.seed == self.settings.seed + self.existing_runs]
         return hashlib.sha256("\n".join(first).encode()).hexdigest()[:16]
 
-    def outlined(self, source: Source) -> list[Jobs]:
+    def outlined(self, source: ScenarioSource) -> list[Jobs]:
         """Returns the runs on a scenario, without memories of policies and replays of changes."""
         settings = self.settings
         labels = [*self.fixed, *(use.cca for use in self.uses)]
@@ -81,7 +81,9 @@ class Plan:
         return runs
 
 
-def on_scenario(source: Source, plan: Plan, kept: Checkpoint, progress: Progress | None) -> Frames:
+def on_scenario(
+    source: ScenarioSource, plan: Plan, kept: Checkpoint, progress: Progress | None
+) -> Frames:
     """Returns the frames of a scenario: `runs`, `decisions`, `expectations`, `histories`, `costs`."""
     memories: dict[tuple[str, ...], str] = {}
     for use in plan.uses:
@@ -110,7 +112,7 @@ def on_scenario(source: Source, plan: Plan, kept: Checkpoint, progress: Progress
 
 
 def on_sources(
-    sources: Sequence[Source], plan: Plan, kept: Checkpoint, progress: Progress | None
+    sources: Sequence[ScenarioSource], plan: Plan, kept: Checkpoint, progress: Progress | None
 ) -> Frames:
     """Returns the joined frames of all scenarios."""
     total = sum(source.scenario.duration_s for source in sources)
@@ -132,7 +134,7 @@ def on_sources(
     return joined
 
 
-def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> list[Job]:
+def _jobs(source: ScenarioSource, labels: Iterable[str], plan: Plan, first: int = 0) -> list[Job]:
     """Returns all runs of these CCAs, numbered from `first`."""
     jobs: list[Job] = []
     for label in labels:
@@ -144,14 +146,14 @@ def _jobs(source: Source, labels: Iterable[str], plan: Plan, first: int = 0) -> 
     return jobs
 
 
-def _memory(source: Source, candidates: Sequence[str], plan: Plan) -> str:
+def _memory(source: ScenarioSource, candidates: Sequence[str], plan: Plan) -> str:
     jobs = prior_jobs(source, candidates, plan.history, plan.settings.seed, plan.engine)
     tables = run_jobs(jobs, workers=plan.settings.workers)
     return memory_text(destination_of(source), prior_connections(tables, jobs))
 
 
 def _run(
-    source: Source, plan: Plan, jobs: Sequence[Job], kept: Checkpoint, progress: Progress | None
+    source: ScenarioSource, plan: Plan, jobs: Sequence[Job], kept: Checkpoint, progress: Progress | None
 ) -> Frames:
     scale = 1 - _REPLAYS if plan.switches else 1.0
 
@@ -186,7 +188,7 @@ def _run(
     return frames
 
 
-def _summary(source: Source, plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
+def _summary(source: ScenarioSource, plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
     """Returns a row per run."""
     labels = [*plan.fixed, *(use.cca for use in plan.uses)]
     origin = origin_of(source.scenario, labels, plan.settings.runs, plan.settings.seed, plan.engine)

@@ -15,7 +15,7 @@ from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.results.rows import spans
 from celltcp.results.tables import frame
-from celltcp.scenarios.scenario_list import Source
+from celltcp.scenarios.scenarios import ScenarioSource
 
 #: Time before and after a change that is compared, s.
 _LOOKED_AT_S = 1.0
@@ -124,7 +124,7 @@ def _mean(slots: pd.DataFrame | None, column: str) -> float:
     return math.nan if slots is None else float(slots[column].mean())
 
 
-def replay_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> list[Job]:
+def replay_jobs(source: ScenarioSource, changes: Sequence[Change], engine: Engine) -> list[Job]:
     """Returns runs without each change and those after it; changes may share a run.
 
     Only the native engine repeats a run exactly up to the change; on another engine there are none.
@@ -142,7 +142,7 @@ def replay_jobs(source: Source, changes: Sequence[Change], engine: Engine) -> li
         end_ns = min(end_ns, round(source.scenario.duration_s * 1e9))
         changed = source.changed(
             f'flows.0.cca="{change.first}"', f"flows.0.switch=[{switches}]", f'duration="{end_ns}ns"'
-        )
+        ).scenario
         label = f"{change.first}-stays-at-{change.t_ns}"
         jobs[change.replay] = Job(len(jobs), label, change.seed, changed, engine)
     return list(jobs.values())

@@ -11,19 +11,20 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp._core import CelltcpError, Scenario, __version__
-from celltcp.campaign.plan import run_campaigns
+from celltcp._core import CelltcpError, __version__
+from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import VIDEO
-from celltcp.comparison.scenario_set import LoadedSet, load_all
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.results.tables import Results
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import QOE
+from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 from celltcp.video.outcome import VideoOutcome, VideoVerdict
 
 #: Scenarios of a table unless others are named: a radio cell, a highway, the motorway, and NR.
@@ -182,15 +183,13 @@ def compare_video(
         out=out,
         overwrite=overwrite,
     )
-    return compare_loaded_video(
-        load_video_scenarios(scenarios, abr, ladder, settings), settings, progress
-    )
+    return video_request(expand_videos(scenarios, abr, ladder, settings), settings).run(progress)
 
 
-def load_video_scenarios(
+def expand_videos(
     scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
-) -> dict[str, LoadedSet]:
-    """Loads the scenarios with a video in the place of their first workload, by adaptation.
+) -> dict[str, ScenarioList]:
+    """Returns the scenarios with a video in the place of their first workload, by adaptation.
 
     Raises:
         CelltcpError: if a name is no scenario or no adaptation.
@@ -206,36 +205,35 @@ def load_video_scenarios(
         workload = (
             f'flows.0.workload={{ kind = "video", abr = "{each}", ladder = {json.dumps(source)} }}'
         )
-        result[each] = load_all(scenarios, replace(settings, changes=[workload, *own]))
+        played = replace(settings, changes=[workload, *own])
+        result[each] = expand_scenarios(scenarios, played.source)
     return result
 
 
-def compare_loaded_video(
-    loaded: Mapping[str, LoadedSet], settings: RunSettings, progress: Progress | None = None
-) -> VideoComparison:
-    """Plays a video on scenarios that `load_video_scenarios` has loaded."""
+def video_request(
+    scenarios: Mapping[str, ScenarioList], settings: RunSettings
+) -> CampaignRequest[VideoComparison]:
+    """Plans a comparison for each scenario and adaptation that `expand_videos` has returned."""
     settings.check()
     engine = settings.find_engine()
-    folder = None if settings.out is None else Path(settings.out)
-    scenarios: dict[tuple[str, str], Scenario] = {
-        (name, abr): one for abr, each in loaded.items() for name, one in each.scenarios.items()
+    folder = settings.folder
+    sources = {
+        (name, abr): one for abr, each in scenarios.items() for name, one in each.by_name.items()
     }
-    names = dict.fromkeys(name for name, _ in scenarios)
-    keys = [(name, abr) for name in names for abr in loaded if (name, abr) in scenarios]
+    names = dict.fromkeys(name for name, _ in sources)
+    keys = [(name, abr) for name in names for abr in scenarios if (name, abr) in sources]
     planned = [
-        settings.plan(scenarios[key], engine, None if folder is None else folder / folder_name(*key))
+        settings.plan(
+            sources[key].scenario, engine, None if folder is None else folder / folder_name(*key)
+        )
         for key in keys
     ]
-    result = run_campaigns(
-        planned,
-        workers=settings.workers,
-        folder=folder,
-        overwrite=settings.overwrite,
-        dry_run=settings.dry_run,
-        progress=progress,
-    )
-    comparisons = {key: Comparison(results) for key, results in zip(keys, result, strict=True)}
-    return VideoComparison(comparisons, next(iter(loaded.values())).left_out)
+
+    def outcome(results: list[Results]) -> VideoComparison:
+        comparisons = dict(zip(keys, map(Comparison, results), strict=True))
+        return VideoComparison(comparisons, next(iter(scenarios.values())).left_out)
+
+    return CampaignRequest(planned, settings, outcome)
 
 
 def folder_name(scenario: str, abr: str) -> str:

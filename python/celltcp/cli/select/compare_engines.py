@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @case_options
 @takes_settings
 def compare_engines(
-    scenarios: str, requirement: str, settings: RunSettings, json_file: str | None
+    scenarios: str, requirement: str, settings: RunSettings, dry_run: bool, json_file: str | None
 ) -> None:
     """Check whether both engines find the same best CCAs.
 
@@ -33,13 +33,17 @@ def compare_engines(
     best are the congestion control with the highest mean and all that are tied with it.
     """
     from celltcp.results.folder import prepare_folder
-    from celltcp.selection.engine_agreement import check_engines
+    from celltcp.selection.engine_agreement import overlap_request
 
     check_json(json_file)
     if settings.out:
         prepare_folder(settings.out)
+    request = overlap_request(scenarios, requirement, settings)
+    if dry_run:
+        click.echo(request.estimate())
+        return
     with progress_bar("comparing") as progress:
-        result = check_engines(scenarios, requirement, settings, progress)
+        result = request.run(progress)
     print_result(result.to_json, json_file, lambda: print_overlap(result))
 
 

@@ -66,6 +66,7 @@ def evaluate(
     history: int,
     switch_cost: bool,
     settings: RunSettings,
+    dry_run: bool,
     json_file: str | None,
 ) -> None:
     """Compare policies with fixed CCAs.
@@ -77,14 +78,18 @@ def evaluate(
     For policies that predict, the calibration compares predicted with measured values. With --out it is
     drawn as reliability.png.
     """
-    from celltcp.selection.evaluation import PolicySettings, evaluate_with
+    from celltcp.selection.evaluation import PolicySettings, evaluation_request
     from celltcp.selection.tables.evaluation import print_evaluation
 
     check_json(json_file)
     folder = settings.prepare_out()
     policies = PolicySettings(policy, requirement, against, hints, history, switch_cost)
+    request = evaluation_request(policies, scenarios, settings)
+    if dry_run:
+        click.echo(request.estimate())
+        return
     with progress_bar("evaluating") as progress:
-        result = evaluate_with(policies, scenarios, settings, progress)
+        result = request.run(progress)
     print_result(result.to_json, json_file, lambda: print_evaluation(result))
     if folder:
         draw(result.plot(), folder, "cases")

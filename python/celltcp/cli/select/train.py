@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from celltcp.cli.options import option, options, printed_plan
+from celltcp.cli.options import option, options
 from celltcp.cli.verbosity import note, stages_bar
 
 
@@ -91,12 +91,14 @@ def train(
     from pathlib import Path
 
     from celltcp._core import CelltcpError
+    from celltcp.campaign.run_settings import workers_of
     from celltcp.files.atomic_write import write_text
     from celltcp.files.replacing import check_output
     from celltcp.present.terminal import Terminal
     from celltcp.results.folder import prepare_folder
     from celltcp.selection.tables.training import trees_table, whole_runs_table
-    from celltcp.selection.training import train as train_policy
+    from celltcp.selection.training.plan import Plan
+    from celltcp.selection.training.train import training_request
 
     file = Path(out)
     kept = Path(outcomes) if outcomes else file.with_suffix(".parquet")
@@ -109,24 +111,23 @@ def train(
         raise CelltcpError(f"{file}: is the table of outcomes, too; allowed: different files")
     if not dry_run:
         check_output(file, overwrite=overwrite)
-    with printed_plan(), stages_bar() as progress:
-        training = train_policy(
-            file.stem,
-            _listed(scenarios),
-            _listed(requirement),
-            cca or (),
-            each=runs,
-            moments_each=samples,
-            whole_each=full_runs,
-            leaves=max_leaves,
-            least=min_samples_leaf,
-            seed=seed,
-            jobs=jobs,
-            cluster=cluster,
-            kept=kept,
-            dry_run=dry_run,
-            progress=progress,
-        )
+    plan = Plan(
+        _listed(scenarios),
+        _listed(requirement),
+        cca or (),
+        each=runs,
+        moments_each=samples,
+        whole_each=full_runs,
+        leaves=max_leaves,
+        least=min_samples_leaf,
+        seed=seed,
+    )
+    request = training_request(file.stem, plan, workers_of(jobs, cluster), kept)
+    if dry_run:
+        click.echo(request.estimate())
+        return
+    with stages_bar() as progress:
+        training = request.run(progress)
     write_text(file, training.text)
     console = Terminal()
     console.print_table(trees_table(training))

@@ -6,14 +6,14 @@ import functools
 import math
 from collections.abc import Sequence
 
-from celltcp.present.section import Column, Figure, Section, Table
+from celltcp.present.section import Column, Figure, Section, Table, number_columns
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots import draw_outcomes
+from celltcp.publications.report.claims_table import claims_table
 from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
 
-#: Words for what is inside of an interval, or holds.
+#: Words for what is inside of an interval.
 _AGREES = {True: "inside", False: "outside", None: "-"}
-_HOLDS = {True: "yes", False: "no", None: "-"}
 
 
 def outcome_sections(result: Outcome) -> list[Section]:
@@ -31,14 +31,14 @@ def outcome_sections(result: Outcome) -> list[Section]:
     figure = Figure(picture, f"Published figures and ours: {title}") if result.groups else None
     sections = [Section(title, _numbers(rows) if rows else None, figure, text)]
     if claims:
-        sections.append(Section(f"{title}: claims", _claims(claims)))
+        sections.append(Section(f"{title}: claims", claims_table(claims)))
     return sections
 
 
 def _numbers(rows: Sequence[Row]) -> Table:
     columns = (
-        *(Column("scenario"), Column("CCA"), Column("quantity")),
-        *(Column(heading, is_number=True) for heading in ("published", "here", "difference, %")),
+        *map(Column, ("scenario", "CCA", "quantity")),
+        *number_columns("published", "here", "difference, %"),
         Column("agrees"),
     )
     cells = tuple(
@@ -50,24 +50,6 @@ def _numbers(rows: Sequence[Row]) -> Table:
             value_text(row.ours.mean, row.ours.ci95),
             "-" if math.isnan(row.error) else f"{100 * row.error:+.0f}",
             _AGREES[row.agrees],
-        )
-        for row in rows
-    )
-    return Table(columns, cells, ccas={row.published.cca: row.published.cca for row in rows})
-
-
-def _claims(rows: Sequence[Row]) -> Table:
-    headings = ("scenario", "CCA", "said", "quantity", "claim")
-    columns = (*map(Column, headings), Column("here", is_number=True), Column("holds"))
-    cells = tuple(
-        (
-            place_text(row),
-            row.published.cca,
-            row.published.note,
-            quantity_text(row),
-            row.published.claim.text if row.published.claim else "",
-            value_text(row.ours.mean, row.ours.ci95),
-            _HOLDS[row.holds],
         )
         for row in rows
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from celltcp._core import CelltcpError, Scenario, in_unit
 from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import override_texts
 from celltcp.scenarios.scenario_list import expand_scenarios
-from celltcp.scenarios.scenarios import load_scenario, unknown
+from celltcp.scenarios.scenarios import ScenarioSource, load_scenario, unknown
 from celltcp.selection.training.families import FAMILIES, networks
 
 #: Name that stands for all families of random networks.
@@ -73,7 +74,7 @@ def draws_of(given: Given, duration: str | None) -> list[Draw]:
 
 def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
     try:
-        result = expand_scenarios(piece, changes).sources
+        result = expand_scenarios(piece, partial(ScenarioSource, changes=changes)).sources
     except CelltcpError as error:
         if str(error) != unknown(piece):
             raise

@@ -20,6 +20,7 @@ from celltcp.present.section import (
     Part,
     Section,
     Table,
+    number_columns,
     percent_text,
     runs_text,
 )
@@ -85,10 +86,10 @@ def _findings(result: Evaluation) -> tuple[Finding, ...]:
 
 def _checks(result: Evaluation) -> Table:
     columns = (
-        *(Column("policy"), Column("for"), Column("cases", is_number=True)),
-        *(Column(heading, is_number=True) for _, heading in _PERCENT),
+        *map(Column, ("policy", "for")),
+        *number_columns("cases", *(heading for _, heading in _PERCENT)),
         *(Column(f"won, tied, lost against {rival}") for rival in ("cubic", "best", "oracle")),
-        Column("changes, returns per minute", is_number=True),
+        *number_columns("changes, returns per minute"),
     )
     rows: list[tuple[str, ...]] = []
     for name, table in (("", result.checks), ("best constant: ", result.best_for_all)):
@@ -115,8 +116,7 @@ def _cases(result: Evaluation) -> Table:
     headings = ("policy", "scenario", "for")
     columns = (
         *map(Column, headings),
-        Column("mean", is_number=True),
-        *(Column(heading, is_number=True) for _, heading in _PERCENT),
+        *number_columns("mean", *(heading for _, heading in _PERCENT)),
         *map(Column, ("best", "against cubic", "against best", "against oracle")),
     )
     rows = tuple(

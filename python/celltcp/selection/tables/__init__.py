@@ -1,1 +1,1 @@
-"""Tables of evaluations on the terminal."""
+"""Tables of the commands of `celltcp select`."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from celltcp._core import CelltcpError, describe_cca, native_ccas
+from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.requirements import OWN, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
@@ -40,6 +41,33 @@ class Plan:
     leaves: int
     least: int
     seed: int
+
+    def resolved(self, native: Sequence[str]) -> Plan:
+        """Returns the plan with all families, requirements and CCAs by their names.
+
+        Args:
+            native: congestion controls of the native engine.
+
+        Raises:
+            CelltcpError: if one of them is not allowed.
+        """
+        for requirement in self.requirements:
+            if requirement not in LEARNT:
+                allowed = ", ".join(LEARNT)
+                raise CelltcpError(f"requirement: {requirement!r} is not allowed; allowed: {allowed}")
+        ccas = list(dict.fromkeys(chosen(self.ccas, native))) if self.ccas else deployable()
+        for cca in ccas:
+            if cca not in native:
+                allowed = ", ".join(sorted(native))
+                raise CelltcpError(f"cca: {cca!r} is not allowed; allowed: {allowed}")
+        if len(ccas) < 2:
+            raise CelltcpError(f"cca: {ccas[0]!r} alone leaves nothing to choose; allowed: two or more")
+        return replace(
+            self,
+            families=list(dict.fromkeys(self.families)) or list(FAMILIES),
+            requirements=list(dict.fromkeys(self.requirements)),
+            ccas=ccas,
+        )
 
     def check(self) -> None:
         """Refuses a plan that is too small for cross-validation.

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from celltcp._core import CelltcpError, describe_cca, describe_policy, sealed_text, selection_features
-from celltcp.campaign.cost_estimate import DryRunExit, estimate_cost
+from celltcp._core import describe_cca, describe_policy, sealed_text, selection_features
+from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.run import Workers
 from celltcp.campaign.run_settings import workers_of
-from celltcp.scenarios.ccas import chosen
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.counterfactual import (
     Outcomes,
@@ -24,7 +23,7 @@ from celltcp.selection.training.counterfactual import (
     start_points,
 )
 from celltcp.selection.training.dry_run import dry_run_jobs
-from celltcp.selection.training.families import FAMILIES, Network, networks
+from celltcp.selection.training.families import Network, networks
 from celltcp.selection.training.fit import FittedTree, constant_tree, fit_tree, relative_to_best, scores
 from celltcp.selection.training.full_runs import regret, selecting, staying, whole_runs
 from celltcp.selection.training.knn_examples import examples_csv, with_bounds
@@ -35,7 +34,7 @@ from celltcp.selection.training.moment_features import (
     full_run_outcomes,
     full_run_point,
 )
-from celltcp.selection.training.plan import BY_PATH, COMPANY, LEARNT, START_EACH, Plan, deployable
+from celltcp.selection.training.plan import BY_PATH, COMPANY, LEARNT, START_EACH, Plan
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.tuning import TuningBench, tune
@@ -96,7 +95,6 @@ def train(
     jobs: int | None = None,
     cluster: str | None = None,
     kept: Path | None = None,
-    dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Training:
     """Trains a policy on networks drawn at random.
@@ -124,33 +122,53 @@ def train(
         jobs: runs at a time; all cores unless given.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         kept: table of outcomes; what is in it is not run again, and what is measured is added.
-        dry_run: whether to run nothing and raise what it would take.
         progress: called with what is being done and the share of it that is done.
 
     Raises:
         CelltcpError: if something that was given cannot be used.
-        DryRunExit: if nothing is to run; says what it would take.
     """
-    for requirement in requirements:
-        if requirement not in LEARNT:
-            allowed = ", ".join(LEARNT)
-            raise CelltcpError(f"requirement: {requirement!r} is not allowed; allowed: {allowed}")
+    wanted = Plan(scenarios, requirements, cca, each, moments_each, whole_each, leaves, least, seed)
+    return training_request(name, wanted, workers_of(jobs, cluster), kept).run(progress)
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """Training of a policy, planned and checked."""
+
+    #: Name of the policy.
+    name: str
+    plan: Plan
+    engine: Engine
+    workers: Workers
+    #: Table of outcomes.
+    kept: Path | None
+    #: Networks to grow trees of.
+    drawn: Sequence[Network]
+
+    def estimate(self) -> CostEstimate:
+        """Returns what all runs would take."""
+        return estimate_cost(dry_run_jobs(self.plan, self.engine))
+
+    def run(self, progress: Progress | None = None) -> Training:
+        """Does the runs that the table of outcomes has not, and trains the policy."""
+        trainer = _Trainer(self.plan, self.engine, self.workers, self.kept, progress)
+        return trainer.train(self.name, self.drawn)
+
+
+def training_request(name: str, wanted: Plan, workers: Workers, kept: Path | None) -> TrainingRequest:
+    """Plans a training.
+
+    Args:
+        name: of the policy.
+        wanted: families, requirements and CCAs as `train` takes them.
+        workers: runs at a time, or a cluster.
+        kept: table of outcomes.
+    """
     native = engine("native", None)
-    ccas = list(dict.fromkeys(chosen(cca, native.ccas))) if cca else deployable()
-    for each_cca in ccas:
-        if each_cca not in native.ccas:
-            allowed = ", ".join(sorted(native.ccas))
-            raise CelltcpError(f"cca: {each_cca!r} is not allowed; allowed: {allowed}")
-    if len(ccas) < 2:
-        raise CelltcpError(f"cca: {ccas[0]!r} alone leaves nothing to choose; allowed: two or more")
-    requirements = list(dict.fromkeys(requirements))
-    families = list(dict.fromkeys(scenarios)) or list(FAMILIES)
-    plan = Plan(families, requirements, ccas, each, moments_each, whole_each, leaves, least, seed)
-    drawn = list(networks(families, each, seed))
+    plan = wanted.resolved(native.ccas)
+    drawn = list(networks(plan.families, plan.each, plan.seed))
     plan.check()
-    if dry_run:
-        raise DryRunExit(estimate_cost(dry_run_jobs(plan, native)))
-    return _Trainer(plan, native, workers_of(jobs, cluster), kept, progress).train(name, drawn)
+    return TrainingRequest(name, plan, native, workers, kept, drawn)
 
 
 @dataclass

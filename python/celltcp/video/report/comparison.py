@@ -30,7 +30,7 @@ from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name
-from celltcp.video.comparison import VideoComparison, load_video_scenarios
+from celltcp.video.comparison import VideoComparison, expand_videos
 from celltcp.video.plots.video import draw_scores
 from celltcp.video.plots.viewers import QUANTITIES, draw_viewers, sessions_of, share_of_sessions
 from celltcp.video.report.video import scores_table
@@ -266,9 +266,7 @@ def _named(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
     """Returns the name of a scenario if that gives the results, or the file that the report has."""
     name = str(about["name"])
     try:
-        (result,) = load_video_scenarios(name, abr, ladder, RunSettings(duration=length))[
-            abr
-        ].scenarios.values()
+        (source,) = expand_videos(name, abr, ladder, RunSettings(duration=length))[abr].sources
     except (CelltcpError, ValueError):
         return file_name(about)
-    return name if result.hash == about["hash"] else file_name(about)
+    return name if source.scenario.hash == about["hash"] else file_name(about)

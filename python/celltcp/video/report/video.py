@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celltcp.comparison.tables import verdict_text
-from celltcp.present.section import Column, Table, mean_text, runs_text
+from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import VideoComparison
@@ -27,7 +27,7 @@ def scores_table(result: VideoComparison) -> Table:
         columns=(
             Column("scenario", folds=True),
             Column("adaptation"),
-            *(Column(names[cca], is_number=True) for cca in result.ccas),
+            *number_columns(*(names[cca] for cca in result.ccas)),
             Column("best", folds=True),
         ),
         rows=tuple(rows),

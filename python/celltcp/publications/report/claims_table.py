@@ -1,0 +1,35 @@
+"""Table of claims of a publication: what is said, the relation that stands for it, and our mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.publications.agreement import Row
+from celltcp.publications.report.texts import place_text, quantity_text, value_text
+
+_HOLDS = {True: "yes", False: "no", None: "-"}
+
+
+def claims_table(rows: Sequence[Row], title: str = "") -> Table:
+    """Returns a row per claim."""
+    texts = map(Column, ("scenario", "CCA", "said", "quantity", "claim"))
+    cells = tuple(
+        (
+            place_text(row),
+            row.published.cca,
+            row.published.note,
+            quantity_text(row),
+            row.published.claim.text if row.published.claim else "",
+            value_text(row.ours.mean, row.ours.ci95),
+            _HOLDS[row.holds],
+        )
+        for row in rows
+    )
+    return Table(
+        (*texts, *number_columns("here"), Column("holds")),
+        cells,
+        title,
+        ccas={row.published.cca: row.published.cca for row in rows},
+        droppable=("quantity", "claim"),
+    )
