@@ -71,6 +71,7 @@ impl CaptureAnalysis {
             ("unread", summary.unread),
             ("wrong_lengths", summary.wrong_lengths),
             ("backwards", summary.time_reversals),
+            ("clock_steps", summary.clock_steps),
             ("reused", summary.reused),
             ("crowded_out", summary.crowded_out),
             ("bytes", summary.bytes),

@@ -28,8 +28,11 @@ _PIECE = 200_000
 #: Counts of repairs and of what was left out, with the words for them.
 REPAIRS = {
     "wrong_lengths": "packets with an impossible length, which was replaced",
-    "backwards": "packets with a time before that of the packet before, which was replaced",
+    "backwards": "packets out of time order, sorted",
+    "clock_steps": "steps of the clock, taken out of the times after them",
     "captured_twice": "second copies of packets, left out",
+    "captured_late": "segments captured after their own ACK, a fault of the capture",
+    "missed": "connections with payload that was acknowledged but not captured",
     "reused": "connections with the ports of an earlier one, told apart",
     "no_handshake": "connections whose handshake is not in the capture, or only in part",
     "one_way": "connections of which one direction is not in the capture",
@@ -92,6 +95,8 @@ class CaptureAnalyses:
         counts = {
             **summary,
             "captured_twice": int(rows["captured_twice"].sum()),
+            "captured_late": int(rows["captured_late"].sum()),
+            "missed": int((rows["missed_bytes"] > 0).sum()),
             "no_handshake": int((~rows["handshake"].isin(["whole", "refused", "no SYN-ACK"])).sum()),
             "one_way": int(rows["is_one_way"].sum()),
         }

@@ -30,7 +30,8 @@ class CaptureOutcome(TypedDict):
     cut: Number
     unread: Number
     wrong_lengths: Annotated[Number, "Packets whose record or IP header had an impossible length."]
-    backwards: Number
+    backwards: Annotated[Number, "Segments with a time before that of the segment before, sorted."]
+    clock_steps: Annotated[Number, "Times that the capturing clock was set."]
     reused: Number
     crowded_out: Number
     bytes: Annotated[Number, "Bytes of the decompressed capture that were read."]

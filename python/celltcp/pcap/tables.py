@@ -30,9 +30,10 @@ def _payload(row: Row) -> str:
 
 
 def _again(row: Row) -> str:
-    segments = row["segments_up"] + row["segments_down"]
-    again = row["retransmissions_up"] + row["retransmissions_down"]
-    return _number(100 * again / segments, 1) if segments else ""
+    """Returns the share of payload sent again: a network card merges segments, but not bytes."""
+    again = row["retransmitted_bytes_up"] + row["retransmitted_bytes_down"]
+    passed = row["bytes_up"] + row["bytes_down"] + again
+    return _number(100 * again / passed, 1) if passed else ""
 
 
 def _kinds(row: Row) -> str:

@@ -1,10 +1,12 @@
 //! Analysis: one pass over a capture, in pieces, from bytes to tables.
 
+use crate::clock;
 use crate::connections::Tracker;
 use crate::input::decode::{Packet, dissect};
 use crate::input::decompress::Bytes;
-use crate::input::pcap_reader::{CaptureError, LATEST_NS, Records};
+use crate::input::pcap_reader::{CaptureError, Records};
 use crate::input::skipped::Skipped;
+use crate::order::Order;
 use crate::tables::Tables;
 
 /// Counts of a capture as a whole, with what had to be repaired.
@@ -26,8 +28,10 @@ pub struct Summary {
     pub link_type: Option<i32>,
     /// Packets whose record or IP header had an impossible length.
     pub wrong_lengths: u64,
-    /// Packets with a time before that of the packet before.
+    /// Segments with a time before that of the segment before.
     pub time_reversals: u64,
+    /// Times that the capturing clock was set.
+    pub clock_steps: u64,
     /// Connections whose ports had belonged to another one.
     pub reused: u64,
     /// Connections that were ended early because there were too many at a time.
@@ -40,10 +44,6 @@ pub struct Summary {
     pub broken: Option<CaptureError>,
 }
 
-/// Packets of several queues of a network card are written up to this time after each other, ns; where time goes back
-/// further, the clock was set.
-const REORDERING_NS: u64 = 1_000_000_000;
-
 /// Analysis of a capture.
 pub struct Analysis {
     records: Option<Records>,
@@ -51,8 +51,11 @@ pub struct Analysis {
     tables: Tables,
     summary: Summary,
     segments: bool,
-    /// Offset added to times since the clock was set back.
-    clock_offset_ns: u64,
+    order: Order,
+    /// Time of the last segment that was analysed, on the clock without steps.
+    last_ns: Option<u64>,
+    /// Sum of the steps by which the clock was set forward.
+    forward_ns: u64,
 }
 
 impl Analysis {
@@ -69,7 +72,9 @@ impl Analysis {
             tables: Tables::default(),
             summary,
             segments,
-            clock_offset_ns: 0,
+            order: Order::default(),
+            last_ns: None,
+            forward_ns: 0,
         }
     }
 
@@ -104,6 +109,8 @@ impl Analysis {
         Summary {
             reused: self.tracker.reused,
             crowded_out: self.tracker.evicted,
+            time_reversals: self.order.disordered,
+            clock_steps: self.summary.clock_steps + self.order.steps,
             ..self.summary.clone()
         }
     }
@@ -111,24 +118,16 @@ impl Analysis {
     fn take(&mut self, at_ns: u64, dissected: Result<Packet, Skipped>) {
         let summary = &mut self.summary;
         summary.packets += 1;
-        let (first, last) = summary.times_ns.unwrap_or((at_ns, at_ns));
-        let at_ns = (at_ns + self.clock_offset_ns).min(LATEST_NS);
-        let at_ns = if at_ns < last {
-            summary.time_reversals += 1;
-            if last - at_ns > REORDERING_NS {
-                self.clock_offset_ns += last - at_ns;
-            }
-            last
-        } else {
-            at_ns
-        };
-        summary.times_ns = Some((first, at_ns));
         match dissected {
             Ok(packet) => {
                 summary.segments += 1;
                 summary.wrong_lengths += u64::from(packet.wrong_length);
-                let packet = Packet { at_ns, ..packet };
-                self.tracker.take(&packet, self.segments, &mut self.tables);
+                let at_ns = self.order.push(Packet { at_ns, ..packet });
+                self.extend(at_ns);
+                if self.order.is_full() {
+                    self.analyse_first();
+                }
+                return;
             }
             Err(Skipped::NotTcp) => summary.others += 1,
             Err(Skipped::Fragment) => summary.fragments += 1,
@@ -138,10 +137,44 @@ impl Analysis {
                 summary.link_type.get_or_insert(link_type);
             }
         }
+        self.extend(self.order.corrected_ns(at_ns));
+    }
+
+    /// Extends the time of the capture to a record.
+    fn extend(&mut self, at_ns: u64) {
+        let at_ns = at_ns.saturating_sub(self.forward_ns);
+        let (first, last) = self.summary.times_ns.unwrap_or((at_ns, at_ns));
+        self.summary.times_ns = Some((first.min(at_ns), last.max(at_ns)));
+    }
+
+    /// Analyses the first of the segments that wait.
+    fn analyse_first(&mut self) {
+        if let Some(last_ns) = self.last_ns
+            && let Some(step) =
+                clock::step_ns(last_ns, &self.order.waiting, self.forward_ns, &self.tracker)
+        {
+            self.forward_ns += step;
+            self.summary.clock_steps += 1;
+            if let Some((_, last)) = &mut self.summary.times_ns {
+                *last = last.saturating_sub(step);
+            }
+        }
+        let Some(packet) = self.order.waiting.front_mut() else {
+            return;
+        };
+        let at_ns = packet.at_ns.saturating_sub(self.forward_ns);
+        // Behind all that are kept, a segment can still be late.
+        packet.at_ns = at_ns.max(self.last_ns.unwrap_or(0));
+        self.last_ns = Some(packet.at_ns);
+        self.tracker.take(packet, self.segments, &mut self.tables);
+        self.order.waiting.pop_front();
     }
 
     fn end(&mut self) {
         self.records = None;
+        while !self.order.waiting.is_empty() {
+            self.analyse_first();
+        }
         self.tracker.finish(&mut self.tables);
     }
 }

@@ -61,6 +61,13 @@ impl Tracker {
         }
     }
 
+    /// Returns by how much longer, up to `packet` at `at_ns`, the capture took than its sender by its timestamps.
+    pub(crate) fn surplus_ns(&self, packet: &Packet, at_ns: u64) -> Option<u64> {
+        self.connections
+            .get(&key(packet))?
+            .surplus_ns(packet, at_ns)
+    }
+
     /// Ends all connections.
     pub(crate) fn finish(&mut self, tables: &mut Tables) {
         self.end(tables, |_| true);

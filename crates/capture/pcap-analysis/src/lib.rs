@@ -5,9 +5,12 @@
 //! their kind, is in the private module `connection`, which does no I/O.
 
 mod analysis;
+mod clock;
 mod connection;
 mod connections;
 pub mod input;
+mod order;
+mod sequence;
 pub mod tables;
 
 pub use analysis::{Analysis, Summary};

@@ -62,7 +62,7 @@ results::tables! {
         in_flight_mean: f64 = "bytes in flight, averaged over time, while there were any",
         window_min: f64 = "smallest window that the receiver offered after the handshake, bytes; NaN if its scale is unknown",
         window_max: f64 = "largest window that the receiver offered, bytes; NaN if its scale is unknown",
-        window_limited: f64 = "share of the time with data in flight in which they filled the window to a segment",
+        window_limited: f64 = "share of the time with data in flight in which they filled the window to a segment; NaN if its scale is unknown",
         idle_s: f64 = "time without any packet beyond 1 s at a time, s",
         application_limited: f64 = "share of download_s in which nothing was in flight",
         stalled_s: f64 = "time in which data were in flight and nothing came from the receiver, beyond 200 ms or two RTTs, up to a RST or the last packet, s",
@@ -87,6 +87,7 @@ results::tables! {
         missed_bytes: u64 = "payload acknowledged but not captured",
         wrong_lengths: u64 = "packets whose record or IP header had an impossible length",
         captured_twice: u64 = "packets left out because they were a second copy",
+        captured_late: u64 = "segments with payload or FIN captured after their own ACK, a fault of the capture",
         is_reused: u32 = "1 if the ports had belonged to another connection before",
     }
 

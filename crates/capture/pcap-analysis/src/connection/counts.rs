@@ -1,5 +1,8 @@
 //! Counts of one direction, and the highest rate in it.
 
+/// Share of segments captured after their ACK, as a divisor, beyond which a capture has its two sides at other times.
+const LATE_SHARE: u64 = 10;
+
 /// Counts of one direction.
 #[derive(Default)]
 pub(super) struct Counts {
@@ -16,7 +19,15 @@ pub(super) struct Counts {
     pub(super) resets: u64,
     pub(super) marked: u64,
     pub(super) missed: u64,
+    pub(super) captured_late: u64,
     pub(super) timeouts: u64,
+}
+
+impl Counts {
+    /// Returns whether the capture has so much after its ACK that no time between the two sides can be trusted.
+    pub(super) fn is_captured_late(&self) -> bool {
+        self.captured_late * LATE_SHARE > self.segments
+    }
 }
 
 /// Highest number of bytes acknowledged in a second.

@@ -1,6 +1,7 @@
 //! Half: one direction of a connection, from the segments that one side sends and the ACKs of the other side.
 
 mod acks;
+mod gaps;
 mod probe;
 mod window;
 
@@ -14,33 +15,20 @@ use super::flight::{Flight, Sent};
 use super::interval::Interval;
 use super::loss::{Loss, Queue, Repair};
 use super::rtt::{Rtts, Sample};
-use super::sequence;
+use super::sender_clock::SenderClock;
 use super::stalls::Stalls;
 use super::timestamp_rtt::TimestampRtt;
+use crate::sequence;
+use gaps::Gap;
 
 /// RTT between capture and sender below which the sender knows at once what the capture saw, ns.
 const AWAY_NS: u64 = 1_000_000;
-/// Gaps that are kept.
-const GAPS: usize = 1_024;
 /// Losses that are kept until their kind is known.
 const LOSSES: usize = 1 << 16;
 /// Number of decided losses that are remembered.
 const LOSS_HISTORY: usize = 64;
 /// RTT that is assumed for a path without a sample, ns.
 const USUAL_RTT_NS: u64 = 100_000_000;
-/// Time within which a segment fills a gap by reordering where timestamps do not tell, ns. Wireshark has the same.
-const REORDERING_NS: u64 = 3_000_000;
-
-/// A range that has not passed, though later ones have.
-#[derive(Clone, Copy, Debug)]
-struct Gap {
-    start: u64,
-    end: u64,
-    at_ns: u64,
-    /// Timestamp of the segment that showed it.
-    timestamp: Option<u32>,
-}
-
 /// Kind of a segment with regard to its sequence numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SegmentKind {
@@ -77,10 +65,13 @@ pub(super) struct Direction {
     pub(super) answers: Rtts,
     /// Timestamps of this side.
     pub(super) echo: TimestampRtt,
+    pub(super) clock: SenderClock,
     /// RTT between the capture and this side, from its echoes of the other side's timestamps.
     pub(super) near: Rtts,
     pub(super) mss: Option<u16>,
     pub(super) scale: Option<u8>,
+    /// The options of its SYN are not all in the capture.
+    pub(super) is_syn_cut: bool,
     pub(super) offers_sack: bool,
     pub(super) offers_ecn: bool,
     pub(super) has_timestamps: bool,
@@ -107,6 +98,10 @@ pub(super) struct Direction {
     /// First and last time of payload.
     pub(super) payload_ns: Option<(u64, u64)>,
     last_ack: Option<u64>,
+    /// Duplicate ACKs of the other side.
+    duplicates: u64,
+    /// Bytes that the last ACK with news acknowledged and that had not passed.
+    pub(super) last_missed: u64,
     pub(super) segment: u64,
     reports: u32,
     /// Integrals over time: nothing in flight, bytes in flight, window full, and since when.
@@ -130,6 +125,7 @@ pub(super) struct SeenSegment {
     pub(super) len: u32,
     pub(super) is_fin: bool,
     pub(super) timestamp: Option<u32>,
+    pub(super) identification: u16,
     /// Lowest RTT between the capture and the sender: what passed later, the sender did not know of; 0 if unknown.
     pub(super) near_ns: u64,
 }
@@ -178,9 +174,7 @@ impl Direction {
 
     /// Takes a segment of this side that has payload or FIN. `closed`: the other side's window is closed.
     pub(super) fn send(&mut self, passing: &SeenSegment, closed: bool) -> SegmentKind {
-        let SeenSegment {
-            at_ns, start, end, ..
-        } = *passing;
+        let SeenSegment { start, end, .. } = *passing;
         if self.probe(passing, closed) {
             self.counts.keep_alives += 1;
             return SegmentKind::Probe;
@@ -191,20 +185,17 @@ impl Direction {
         self.segment = self.segment.max(u64::from(passing.len));
         self.reports = 0;
         if start >= highest {
-            if start > highest && self.gaps.len() < GAPS {
-                self.gaps.push(Gap {
-                    start: highest,
-                    end: start,
-                    at_ns,
-                    timestamp: passing.timestamp,
-                });
-            }
+            self.open_gap(passing, highest);
             self.new_data(passing, highest.max(start), end);
             return SegmentKind::New;
         }
         let old_end = end.min(highest);
-        let passage = if self.is_in_gap(start, old_end) {
-            self.fill(passing, old_end)
+        let late = self.flight.pass_late(start, old_end);
+        let passage = if late > 0 {
+            self.capture_late(passing, late);
+            SegmentKind::New
+        } else if let Some(kind) = self.fill(passing, old_end) {
+            kind
         } else {
             self.repeat(passing, old_end);
             SegmentKind::Retransmission
@@ -229,86 +220,21 @@ impl Direction {
         self.reductions.sent(passing.at_ns, bytes, self.segment);
     }
 
-    fn is_in_gap(&self, start: u64, end: u64) -> bool {
-        self.gaps
-            .iter()
-            .any(|gap| gap.start < end && start < gap.end)
-    }
-
-    /// Takes a segment that fills a gap: reordered before the capture, or lost there and sent again.
-    fn fill(&mut self, passing: &SeenSegment, end: u64) -> SegmentKind {
-        let start = passing.start;
-        let Some(place) = self
-            .gaps
-            .iter()
-            .position(|g| g.start < end && start < g.end)
-        else {
-            return SegmentKind::Retransmission;
-        };
-        let gap = self.gaps.remove(place);
-        for (from, to) in [(gap.start, start), (end, gap.end)] {
-            if from < to {
-                self.gaps.push(Gap {
-                    start: from,
-                    end: to,
-                    ..gap
-                });
-            }
-        }
-        let (from, to) = (start.max(gap.start), end.min(gap.end));
-        self.flight.insert(from, to, passing.at_ns);
-        let filled = (to - from).min(u64::from(passing.len));
-        self.counts.bytes += filled;
-        self.interval.bytes += filled;
-        self.interval.in_flight(self.flight.bytes());
-        // Timestamps do not decrease in the order of sending (RFC 7323 §4.1).
-        let is_reordering = match (gap.timestamp, passing.timestamp) {
-            (Some(shown), Some(own)) if own != shown => sequence::older(own, shown),
-            _ => passing.at_ns.saturating_sub(gap.at_ns) < REORDERING_NS,
-        };
-        if is_reordering {
-            self.counts.out_of_order += 1;
-        } else {
-            self.counts.retransmissions += 1;
-            self.counts.retransmitted_bytes += u64::from(passing.len);
-            self.interval.retransmitted += u64::from(passing.len);
-        }
-        let is_reported = self.is_reported(passing, to, gap.at_ns);
-        let loss = Loss {
-            start: from,
-            end: to,
-            lost_ns: gap.at_ns,
-            repaired_ns: passing.at_ns,
-            repair: if is_reordering {
-                Repair::None
-            } else {
-                match self.repair(passing.at_ns, gap.at_ns, is_reported) {
-                    Repair::TimeOut => Repair::TimeOut,
-                    _ => Repair::Fast,
-                }
-            },
-            is_upstream: true,
-            is_reported,
-            queue: Queue::default(),
-            timestamp: passing.timestamp,
-            spurious: None,
-            is_reordering,
-            acked_ns: None,
-            losses_nearby: 0,
-        };
-        self.add_loss(loss);
-        if is_reordering {
-            SegmentKind::OutOfOrder
-        } else {
-            SegmentKind::Retransmission
-        }
+    /// Takes a segment of which so many bytes were acknowledged before they passed: the capture has it late.
+    fn capture_late(&mut self, passing: &SeenSegment, late: u64) {
+        let fresh = late.min(u64::from(passing.len));
+        self.counts.captured_late += 1;
+        self.counts.missed = self.counts.missed.saturating_sub(late);
+        self.counts.bytes += fresh;
+        self.interval.bytes += fresh;
     }
 
     fn repeat(&mut self, passing: &SeenSegment, end: u64) {
         let SeenSegment { at_ns, start, .. } = *passing;
         self.counts.retransmissions += 1;
-        self.counts.retransmitted_bytes += u64::from(passing.len);
-        self.interval.retransmitted += u64::from(passing.len);
+        let again = (end - start).min(u64::from(passing.len));
+        self.counts.retransmitted_bytes += again;
+        self.interval.retransmitted += again;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         let before = self.flight.repeat(start, end, at_ns);
         let needless = before.is_none_or(|sent| sent.is_sacked);

@@ -6,12 +6,14 @@ use tcp::SackBlocks;
 
 use super::rtt::Sample;
 use super::sack_history::SackHistory;
-use super::sequence;
+use crate::sequence;
 
 /// Segments that are kept; an older one counts as acknowledged.
 const MAX_SEGMENTS: usize = 1 << 17;
 /// Acknowledged segments that are remembered.
 const ACKED: usize = 1 << 10;
+/// Ranges that are remembered as acknowledged before they passed.
+const MISSED: usize = 1 << 10;
 
 /// A range of sequence numbers that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +60,8 @@ pub(super) struct Flight {
     reports: SackHistory,
     /// The segments that were acknowledged last.
     latest: VecDeque<Sent>,
+    /// Ranges that were acknowledged before they passed, in their order.
+    missed: VecDeque<(u64, u64)>,
 }
 
 impl Flight {
@@ -134,6 +138,9 @@ impl Flight {
 
     /// Splits the range around `at`, so that one ends and one begins there.
     fn cut(&mut self, at: u64) {
+        if self.sent.len() >= MAX_SEGMENTS {
+            return;
+        }
         let place = self.sent.partition_point(|sent| sent.end <= at);
         let Some(sent) = self.sent.get_mut(place).filter(|sent| sent.start < at) else {
             return;
@@ -180,7 +187,7 @@ impl Flight {
                 self.latest.pop_front();
             }
             self.latest.push_back(sent);
-            result.uncaptured += sent.start.saturating_sub(seen);
+            result.uncaptured += self.miss(seen, sent.start);
             seen = seen.max(sent.end);
             let len = sent.end - sent.start;
             if sent.is_sacked {
@@ -194,11 +201,46 @@ impl Flight {
                 result.reordered.push(sent);
             }
         }
-        result.uncaptured += ack.saturating_sub(seen);
+        result.uncaptured += self.miss(seen, ack);
         // Karn's algorithm (RFC 6298 §3): an ACK for what passed twice is no sample.
         if let (Some(sent), false, true) = (newest, repeated, result.reordered.is_empty()) {
             result.sample = result.sample.or(Some(sample(&sent, at_ns)));
         }
+    }
+
+    /// Notes that a range was acknowledged before it passed; returns its length.
+    fn miss(&mut self, start: u64, end: u64) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        match self.missed.back_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => {
+                if self.missed.len() >= MISSED {
+                    self.missed.pop_front();
+                }
+                self.missed.push_back((start, end));
+            }
+        }
+        end - start
+    }
+
+    /// Notes that a range passes after its acknowledgement; returns how much of it had not passed before.
+    pub(super) fn pass_late(&mut self, start: u64, end: u64) -> u64 {
+        let mut at = self.missed.partition_point(|missed| missed.1 <= start);
+        let mut late = 0;
+        while let Some(missed) = self.missed.get(at).copied().filter(|missed| missed.0 < end) {
+            let (from, to) = (missed.0.max(start), missed.1.min(end));
+            late += to - from;
+            self.missed.remove(at);
+            for rest in [(missed.0, from), (to, missed.1)] {
+                if rest.0 < rest.1 && self.missed.len() < MISSED {
+                    self.missed.insert(at, rest);
+                    at += 1;
+                }
+            }
+        }
+        late
     }
 
     fn on_sack_blocks(
@@ -240,6 +282,9 @@ impl Flight {
         if left >= right {
             return;
         }
+        // Of what a network card has yet to cut, a part can be reported.
+        self.cut(left);
+        self.cut(right);
         let mut at = self.sent.partition_point(|sent| sent.start < left);
         while let Some(sent) = self.sent.get_mut(at).filter(|sent| sent.end <= right) {
             at += 1;
@@ -340,6 +385,31 @@ mod tests {
         let result = flight.on_ack(START + 200, &SackBlocks::EMPTY, 31_000_000);
         assert_eq!(result.reordered.len(), 1);
         assert_eq!(result.reordered[0].start, START);
+    }
+
+    #[test]
+    fn what_passes_after_its_ack_is_late_once() {
+        let mut flight = flight(1);
+        let ack = flight.on_ack(START + 600, &SackBlocks::EMPTY, 40_000_000);
+        assert_eq!(ack.uncaptured, 500);
+        assert_eq!(flight.pass_late(START + 200, START + 300), 100);
+        assert_eq!(flight.pass_late(START + 200, START + 300), 0);
+        assert_eq!(flight.pass_late(START, START + 500), 300);
+        assert_eq!(flight.pass_late(START, START + 900), 100);
+    }
+
+    #[test]
+    fn a_part_of_a_segment_can_be_reported() {
+        let mut flight = Flight::default();
+        flight.begin(START);
+        flight.push(START, START + 1_000, 0);
+        let result = flight.on_ack(START, &blocks(&[(100, 400)]), 20_000_000);
+        assert_eq!((result.delivered, flight.bytes()), (300, 700));
+        let result = flight.on_ack(START, &blocks(&[(100, 1_000)]), 21_000_000);
+        assert_eq!((result.delivered, flight.bytes()), (600, 100));
+        flight.repeat(START, START + 100, 22_000_000);
+        let result = flight.on_ack(START + 1_000, &SackBlocks::EMPTY, 42_000_000);
+        assert_eq!((result.delivered, result.reordered.len()), (100, 0));
     }
 
     #[test]

@@ -33,6 +33,9 @@ impl Handshake {
         if self.is_over {
             return;
         }
+        if syn && up.has_syn && down.has_syn {
+            agree(up, down);
+        }
         match side {
             0 if syn => {
                 let first = self.syn_ns.map_or(at_ns, |(first, _)| first);
@@ -40,34 +43,33 @@ impl Handshake {
                 self.syns += 1;
             }
             1 if syn => {
-                if let (Some((_, sent)), None, 1) = (self.syn_ns, self.syn_ack_ns, self.syns) {
+                let is_first = self.syn_ack_ns.is_none() && self.ack_ns.is_none();
+                if let (Some((_, sent)), true, 1) = (self.syn_ns, is_first, self.syns) {
                     up.answers.add(sample(sent, at_ns));
                 }
                 let first = self.syn_ack_ns.map_or(at_ns, |(first, _)| first);
                 self.syn_ack_ns = Some((first, at_ns));
-                // RFC 7323 §2.2: scales hold only if both sides offer one.
-                if up.scale.is_none() || down.scale.is_none() {
-                    up.scale = None;
-                    down.scale = None;
-                }
-                let both = self.syn_ns.is_some();
-                up.scale_known = both;
-                down.scale_known = both;
+                self.is_over = self.ack_ns.is_some();
             }
             0 if flags.contains(Flags::ACK) && !flags.contains(Flags::RST) => {
                 if let Some((first, last)) = self.syn_ack_ns {
                     if first == last {
                         down.answers.add(sample(last, at_ns));
                     }
-                    self.ack_ns = Some(at_ns);
+                    self.is_over = true;
                 }
-                self.is_over = true;
+                // The capture can have it before the SYN-ACK.
+                self.is_over |= self.syn_ns.is_none();
+                self.ack_ns.get_or_insert(at_ns);
             }
             1 if flags.contains(Flags::RST) => {
-                self.is_refused = self.syn_ns.is_some() && self.syn_ack_ns.is_none();
+                let is_unanswered = self.syn_ack_ns.is_none() && self.ack_ns.is_none();
+                self.is_refused = self.syn_ns.is_some() && is_unanswered;
                 self.is_over = true;
             }
-            _ => self.is_over = segment.len > 0,
+            // With TFO (RFC 7413), the server sends data before the handshake ends.
+            1 if self.syn_ack_ns.is_some() => {}
+            _ => self.is_over = segment.len > 0 && (side == 1 || self.syn_ns.is_none()),
         }
     }
 
@@ -87,6 +89,20 @@ impl Handshake {
     pub(super) fn wait(&self) -> Option<(u64, u64)> {
         self.syn_ns
     }
+}
+
+/// Settles the scales of the windows: they hold only if both sides offer one (RFC 7323 §2.2).
+fn agree(up: &mut Direction, down: &mut Direction) {
+    let is_cut = |half: &Direction| half.is_syn_cut && half.scale.is_none();
+    let is_refused = |half: &Direction| half.scale.is_none() && !half.is_syn_cut;
+    let is_none = is_refused(up) || is_refused(down);
+    let known = is_none || !is_cut(up) && !is_cut(down);
+    if is_none {
+        up.scale = None;
+        down.scale = None;
+    }
+    up.scale_known = known;
+    down.scale_known = known;
 }
 
 fn sample(sent_ns: u64, at_ns: u64) -> Sample {

@@ -5,6 +5,7 @@
 
 mod capture_point;
 mod cca_inference;
+mod copies;
 mod counts;
 mod direction;
 mod flight;
@@ -14,7 +15,7 @@ mod loss;
 mod output;
 mod rtt;
 mod sack_history;
-mod sequence;
+mod sender_clock;
 mod stalls;
 mod timestamp_rtt;
 mod waits;
@@ -26,6 +27,7 @@ use tcp::{Ecn, Flags, Segment};
 use crate::input::decode::Packet;
 use crate::tables::{ResetRow, Tables};
 
+use copies::Copies;
 use direction::{Direction, SeenSegment, SegmentKind};
 use handshake::Handshake;
 pub use loss::LOSS_KINDS;
@@ -33,12 +35,6 @@ use waits::Waits;
 
 /// Pause beyond which time counts as idle, ns.
 const PAUSE_NS: u64 = 1_000_000_000;
-/// Number of earlier packets among which copies of a packet are searched.
-const COPIES: usize = 8;
-/// Copies follow within this time, ns.
-const COPY_NS: u64 = 1_000_000_000;
-/// Copies without an identification of IPv4 follow within this time, ns.
-const ANONYMOUS_COPY_NS: u64 = 100_000;
 /// Number of later losses that may count as lost together with a loss.
 const COMPANY: usize = 64;
 /// Jump of sequence numbers that no window allows (RFC 7323 §2.3: a window is less than 2^30).
@@ -49,15 +45,6 @@ const JUMP: u32 = 1 << 30;
 pub(crate) struct Ends {
     pub(crate) client: SocketAddr,
     pub(crate) server: SocketAddr,
-}
-
-/// Fingerprint of a packet that passed.
-#[derive(Clone, Copy, Default)]
-struct Fingerprint {
-    fingerprint: u64,
-    identification: u16,
-    len: u32,
-    at_ns: u64,
 }
 
 /// One connection.
@@ -71,10 +58,9 @@ pub(crate) struct Connection {
     halves: [Direction; 2],
     handshake: Handshake,
     waits: Waits,
-    passed: [[Fingerprint; COPIES]; 2],
-    fingerprint_pos: usize,
+    copies: Copies,
     reset_by: Option<usize>,
-    copies: u64,
+    captured_twice: u64,
     wrong_lengths: u64,
     is_tunnelled: bool,
     is_reused: bool,
@@ -100,10 +86,9 @@ impl Connection {
             halves: Default::default(),
             handshake: Handshake::default(),
             waits: Waits::default(),
-            passed: Default::default(),
-            fingerprint_pos: 0,
+            copies: Copies::default(),
             reset_by: None,
-            copies: 0,
+            captured_twice: 0,
             wrong_lengths: 0,
             is_tunnelled: false,
             is_reused,
@@ -135,6 +120,14 @@ impl Connection {
         self.reset_by.is_some() || self.halves.iter().all(|half| half.fin)
     }
 
+    /// Returns by how much longer, up to `packet` at `at_ns`, the capture took than its sender by its timestamps.
+    pub(crate) fn surplus_ns(&self, packet: &Packet, at_ns: u64) -> Option<u64> {
+        let (value, _) = packet.segment.timestamps?;
+        self.halves[self.side(packet)]
+            .clock
+            .surplus_ns(value, at_ns)
+    }
+
     fn side(&self, packet: &Packet) -> usize {
         usize::from(packet.source != self.ends.client)
     }
@@ -142,8 +135,8 @@ impl Connection {
     /// Takes a packet; rows go to `tables`, those of segments only if `segments` is set.
     pub(crate) fn take(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
         let side = self.side(packet);
-        if self.is_copy(side, packet) {
-            self.copies += 1;
+        if self.copies.take(side, packet) {
+            self.captured_twice += 1;
             return;
         }
         let at_ns = packet.at_ns;
@@ -165,7 +158,7 @@ impl Connection {
         to.integrate(at_ns, from.window);
         self.track_handshake(side, packet);
         self.on_ack(side, segment, at_ns, since_ns);
-        let passage = self.pass(side, segment, at_ns);
+        let passage = self.pass(side, packet);
         if segment.flags.contains(Flags::RST) {
             self.reset(side, at_ns, tables);
         }
@@ -181,36 +174,6 @@ impl Connection {
     fn both(&mut self, side: usize) -> [&mut Direction; 2] {
         let [up, down] = &mut self.halves;
         if side == 0 { [up, down] } else { [down, up] }
-    }
-
-    /// Returns whether the packet was captured before: the same header and, where IPv4 gives one, identification.
-    fn is_copy(&mut self, side: usize, packet: &Packet) -> bool {
-        let passed = Fingerprint {
-            fingerprint: packet.fingerprint,
-            identification: packet.identification,
-            len: packet.segment.len,
-            at_ns: packet.at_ns,
-        };
-        let within = |earlier: &Fingerprint| {
-            let limit = if passed.identification != 0 {
-                COPY_NS
-            } else if passed.len > 0 {
-                ANONYMOUS_COPY_NS
-            } else {
-                // Duplicate ACKs are alike without being copies.
-                return false;
-            };
-            earlier.at_ns != 0 && passed.at_ns.saturating_sub(earlier.at_ns) < limit
-        };
-        let result = self.passed[side].iter().any(|earlier| {
-            earlier.fingerprint == passed.fingerprint
-                && earlier.identification == passed.identification
-                && earlier.len == passed.len
-                && within(earlier)
-        });
-        self.fingerprint_pos = (self.fingerprint_pos + 1) % COPIES;
-        self.passed[side][self.fingerprint_pos] = passed;
-        result
     }
 
     fn count(&mut self, side: usize, packet: &Packet) {
@@ -238,6 +201,7 @@ impl Connection {
             half.has_syn = true;
             half.mss = segment.mss;
             half.scale = segment.window_scale;
+            half.is_syn_cut = packet.is_header_cut;
             half.offers_sack = segment.sack_permitted;
             // RFC 3168 §6.1.1: ECE and CWR in a SYN, ECE alone in its answer.
             half.offers_ecn = segment.flags.contains(Flags::ECE);
@@ -260,6 +224,7 @@ impl Connection {
         let closure = closed_since.filter(|_| from.closed_since.is_none());
         if let Some((value, echo)) = segment.timestamps {
             from.echo.passed(value, at_ns);
+            from.clock.passed(value, at_ns);
             if segment.flags.contains(Flags::ACK)
                 && let Some(sample) = to.echo.echoed(echo, at_ns)
             {
@@ -291,7 +256,8 @@ impl Connection {
     }
 
     /// Takes the payload or FIN of a segment.
-    fn pass(&mut self, side: usize, segment: &Segment, at_ns: u64) -> SegmentKind {
+    fn pass(&mut self, side: usize, packet: &Packet) -> SegmentKind {
+        let (segment, at_ns) = (&packet.segment, packet.at_ns);
         let [from, to] = self.both(side);
         let fin = segment.flags.contains(Flags::FIN);
         let start = from.number(segment);
@@ -327,6 +293,7 @@ impl Connection {
             len: segment.len,
             is_fin: fin,
             timestamp: segment.timestamps.map(|(value, _)| value),
+            identification: packet.identification,
         };
         from.send(&passing, to.closed_since.is_some())
     }

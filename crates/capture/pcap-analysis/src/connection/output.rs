@@ -8,7 +8,8 @@ use crate::tables::{ConnectionRow, SegmentRow};
 use super::direction::{Direction, SegmentKind};
 use super::loss::Kind;
 use super::rtt::Rtts;
-use super::{Connection, capture_point, sequence};
+use super::{Connection, capture_point};
+use crate::sequence;
 
 /// ACK samples from which on echoes are not needed.
 const ENOUGH: u64 = 10;
@@ -18,11 +19,21 @@ impl Connection {
         let [up, down] = &self.halves;
         let main = usize::from(down.counts.bytes >= up.counts.bytes);
         let (sender, receiver) = (&self.halves[main], &self.halves[1 - main]);
-        let far = fuller(&sender.answers, &receiver.near);
-        // What the receiver sends is answered by the sender, but it is little.
-        let near = fuller(&receiver.answers, &sender.near);
-        let far_min = least(&sender.answers, &receiver.near);
-        let near_min = least(&receiver.answers, &sender.near);
+        let none = Rtts::default();
+        let [far, near] = if sender.counts.is_captured_late() || receiver.counts.is_captured_late()
+        {
+            [[&none; 2]; 2]
+        } else {
+            // What the receiver sends is answered by the sender, but it is little.
+            [
+                [&sender.answers, &receiver.near],
+                [&receiver.answers, &sender.near],
+            ]
+        };
+        let far_min = least(far[0], far[1]);
+        let near_min = least(near[0], near[1]);
+        let far = fuller(far[0], far[1]);
+        let near = fuller(near[0], near[1]);
         let (place, place_confidence) =
             capture_point::infer(near_min, far_min, (near.count(), far.count()));
         let download_ns = sender.payload_ns.map(|(first, last)| last - first);
@@ -125,7 +136,9 @@ impl Connection {
             window_max: receiver
                 .window_least
                 .map_or(f64::NAN, |_| receiver.window_most as f64),
-            window_limited: share(sender.limited_ns, sender.busy_ns),
+            window_limited: receiver
+                .window_least
+                .map_or(f64::NAN, |_| share(sender.limited_ns, sender.busy_ns)),
             idle_s: seconds(self.idle_ns),
             application_limited: share(
                 sender.empty_ns.min(download_ns.unwrap_or(0)),
@@ -150,9 +163,10 @@ impl Connection {
             reduction: sender.reductions.median().unwrap_or(f64::NAN),
             is_one_way: u32::from(up.counts.packets == 0 || down.counts.packets == 0),
             is_tunnelled: u32::from(self.is_tunnelled),
-            missed_bytes: total(|half| half.counts.missed),
+            missed_bytes: missed_bytes(up, down) + missed_bytes(down, up),
             wrong_lengths: self.wrong_lengths,
-            captured_twice: self.copies,
+            captured_twice: self.captured_twice,
+            captured_late: total(|half| half.counts.captured_late),
             is_reused: u32::from(self.is_reused),
         }
     }
@@ -214,6 +228,12 @@ impl Connection {
             (None, _) => "open",
         }
     }
+}
+
+/// Returns the payload of `half` that was acknowledged and not captured. The last number of both sides' end is a FIN.
+fn missed_bytes(half: &Direction, other: &Direction) -> u64 {
+    let is_fin = other.fin && !half.fin && half.last_missed == 1;
+    half.counts.missed - u64::from(is_fin).min(half.counts.missed)
 }
 
 /// Returns the samples by ACKs, unless those by echoes are enough where ACKs are few.

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use super::rtt::Sample;
-use super::sequence::older;
+use crate::sequence::older;
 
 /// Timestamps that wait for their echo.
 const WAITING: usize = 512;

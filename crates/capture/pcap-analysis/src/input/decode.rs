@@ -29,6 +29,8 @@ pub struct Packet {
     pub is_tunnelled: bool,
     /// The lengths of record and IP header contradict each other; the one that can be true is used.
     pub wrong_length: bool,
+    /// Options of TCP are cut off.
+    pub is_header_cut: bool,
 }
 
 /// Returns the TCP segment in a record.
@@ -69,5 +71,6 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
         fingerprint: header.fingerprint,
         is_tunnelled: inner.is_tunnelled,
         wrong_length: inner.wrong_length || wrong_record,
+        is_header_cut: header.is_cut,
     })
 }

@@ -16,6 +16,8 @@ pub(super) struct Header {
     pub(super) len: u32,
     /// The segment, without the length of its payload.
     pub(super) segment: Segment,
+    /// The capture has a part of it only.
+    pub(super) is_cut: bool,
     /// Hash over the whole header, which a copy of the packet has as well.
     pub(super) fingerprint: u64,
 }
@@ -45,6 +47,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
     Some(Header {
         ports: (word(0), word(2)),
         len: len as u32,
+        is_cut: whole.len() < len,
         segment,
         fingerprint: hasher.finish(),
     })
@@ -79,7 +82,7 @@ mod tests {
         assert_eq!(header.segment.mss, Some(1_460));
         assert!(header.segment.sack_permitted);
         assert_eq!(header.segment.timestamps, None);
-        assert_eq!(header.len, 32);
+        assert_eq!((header.len, header.is_cut), (32, true));
     }
 
     #[test]

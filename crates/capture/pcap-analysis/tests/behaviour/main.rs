@@ -3,4 +3,5 @@
 mod captures;
 mod connections;
 mod made_up;
+mod order;
 mod waits;

@@ -4,8 +4,8 @@ use tcp::{Flags, Segment};
 
 use super::super::flight::Sent;
 use super::super::loss::{Loss, Queue, Repair};
-use super::super::sequence;
 use super::Direction;
+use crate::sequence;
 
 /// Reason of a retransmission that a D-SACK shows to be needless.
 const TWICE: &str = "the receiver reported it twice (D-SACK)";
@@ -33,6 +33,9 @@ impl Direction {
         let before = self.flight.acked;
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
         self.counts.missed += result.uncaptured;
+        if result.advanced > 0 {
+            self.last_missed = result.uncaptured;
+        }
         self.interval.acked += result.delivered;
         self.interval.in_flight(self.flight.bytes());
         if self.flight.is_empty() {
@@ -145,6 +148,7 @@ impl Direction {
         let same = self.last_ack.replace(ack) == Some(ack);
         let duplicate = bare && same && same_window && !self.flight.is_empty();
         self.reports += u32::from(duplicate);
+        self.duplicates += u64::from(duplicate);
         duplicate
     }
 }

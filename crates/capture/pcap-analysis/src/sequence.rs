@@ -4,18 +4,18 @@
 const FLOOR: u64 = 1 << 32;
 
 /// Returns the number of the first sequence number of a direction.
-pub(super) fn first(wire: u32) -> u64 {
+pub(crate) fn first(wire: u32) -> u64 {
     FLOOR + u64::from(wire)
 }
 
 /// Returns the number nearest to `reference` that the wire shows as `wire` (RFC 9293 §3.4: numbers wrap at 2^32).
-pub(super) fn near(reference: u64, wire: u32) -> u64 {
+pub(crate) fn near(reference: u64, wire: u32) -> u64 {
     let ahead = wire.wrapping_sub(reference as u32) as i32;
     reference.saturating_add_signed(i64::from(ahead))
 }
 
 /// Returns whether timestamp `a` is older than `b` (RFC 7323 §5.2).
-pub(super) fn older(a: u32, b: u32) -> bool {
+pub(crate) fn older(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 

@@ -1,0 +1,153 @@
+//! Gaps: ranges that have not passed, though later ones have, and the segments that fill them.
+
+use super::super::loss::{Loss, Queue, Repair};
+use super::{Direction, SeenSegment, SegmentKind};
+use crate::sequence;
+
+/// Gaps that are kept.
+const GAPS: usize = 1_024;
+/// Time within which a segment fills a gap by reordering where nothing else tells, ns. Wireshark has the same.
+const REORDERING_NS: u64 = 3_000_000;
+/// Duplicate ACKs that a fast retransmission takes (RFC 5681 §3.2).
+const DUPLICATES: u64 = 3;
+/// Difference up to which identifications count the packets of a sender, and are not random.
+const NEARBY: u16 = 1_024;
+
+/// A range that has not passed, though later ones have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    start: u64,
+    pub(super) end: u64,
+    at_ns: u64,
+    /// Timestamp of the segment that showed it, and its identification.
+    timestamp: Option<u32>,
+    identification: u16,
+    /// Duplicate ACKs before it.
+    duplicates: u64,
+}
+
+impl Gap {
+    /// Returns the part of the range between `start` and `end`.
+    fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let (from, to) = (self.start.max(start), self.end.min(end));
+        (from < to).then_some((from, to))
+    }
+}
+
+impl Direction {
+    /// Notes a gap between `from` and the segment that shows it.
+    pub(super) fn open_gap(&mut self, shown_by: &SeenSegment, from: u64) {
+        if from < shown_by.start && self.gaps.len() < GAPS {
+            self.gaps.push(Gap {
+                start: from,
+                end: shown_by.start,
+                at_ns: shown_by.at_ns,
+                timestamp: shown_by.timestamp,
+                identification: shown_by.identification,
+                duplicates: self.duplicates,
+            });
+        }
+    }
+
+    /// Takes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again. Returns
+    /// `None` if it fills none.
+    pub(super) fn fill(&mut self, passing: &SeenSegment, end: u64) -> Option<SegmentKind> {
+        let start = passing.start;
+        let first = *self
+            .gaps
+            .iter()
+            .find(|gap| gap.overlap(start, end).is_some())?;
+        let is_reordering = self.is_reordering(&first, passing);
+        let mut again = (end - start).min(u64::from(passing.len));
+        if is_reordering {
+            self.counts.out_of_order += 1;
+            again = 0;
+        } else {
+            self.counts.retransmissions += 1;
+        }
+        // A merged segment fills several gaps and has what passed between them once more.
+        let filled: Vec<Gap> = self
+            .gaps
+            .extract_if(.., |gap| gap.overlap(start, end).is_some())
+            .collect();
+        let parts = filled.iter().filter_map(|gap| gap.overlap(start, end));
+        if parts.map(|(from, to)| to - from).sum::<u64>() < end - start {
+            self.flight.repeat(start, end, passing.at_ns);
+        }
+        for gap in filled {
+            self.fill_gap(&gap, passing, end, is_reordering);
+        }
+        self.counts.retransmitted_bytes += again;
+        self.interval.retransmitted += again;
+        self.interval.in_flight(self.flight.bytes());
+        Some(if is_reordering {
+            SegmentKind::OutOfOrder
+        } else {
+            SegmentKind::Retransmission
+        })
+    }
+
+    /// Fills one gap, and keeps what remains of it.
+    fn fill_gap(&mut self, gap: &Gap, passing: &SeenSegment, end: u64, is_reordering: bool) {
+        let Some((from, to)) = gap.overlap(passing.start, end) else {
+            return;
+        };
+        for (left, right) in [(gap.start, from), (to, gap.end)] {
+            if left < right {
+                self.gaps.push(Gap {
+                    start: left,
+                    end: right,
+                    ..*gap
+                });
+            }
+        }
+        self.flight.insert(from, to, passing.at_ns);
+        let fresh = (to - from).min(u64::from(passing.len));
+        self.counts.bytes += fresh;
+        self.interval.bytes += fresh;
+        let is_reported = self.is_reported(passing, to, gap.at_ns);
+        let repair = match self.repair(passing.at_ns, gap.at_ns, is_reported) {
+            _ if is_reordering => Repair::None,
+            Repair::TimeOut => Repair::TimeOut,
+            _ => Repair::Fast,
+        };
+        self.add_loss(Loss {
+            start: from,
+            end: to,
+            lost_ns: gap.at_ns,
+            repaired_ns: passing.at_ns,
+            repair,
+            is_upstream: true,
+            is_reported,
+            queue: Queue::default(),
+            timestamp: passing.timestamp,
+            spurious: None,
+            is_reordering,
+            acked_ns: None,
+            losses_nearby: 0,
+        });
+    }
+
+    /// Returns whether a segment that fills a gap was overtaken, and not sent again.
+    fn is_reordering(&self, gap: &Gap, passing: &SeenSegment) -> bool {
+        // Timestamps do not decrease in the order of sending (RFC 7323 §4.1).
+        if let (Some(shown), Some(own)) = (gap.timestamp, passing.timestamp)
+            && own != shown
+        {
+            return sequence::older(own, shown);
+        }
+        let waited = passing.at_ns.saturating_sub(gap.at_ns);
+        // Earlier than an RTT after the gap showed, its sender does not know of it.
+        let knows = waited >= passing.near_ns;
+        // Neither do identifications, unless they are random.
+        let newer = passing.identification.wrapping_sub(gap.identification);
+        let older = newer.wrapping_neg();
+        let are_there = gap.identification != 0 && passing.identification != 0;
+        if are_there && newer != 0 && newer.min(older) <= NEARBY {
+            return older < newer || !knows && waited < REORDERING_NS;
+        }
+        let is_asked_for =
+            self.duplicates - gap.duplicates >= DUPLICATES && passing.near_ns > 0 && knows;
+        waited < REORDERING_NS && !is_asked_for
+    }
+}
