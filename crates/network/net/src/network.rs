@@ -1,22 +1,23 @@
 //! Network: links and nodes at work.
 
-use radio::ran::{ConnectionEvent, Direction, RadioHints, Ran};
+use radio::ran::{Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
 
+mod middlebox_calls;
+mod tti;
+
 use crate::cross_traffic::CrossSource;
-use crate::interruptions::OutageWatch;
 use crate::link::Link;
-use crate::links::{EgressQueues, LinkKind};
-use crate::middlebox_api::Action;
-use crate::middleboxes::{Event, Middleboxes};
+use crate::links::LinkKind;
+use crate::middleboxes::Middleboxes;
 use crate::packet_pool::{PacketHandle, PacketPool};
 use crate::queue::QueueContext;
 use crate::radio_link::{RadioLink, RanLinks};
 use crate::routing::Routes;
 use crate::validate::validate;
 use crate::{
-    Backlog, CREATED_FROM, ConnectionState, Contents, DropReason, HostId, Kind, LinkCapacity,
-    LinkChange, LinkId, Node, Observer, Packet, Topology, TopologyError,
+    Backlog, CREATED_FROM, DropReason, HostId, LinkCapacity, LinkChange, LinkId, Observer, Packet,
+    Topology, TopologyError,
 };
 
 /// A packet at its destination.
@@ -134,49 +135,6 @@ impl Network {
         })
     }
 
-    /// Places a middlebox at the node called `name`, in place of one that is there already.
-    ///
-    /// # Errors
-    /// There is no such node.
-    pub fn place(&mut self, name: &str, node: Box<dyn Node>) -> Result<(), TopologyError> {
-        let at = self.host_id(name).ok_or_else(|| TopologyError::NoNode {
-            name: name.to_owned(),
-            nodes: self.nodes.join(", "),
-        })?;
-        if let Some(air) = self.air.as_mut().filter(|_| node.wants_headers()) {
-            air.ran.tell_heads();
-        }
-        let mut outages = Vec::new();
-        if let Some(watch) = node.link_subscription() {
-            let wires = self.links.iter().filter_map(|link| match link {
-                LinkKind::Wire(link) if link.from == at => Some(link),
-                _ => None,
-            });
-            outages.extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, watch)));
-        }
-        self.middleboxes.place(at, self.nodes.len(), node, outages);
-        let before = self.first_node();
-        let mut deadlines = Deadlines::new(before + self.nodes.len());
-        for entity in 0..before {
-            deadlines.set(entity, self.deadlines.get(entity));
-        }
-        self.deadlines = deadlines;
-        for node in 0..self.nodes.len() as u32 {
-            self.plan_call(HostId(node));
-        }
-        Ok(())
-    }
-
-    /// Gives middleboxes access to the payload of packets.
-    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
-        self.middleboxes.set_contents(contents);
-    }
-
-    /// Shows each connection at each middlebox, with the node.
-    pub fn passages(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
-        self.middleboxes.passages(show);
-    }
-
     /// Sends `packet` from its source towards its destination, which is another host.
     pub fn inject(&mut self, now: Instant, packet: Packet, observer: &mut impl Observer) {
         let source = packet.source;
@@ -214,7 +172,7 @@ impl Network {
             packet.id
         );
         if self.middleboxes.are_at(node) {
-            self.hand_in(now, node, handle);
+            self.enqueue_at_middlebox(now, node, handle);
         } else {
             let link = self.routes.next(node, packet.destination);
             self.enter(now, link, handle, observer);
@@ -281,7 +239,7 @@ impl Network {
 
     /// Returns the packets that wait at `link`, without the one in transmission.
     pub fn queue(&self, link: LinkId) -> Backlog {
-        self.outlets().backlog(link)
+        self.egress_queues().backlog(link)
     }
 
     /// Returns the bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. For a
@@ -359,131 +317,15 @@ impl Network {
                 return;
             };
             if packet.lost {
-                let mut scene = QueueContext {
+                let mut context = QueueContext {
                     now,
                     link: id,
                     store: &mut self.store,
                     observer,
                 };
-                scene.discard(packet.handle, DropReason::Loss);
+                context.discard(packet.handle, DropReason::Loss);
             } else {
                 self.arrive(now, id, packet.handle, observer, deliveries);
-            }
-        }
-    }
-
-    /// Runs the next TTI of the radio access network, which begins now.
-    fn run_tti(
-        &mut self,
-        now: Instant,
-        observer: &mut impl Observer,
-        deliveries: &mut Vec<Delivery>,
-    ) {
-        let Some(mut air) = self.air.take() else {
-            return;
-        };
-        air.ran.run_tti(&mut air.outcome);
-        let mut changes = core::mem::take(&mut self.changes);
-        let mut events = core::mem::take(&mut air.outcome.events);
-        for (user, event) in events.drain(..) {
-            observer.connection(now, user, &event);
-            if let LinkKind::Radio(link) = &self.links[air.link(user, Direction::Down)]
-                && self.middleboxes.watches(link.from)
-            {
-                let of_event = changes_of(&event).iter();
-                changes.extend(of_event.map(|change| ([link.from, link.to], *change)));
-            }
-        }
-        air.outcome.events = events;
-        for record in air.outcome.log.drain(..) {
-            observer.radio(now, &record);
-        }
-        for record in air.outcome.control.drain(..) {
-            observer.control(now, &record);
-        }
-        let heads = self.heads_of(&mut air);
-        let mut fates = core::mem::take(&mut air.outcome.fates);
-        let mut arrived = core::mem::take(&mut self.arrived);
-        for (user, fate) in fates.drain(..) {
-            let index = air.link(user, fate.direction);
-            let id = LinkId(index as u32);
-            let mut scene = QueueContext {
-                now,
-                link: id,
-                store: &mut self.store,
-                observer,
-            };
-            let handle = fate.packet_id as PacketHandle;
-            if let LinkKind::Radio(link) = &mut self.links[index]
-                && link.leave(handle, fate.delivered, &mut scene)
-            {
-                arrived.push((id, handle));
-            }
-        }
-        air.outcome.fates = fates;
-        let next = air.next_event();
-        self.deadlines
-            .set(self.links.len() + self.sources.len(), next);
-        self.air = Some(air);
-        for ([node, to], change) in changes.drain(..) {
-            let call = Event::Link(to, change);
-            self.call(now, node, call, observer, deliveries);
-        }
-        self.changes = changes;
-        for (node, packet) in heads {
-            self.call(now, node, Event::Head(packet), observer, deliveries);
-        }
-        for (id, handle) in arrived.drain(..) {
-            if self.store.packet(handle).kind == Kind::Cross {
-                self.store.remove(handle);
-            } else {
-                self.arrive(now, id, handle, observer, deliveries);
-            }
-        }
-        self.arrived = arrived;
-    }
-
-    /// Takes the packets whose headers have come to base stations with a middlebox.
-    fn heads_of(&self, air: &mut RanLinks) -> Vec<(HostId, Packet)> {
-        let mut heads = core::mem::take(&mut air.outcome.heads);
-        let mut notified = Vec::new();
-        for (user, name) in heads.drain(..) {
-            let node = self.links[air.link(user, Direction::Up)].to();
-            let packet = *self.store.packet(name as PacketHandle);
-            if packet.kind == Kind::Tcp && self.middleboxes.are_at(node) {
-                notified.push((node, packet));
-            }
-        }
-        air.outcome.heads = heads;
-        notified
-    }
-
-    /// Discards what waits at base stations for `host` on connection `flow`.
-    fn purge(&mut self, now: Instant, flow: u32, host: HostId, observer: &mut impl Observer) {
-        let Some(air) = &mut self.air else {
-            return;
-        };
-        for (index, medium) in self.links.iter_mut().enumerate() {
-            let LinkKind::Radio(link) = medium else {
-                continue;
-            };
-            if link.direction != Direction::Down || link.to != host {
-                continue;
-            }
-            let store = &self.store;
-            let gone = |name: u64| {
-                let packet = store.packet(name as PacketHandle);
-                packet.flow == flow && packet.kind == Kind::Tcp
-            };
-            let discarded = air.ran.discard(now, link.user, &gone);
-            let mut scene = QueueContext {
-                now,
-                link: LinkId(index as u32),
-                store: &mut self.store,
-                observer,
-            };
-            for name in discarded {
-                link.purge(name as PacketHandle, &mut scene);
             }
         }
     }
@@ -499,7 +341,7 @@ impl Network {
     ) {
         let node = self.links[id.0 as usize].to();
         if self.middleboxes.are_at(node) {
-            self.show(now, node, handle, observer, deliveries);
+            self.show_packet(now, node, handle, observer, deliveries);
         } else {
             self.pass(now, node, handle, observer, deliveries);
         }
@@ -531,100 +373,6 @@ impl Network {
         }
     }
 
-    /// Lets a packet of the host at `node` wait for the middlebox there, which is called when the network is advanced.
-    #[cold]
-    fn hand_in(&mut self, now: Instant, node: HostId, handle: PacketHandle) {
-        self.middleboxes.enqueue(now, node, handle);
-        self.plan_call(node);
-    }
-
-    /// Lets the middlebox at `node` do what is due.
-    #[cold]
-    fn run_middlebox(
-        &mut self,
-        now: Instant,
-        node: HostId,
-        observer: &mut impl Observer,
-        deliveries: &mut Vec<Delivery>,
-    ) {
-        match self.middleboxes.take_inbox(now, node) {
-            Some(handle) => self.show(now, node, handle, observer, deliveries),
-            None => {
-                let change = self.middleboxes.take_change(now, node);
-                let call = change.map_or(Event::Time, |(to, change)| Event::Link(to, change));
-                self.call(now, node, call, observer, deliveries);
-            }
-        }
-    }
-
-    /// Shows a packet to the middlebox at `node`.
-    #[cold]
-    fn show(
-        &mut self,
-        now: Instant,
-        node: HostId,
-        handle: PacketHandle,
-        observer: &mut impl Observer,
-        deliveries: &mut Vec<Delivery>,
-    ) {
-        let packet = *self.store.packet(handle);
-        observer.arrived(now, node, &packet);
-        let call = Event::Packet(packet, handle);
-        self.call(now, node, call, observer, deliveries);
-    }
-
-    /// Calls the middlebox at `node` and carries out its orders.
-    fn call(
-        &mut self,
-        now: Instant,
-        node: HostId,
-        call: Event,
-        observer: &mut impl Observer,
-        deliveries: &mut Vec<Delivery>,
-    ) {
-        let outlets = EgressQueues {
-            routes: &self.routes,
-            links: &self.links,
-            air: self.air.as_deref(),
-        };
-        let mut orders = self.middleboxes.call(now, node, call, outlets);
-        for order in orders.drain(..) {
-            let handle = match order {
-                Action::Forward(handle) => handle,
-                Action::Create(packet) => {
-                    observer.created(now, node, &packet);
-                    self.store.insert(packet)
-                }
-                Action::Purge(flow, host) => {
-                    self.purge(now, flow, host, observer);
-                    continue;
-                }
-                Action::Absorb(handle) => {
-                    let packet = self.store.remove(handle);
-                    observer.absorbed(now, node, &packet);
-                    continue;
-                }
-            };
-            self.pass(now, node, handle, observer, deliveries);
-        }
-        self.middleboxes.recycle(orders);
-        self.plan_call(node);
-    }
-
-    fn outlets(&self) -> EgressQueues<'_> {
-        EgressQueues {
-            routes: &self.routes,
-            links: &self.links,
-            air: self.air.as_deref(),
-        }
-    }
-
-    /// Sets the deadline of the middlebox at `node`.
-    fn plan_call(&mut self, node: HostId) {
-        let entity = self.first_node() + node.0 as usize;
-        self.deadlines.set(entity, self.middleboxes.next_at(node));
-    }
-
     /// Returns the number of the first node among the deadlines.
     fn first_node(&self) -> usize {
         self.links.len() + self.sources.len() + 1
@@ -638,7 +386,7 @@ impl Network {
         handle: PacketHandle,
         observer: &mut impl Observer,
     ) {
-        let mut scene = QueueContext {
+        let mut context = QueueContext {
             now,
             link: id,
             store: &mut self.store,
@@ -646,22 +394,11 @@ impl Network {
         };
         match (&mut self.links[id.0 as usize], &mut self.air) {
             (LinkKind::Wire(link), _) => {
-                link.enter(handle, &mut scene);
+                link.enter(handle, &mut context);
                 self.deadlines.set(id.0 as usize, link.next_at());
             }
-            (LinkKind::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut scene),
-            (LinkKind::Radio(_), None) => scene.discard(handle, DropReason::Radio),
-        }
-    }
-}
-
-/// Returns the changes of a user's link that an event of its connection means.
-fn changes_of(event: &ConnectionEvent) -> &'static [LinkChange] {
-    match event {
-        ConnectionEvent::HandoverBegins { .. } => &[LinkChange::Expected, LinkChange::Interrupted],
-        ConnectionEvent::Failure { .. } => &[LinkChange::Interrupted],
-        ConnectionEvent::HandoverEnds { .. } | ConnectionEvent::Recovered { .. } => {
-            &[LinkChange::Restored]
+            (LinkKind::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut context),
+            (LinkKind::Radio(_), None) => context.discard(handle, DropReason::Radio),
         }
     }
 }

@@ -1,0 +1,155 @@
+//! Calls of middleboxes: packets, changes of links and times that they are given, and the actions that they answer.
+
+use units::{Deadlines, Instant};
+
+use super::{Delivery, Network};
+use crate::interruptions::OutageWatch;
+use crate::links::{EgressQueues, LinkKind};
+use crate::middlebox_api::Action;
+use crate::middleboxes::Event;
+use crate::packet_pool::PacketHandle;
+use crate::{ConnectionState, Contents, HostId, Node, Observer, TopologyError};
+
+impl Network {
+    /// Places a middlebox at the node called `name`, in place of one that is there already.
+    ///
+    /// # Errors
+    /// There is no such node.
+    pub fn place(&mut self, name: &str, node: Box<dyn Node>) -> Result<(), TopologyError> {
+        let at = self.host_id(name).ok_or_else(|| TopologyError::NoNode {
+            name: name.to_owned(),
+            nodes: self.nodes.join(", "),
+        })?;
+        if let Some(air) = self.air.as_mut().filter(|_| node.wants_headers()) {
+            air.ran.tell_heads();
+        }
+        let mut outages = Vec::new();
+        if let Some(watch) = node.link_subscription() {
+            let wires = self.links.iter().filter_map(|link| match link {
+                LinkKind::Wire(link) if link.from == at => Some(link),
+                _ => None,
+            });
+            outages.extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, watch)));
+        }
+        self.middleboxes.place(at, self.nodes.len(), node, outages);
+        let before = self.first_node();
+        let mut deadlines = Deadlines::new(before + self.nodes.len());
+        for entity in 0..before {
+            deadlines.set(entity, self.deadlines.get(entity));
+        }
+        self.deadlines = deadlines;
+        for node in 0..self.nodes.len() as u32 {
+            self.schedule_call(HostId(node));
+        }
+        Ok(())
+    }
+
+    /// Gives middleboxes access to the payload of packets.
+    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
+        self.middleboxes.set_contents(contents);
+    }
+
+    /// Shows each connection at each middlebox, with the node.
+    pub fn passages(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
+        self.middleboxes.passages(show);
+    }
+
+    /// Lets a packet of the host at `node` wait for the middlebox there, which is called when the network is advanced.
+    #[cold]
+    pub(super) fn enqueue_at_middlebox(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        handle: PacketHandle,
+    ) {
+        self.middleboxes.enqueue(now, node, handle);
+        self.schedule_call(node);
+    }
+
+    /// Lets the middlebox at `node` do what is due.
+    #[cold]
+    pub(super) fn run_middlebox(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
+        match self.middleboxes.take_inbox(now, node) {
+            Some(handle) => self.show_packet(now, node, handle, observer, deliveries),
+            None => {
+                let change = self.middleboxes.take_change(now, node);
+                let call = change.map_or(Event::Time, |(to, change)| Event::Link(to, change));
+                self.call(now, node, call, observer, deliveries);
+            }
+        }
+    }
+
+    /// Shows a packet to the middlebox at `node`.
+    #[cold]
+    pub(super) fn show_packet(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        handle: PacketHandle,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
+        let packet = *self.store.packet(handle);
+        observer.arrived(now, node, &packet);
+        let call = Event::Packet(packet, handle);
+        self.call(now, node, call, observer, deliveries);
+    }
+
+    /// Calls the middlebox at `node` and carries out its actions.
+    pub(super) fn call(
+        &mut self,
+        now: Instant,
+        node: HostId,
+        call: Event,
+        observer: &mut impl Observer,
+        deliveries: &mut Vec<Delivery>,
+    ) {
+        let egress_queues = EgressQueues {
+            routes: &self.routes,
+            links: &self.links,
+            air: self.air.as_deref(),
+        };
+        let mut actions = self.middleboxes.call(now, node, call, egress_queues);
+        for action in actions.drain(..) {
+            let handle = match action {
+                Action::Forward(handle) => handle,
+                Action::Create(packet) => {
+                    observer.created(now, node, &packet);
+                    self.store.insert(packet)
+                }
+                Action::Purge(flow, host) => {
+                    self.purge(now, flow, host, observer);
+                    continue;
+                }
+                Action::Absorb(handle) => {
+                    let packet = self.store.remove(handle);
+                    observer.absorbed(now, node, &packet);
+                    continue;
+                }
+            };
+            self.pass(now, node, handle, observer, deliveries);
+        }
+        self.middleboxes.recycle(actions);
+        self.schedule_call(node);
+    }
+
+    pub(super) fn egress_queues(&self) -> EgressQueues<'_> {
+        EgressQueues {
+            routes: &self.routes,
+            links: &self.links,
+            air: self.air.as_deref(),
+        }
+    }
+
+    /// Sets the deadline of the middlebox at `node`.
+    pub(super) fn schedule_call(&mut self, node: HostId) {
+        let entity = self.first_node() + node.0 as usize;
+        self.deadlines.set(entity, self.middleboxes.next_at(node));
+    }
+}
