@@ -14,6 +14,7 @@ use units::Duration;
 use crate::faults::guarded;
 use crate::radio::no_radio;
 use crate::refuse;
+use crate::traces::log_reader;
 
 /// Network, the flows on it, and the length of a run. Immutable.
 #[pyclass(frozen, module = "celltcp._core")]
@@ -26,6 +27,11 @@ pub(crate) struct Scenario {
 /// Parts of a pickled scenario: the complete scenario as TOML, the folder from which its files count, and the texts of
 /// its files.
 type State = (String, PathBuf, BTreeMap<PathBuf, String>);
+
+/// Returns the files that count from a folder, logs among them.
+fn files_in(directory: &Path) -> Files {
+    Files::in_directory(directory).with_log_reader(log_reader())
+}
 
 impl Scenario {
     fn load(mut inner: scenario::Scenario, mut files: Files) -> PyResult<Self> {
@@ -57,7 +63,8 @@ impl Scenario {
     #[new]
     fn new(text: &str, directory: PathBuf, files: BTreeMap<PathBuf, String>) -> PyResult<Self> {
         let inner = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
-        Self::load(inner, Files::with_texts(&directory, files))
+        let files = Files::with_texts(&directory, files).with_log_reader(log_reader());
+        Self::load(inner, files)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, State) {
@@ -81,7 +88,7 @@ impl Scenario {
     ) -> PyResult<Self> {
         guarded(origin, || {
             let inner = scenario::Scenario::from_toml(text, origin, &overrides).map_err(refuse)?;
-            Self::load(inner, Files::in_directory(&directory))
+            Self::load(inner, files_in(&directory))
         })
     }
 
@@ -91,7 +98,7 @@ impl Scenario {
     fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
         guarded(down, || {
             let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
-            Self::load(inner, Files::in_directory(Path::new("")))
+            Self::load(inner, files_in(Path::new("")))
         })
     }
 
@@ -224,9 +231,22 @@ impl Scenario {
         }))
     }
 
+    /// What else the logs have of which the traces are, as JSON by direction of the link.
+    #[getter]
+    fn log_facts(&self) -> Vec<(&'static str, &str)> {
+        let each = self.traces.all().filter_map(|(_, direction, read)| {
+            let side = match direction {
+                Direction::Downlink => "down",
+                Direction::Uplink => "up",
+            };
+            Some((side, read.facts.as_deref()?))
+        });
+        each.collect()
+    }
+
     /// The recorded traces: file, direction of the link, how it was read, length in s, mean in Mbit/s.
     #[getter]
-    fn traces(&self) -> Vec<(String, &'static str, &str, f64, f64)> {
+    fn traces(&self) -> Vec<(String, &'static str, String, f64, f64)> {
         let each = self.traces.all().map(|(file, direction, read)| {
             (
                 file.display().to_string(),
@@ -234,7 +254,7 @@ impl Scenario {
                     Direction::Downlink => "down",
                     Direction::Uplink => "up",
                 },
-                read.summary.as_str(),
+                read.describe(),
                 read.trace.period().as_secs_f64(),
                 read.trace.mean_rate().as_mbps(),
             )

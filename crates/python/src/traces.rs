@@ -1,9 +1,12 @@
 //! Trace for Python: reading, generating, statistics and writing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use link_trace::{Direction, Generate, ReadOptions, TraceFormat, write_csv, write_mahimahi};
+use network_builder::{Files, LogReader};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use units::{Duration, Rate};
 
 use crate::faults::guarded;
@@ -18,53 +21,54 @@ pub(crate) fn trace_formats() -> Vec<&'static str> {
 /// Capacity of a link over time. Immutable.
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Trace {
-    inner: link_trace::Trace,
+    inner: Arc<link_trace::Trace>,
     how: String,
 }
 
 #[pymethods]
 impl Trace {
-    /// Reads a file, as its name and contents say and the options beside it.
+    /// Reads a file, as its contents and the options say. A log is read by `celltcp.logs`.
     ///
-    /// `format` is `mahimahi`, `csv`, `5gdataset` or `nyu-mets`; `direction` (`down`, `up`) chooses among rates of two
-    /// directions; `column` and `unit` are those of a table, `RATE` or `TIME,RATE`.
+    /// The options are those that a scenario has beside `trace`: `format`, `column`, `unit`, `direction` (`down`, `up`),
+    /// `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`.
     #[staticmethod]
-    #[pyo3(signature = (path, format=None, direction=None, column=None, unit=None))]
+    #[pyo3(signature = (path, format=None, direction=None, column=None, unit=None, **options))]
     fn read(
+        py: Python<'_>,
         path: PathBuf,
         format: Option<&str>,
         direction: Option<&str>,
-        column: Option<String>,
-        unit: Option<String>,
+        column: Option<&str>,
+        unit: Option<&str>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let origin = path.display().to_string();
-        let direction = match direction {
-            None => None,
-            Some("down") => Some(Direction::Downlink),
-            Some("up") => Some(Direction::Uplink),
-            Some(other) => return Err(refuse(format!("direction: {other:?} is not down or up"))),
-        };
-        let format = match format {
-            None => None,
-            Some(name) => Some(name.parse::<TraceFormat>().map_err(|_| {
-                let allowed = TraceFormat::NAMES.join(", ");
-                refuse(format!("format: {name:?} is not one of {allowed}"))
-            })?),
-        };
-        let text =
-            link_trace::file_text(&path).map_err(|error| refuse(format!("{origin}: {error}")))?;
-        let reading = ReadOptions {
-            format,
-            column,
-            unit,
-            direction,
-        };
-        let recording = guarded(&origin, || {
-            link_trace::read(&text, &origin, &reading, Direction::Downlink).map_err(refuse)
-        })?;
-        Ok(Self {
-            how: recording.summary,
-            inner: recording.trace,
+        let given = options.map_or_else(|| PyDict::new(py), Clone::clone);
+        for (name, value) in [
+            ("format", format),
+            ("direction", direction),
+            ("column", column),
+            ("unit", unit),
+        ] {
+            if let Some(value) = value {
+                given.set_item(name, value)?;
+            }
+        }
+        let json: String = py
+            .import("json")?
+            .call_method1("dumps", (given,))?
+            .extract()?;
+        let options =
+            ReadOptions::from_json(&json).map_err(|error| refuse(format!("{origin}: {error}")))?;
+        guarded(&origin, || {
+            let mut files = Files::in_directory(Path::new("")).with_log_reader(log_reader());
+            let loaded = files
+                .trace(&path, &options, Direction::Downlink)
+                .map_err(|error| refuse(error.to_string()))?;
+            Ok(Self {
+                inner: Arc::clone(&loaded.trace),
+                how: loaded.summary,
+            })
         })
     }
 
@@ -107,7 +111,7 @@ impl Trace {
         generator
             .generate(seed, 0)
             .map(|inner| Self {
-                inner,
+                inner: Arc::new(inner),
                 how: "generated".to_owned(),
             })
             .map_err(refuse)
@@ -180,6 +184,24 @@ impl Trace {
         write_csv(&self.inner, &mut text).expect("a string takes any text");
         text
     }
+}
+
+/// Returns the reader of logs in Python, which is imported when a log is read.
+pub(crate) fn log_reader() -> LogReader {
+    LogReader::new(|path, options, direction| {
+        let side = match direction {
+            Direction::Downlink => "down",
+            Direction::Uplink => "up",
+        };
+        Python::attach(|py| {
+            let read = py
+                .import("celltcp.logs.log")?
+                .getattr("canonical_log")?
+                .call1((path, options.to_json(), side))?;
+            read.extract::<String>()
+        })
+        .map_err(|error: PyErr| Python::attach(|py| error.value(py).to_string()))
+    })
 }
 
 fn bin(seconds: f64) -> PyResult<Duration> {

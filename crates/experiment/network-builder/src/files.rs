@@ -1,16 +1,47 @@
 //! Files: the texts of files that a scenario names, read once, so that it can be run where the files are missing.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use config::{ConfigError, FieldError};
+use link_trace::{Direction, ReadOptions, TraceFormat};
 use scenario::Scenario;
+
+use crate::LoadedTrace;
+
+/// Function that reads a log of measurements: its file, the given options and the direction of the link, to a line with
+/// the summary of how it was understood, a line of JSON with what else is in it, and the trace as `link_trace::read`
+/// reads it.
+type ReadLog = dyn Fn(&Path, &ReadOptions, Direction) -> Result<String, String> + Send + Sync;
+
+/// Reader of logs of measurements, which the engine has none of.
+#[derive(Clone)]
+pub struct LogReader(Arc<ReadLog>);
+
+impl LogReader {
+    /// Returns the reader that calls `read`.
+    pub fn new(
+        read: impl Fn(&Path, &ReadOptions, Direction) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(read))
+    }
+}
+
+impl fmt::Debug for LogReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LogReader")
+    }
+}
 
 /// Texts by file, and the folder to which relative file names refer.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     directory: PathBuf,
+    /// Texts by file. A log has its trace here, under the name that its options and its direction make.
     texts: BTreeMap<PathBuf, String>,
+    logs: Option<LogReader>,
 }
 
 impl Files {
@@ -24,6 +55,15 @@ impl Files {
         Self {
             directory: directory.to_owned(),
             texts,
+            logs: None,
+        }
+    }
+
+    /// Returns these files with a reader of logs.
+    pub fn with_log_reader(self, reader: LogReader) -> Self {
+        Self {
+            logs: Some(reader),
+            ..self
         }
     }
 
@@ -49,6 +89,57 @@ impl Files {
         })
     }
 
+    /// Returns the trace of a file for a link of a direction, and how it was read.
+    ///
+    /// # Errors
+    /// If the file cannot be used as it is.
+    pub fn trace(
+        &mut self,
+        file: &Path,
+        options: &ReadOptions,
+        direction: Direction,
+    ) -> Result<LoadedTrace, FieldError> {
+        let wrong = |message: &dyn fmt::Display| FieldError::new("", message);
+        let log = log_name(file, options, direction);
+        if !self.texts.contains_key(&log) && self.is_own_format(file, options) {
+            let text = self.text(file)?;
+            let trace = link_trace::read(text, &file.display().to_string());
+            return Ok(LoadedTrace {
+                trace: Arc::new(trace.map_err(|error| wrong(&error))?),
+                summary: "mahimahi, 1500 bytes per line, times in ms".to_owned(),
+                facts: None,
+            });
+        }
+        if !self.texts.contains_key(&log) {
+            let reader = self.logs.as_ref().ok_or_else(|| {
+                wrong(&format_args!(
+                    "{}: is no trace of mahimahi; this program reads no other logs",
+                    file.display()
+                ))
+            })?;
+            let text = reader.0(file, options, direction).map_err(|error| wrong(&error))?;
+            self.texts.insert(log.clone(), text);
+        }
+        let text = &self.texts[&log];
+        let (summary, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let (facts, trace) = rest.split_once('\n').unwrap_or((rest, ""));
+        let trace = link_trace::read(trace, &file.display().to_string());
+        Ok(LoadedTrace {
+            trace: Arc::new(trace.map_err(|error| wrong(&error))?),
+            summary: summary.to_owned(),
+            facts: Some(facts.to_owned()),
+        })
+    }
+
+    /// Returns whether a file needs no reader of logs: one of mahimahi, or one that is missing.
+    fn is_own_format(&self, file: &Path, options: &ReadOptions) -> bool {
+        options.are_of_own_formats()
+            && (self.texts.contains_key(file)
+                || options.format == Some(TraceFormat::Mahimahi)
+                || link_trace::is_own_format(&link_trace::file_head(file)))
+            || !self.texts.contains_key(file) && !file.is_file()
+    }
+
     /// Returns the text of a file, which is read unless it is known.
     pub(crate) fn text(&mut self, file: &Path) -> Result<&str, FieldError> {
         if !self.texts.contains_key(file) {
@@ -58,4 +149,15 @@ impl Files {
         }
         Ok(&self.texts[file])
     }
+}
+
+/// Returns the name under which the trace of a log stands among the texts.
+fn log_name(file: &Path, options: &ReadOptions, direction: Direction) -> PathBuf {
+    let side = match direction {
+        Direction::Downlink => "down",
+        Direction::Uplink => "up",
+    };
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!("?{side}{}", options.to_json()));
+    PathBuf::from(name)
 }

@@ -10,7 +10,7 @@ mod planner;
 mod radio;
 mod traces;
 
-pub use files::Files;
+pub use files::{Files, LogReader};
 pub use plan::{Access, Middlebox, Plan, PlanError};
 pub use traces::{LoadedTrace, Traces};
 

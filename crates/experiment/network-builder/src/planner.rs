@@ -25,7 +25,7 @@ impl Plan {
     pub fn new(scenario: &Scenario, traces: &Traces, seed: u64) -> Result<Self, PlanError> {
         let draw = |purpose, bound| RngStream::new(seed, purpose, 0).duration_below(bound);
         let trace_offset = if scenario.variation.trace_offset {
-            draw(Purpose::TraceOffset, traces.longest_period())
+            traces.offset(scenario.duration, |bound| draw(Purpose::TraceOffset, bound))
         } else {
             Duration::ZERO
         };

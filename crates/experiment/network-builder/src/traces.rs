@@ -22,6 +22,17 @@ pub struct LoadedTrace {
     pub trace: Arc<Trace>,
     /// Summary of how the file was read, for users.
     pub summary: String,
+    /// What else a log has, as JSON; `None` for files of mahimahi.
+    pub facts: Option<String>,
+}
+
+impl LoadedTrace {
+    /// Returns the summary with the length and the mean.
+    pub fn describe(&self) -> String {
+        let (length, mean) = (self.trace.period(), self.trace.mean_rate());
+        let (seconds, mbps) = (length.as_secs_f64(), mean.as_mbps());
+        format!("{}: {seconds:.1} s, mean {mbps:.3} Mbit/s", self.summary)
+    }
 }
 
 /// Traces by file and direction.
@@ -86,12 +97,40 @@ impl Traces {
         &self.files
     }
 
-    /// Returns the longest period of the traces; zero without traces.
-    pub(crate) fn longest_period(&self) -> Duration {
-        self.read
-            .values()
-            .map(|read| read.trace.period())
-            .fold(Duration::ZERO, Duration::max)
+    /// Returns the moment of the traces at which a run begins. `draw` draws a time below its bound. A run begins
+    /// inside a piece of the longest trace, and ends in it if a piece is long enough.
+    pub(crate) fn offset(
+        &self,
+        run: Duration,
+        draw: impl FnOnce(Duration) -> Duration,
+    ) -> Duration {
+        let traces = self.read.values().map(|read| &read.trace);
+        let Some(longest) = traces.max_by_key(|trace| trace.period()) else {
+            return draw(Duration::ZERO);
+        };
+        let starts = longest.pieces();
+        if starts.len() == 1 {
+            return draw(longest.period());
+        }
+        let ends = starts.iter().skip(1).copied().chain([longest.period()]);
+        let pieces: Vec<_> = starts.iter().copied().zip(ends).collect();
+        let room = |(start, end): (Duration, Duration)| (end - start).saturating_sub(run);
+        let total = pieces
+            .iter()
+            .fold(Duration::ZERO, |sum, &piece| sum + room(piece));
+        if total.is_zero() {
+            let at = draw(longest.period());
+            let before = pieces.iter().rev().find(|piece| piece.0 <= at);
+            return before.map_or(Duration::ZERO, |piece| piece.0);
+        }
+        let mut left = draw(total);
+        for &piece in &pieces {
+            if left < room(piece) {
+                return piece.0 + left;
+            }
+            left = left - room(piece);
+        }
+        Duration::ZERO
     }
 
     /// Returns each trace with its file and the direction of its link.
@@ -117,7 +156,7 @@ impl Traces {
     fn key(&self, file: &TraceFile, direction: Direction) -> Key {
         (
             file.located(self.files.directory()),
-            file.reading(),
+            file.options.clone(),
             direction,
         )
     }
@@ -130,13 +169,11 @@ impl Traces {
         if self.read.contains_key(&key) {
             return Ok(());
         }
-        let text = self.files.text(&key.0).in_table("trace")?;
-        let origin = key.0.display().to_string();
-        let recording = link_trace::read(text, &origin, &file.reading(), direction);
-        let recording = recording.map_err(|error| FieldError::new("trace", error))?;
-        let summary = recording.to_string();
-        let trace = Arc::new(recording.trace);
-        self.read.insert(key, LoadedTrace { trace, summary });
+        let loaded = self
+            .files
+            .trace(&key.0, &key.1, direction)
+            .in_table("trace")?;
+        self.read.insert(key, loaded);
         Ok(())
     }
 }

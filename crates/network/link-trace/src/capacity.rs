@@ -7,10 +7,9 @@ use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use strum::{EnumString, VariantNames};
 use units::{Duration, Rate};
 
-use crate::{Direction, Generate, ReadOptions};
+use crate::{Generate, ReadOptions};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
@@ -49,22 +48,12 @@ pub struct Step {
 
 /// A recorded capacity.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct TraceFile {
     /// The file; a relative path counts from the directory of the scenario file.
     pub trace: String,
-    /// Format of the file; unset: found from its name and contents.
-    #[serde(default)]
-    pub format: Option<TraceFormat>,
-    /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1; unset: found from their names.
-    #[serde(default)]
-    pub column: Option<String>,
-    /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `ms,kbit/s`; unset: found from the names.
-    #[serde(default)]
-    pub unit: Option<String>,
-    /// The direction whose rates are read, of a file that has both; unset: that of the link.
-    #[serde(default)]
-    pub direction: Option<Direction>,
+    /// Properties of the file that its contents leave open.
+    #[serde(flatten)]
+    pub options: ReadOptions,
 }
 
 impl TraceFile {
@@ -72,20 +61,7 @@ impl TraceFile {
     pub fn named(trace: &str) -> Self {
         Self {
             trace: trace.to_owned(),
-            format: None,
-            column: None,
-            unit: None,
-            direction: None,
-        }
-    }
-
-    /// Returns the properties of the file that the configuration gives.
-    pub fn reading(&self) -> ReadOptions {
-        ReadOptions {
-            format: self.format,
-            column: self.column.clone(),
-            unit: self.unit.clone(),
-            direction: self.direction,
+            options: ReadOptions::default(),
         }
     }
 
@@ -93,40 +69,6 @@ impl TraceFile {
     pub fn located(&self, directory: &Path) -> PathBuf {
         directory.join(&self.trace)
     }
-}
-
-/// Format of a trace.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    EnumString,
-    VariantNames,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum TraceFormat {
-    /// One line per 1500-byte delivery opportunity, in milliseconds.
-    Mahimahi,
-    /// A table with a column of times and one of rates.
-    Csv,
-    /// The 1 Hz logs of 5Gdataset, by whose name the command line calls them.
-    #[strum(to_string = "5gdataset", serialize = "phone-log")]
-    PhoneLog,
-    /// The 1 Hz logs of NYU-METS.
-    NyuMets,
-}
-
-impl TraceFormat {
-    /// Names on the command line.
-    pub const NAMES: &[&str] = Self::VARIANTS;
 }
 
 impl Capacity {
@@ -184,14 +126,8 @@ struct CapacityTable {
     steps: Option<Vec<Step>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<TraceFormat>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unit: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    direction: Option<Direction>,
+    #[serde(flatten)]
+    options: ReadOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
     generate: Option<Generate>,
 }
@@ -205,10 +141,7 @@ impl From<Capacity> for CapacityTable {
             Capacity::Generated { generate } => table.generate = Some(generate),
             Capacity::Trace(file) => {
                 table.trace = Some(file.trace);
-                table.format = file.format;
-                table.column = file.column;
-                table.unit = file.unit;
-                table.direction = file.direction;
+                table.options = file.options;
             }
         }
         table
@@ -217,20 +150,14 @@ impl From<Capacity> for CapacityTable {
 
 impl CapacityTable {
     fn only<E: Error>(self) -> Result<Capacity, E> {
-        let describes_a_file = self.format.is_some()
-            || self.column.is_some()
-            || self.unit.is_some()
-            || self.direction.is_some();
+        let describes_a_file = self.options != ReadOptions::default();
         let mut result: Vec<Capacity> = Vec::new();
         result.extend(self.rate.map(Capacity::constant));
         result.extend(self.steps.map(|steps| Capacity::Steps { steps }));
         result.extend(self.trace.map(|trace| {
             Capacity::Trace(TraceFile {
                 trace,
-                format: self.format,
-                column: self.column,
-                unit: self.unit,
-                direction: self.direction,
+                options: self.options,
             })
         }));
         result.extend(

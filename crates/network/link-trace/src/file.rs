@@ -28,7 +28,26 @@ pub fn text_of(input: impl Read) -> io::Result<String> {
     limited_text(input, MAX_LENGTH)
 }
 
-fn limited_text(mut input: impl Read, most: u64) -> io::Result<String> {
+/// Returns the first text of a file, unpacked; empty if it cannot be read or is no text.
+pub fn file_head(file: &Path) -> String {
+    const LENGTH: u64 = 1 << 16;
+    let Ok(input) = File::open(file) else {
+        return String::new();
+    };
+    let Ok(mut bytes) = unpacked(input, LENGTH) else {
+        return String::new();
+    };
+    // A character may be cut at the end.
+    if let Err(error) = core::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Returns up to `most` bytes of what `input` has, unpacked.
+fn unpacked(mut input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut first = Vec::with_capacity(GZIP.len());
     input
         .by_ref()
@@ -39,10 +58,15 @@ fn limited_text(mut input: impl Read, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     if is_packed {
         let unpacked = MultiGzDecoder::new(BufReader::new(whole));
-        unpacked.take(most + 1).read_to_end(&mut bytes)?;
+        unpacked.take(most).read_to_end(&mut bytes)?;
     } else {
-        whole.take(most + 1).read_to_end(&mut bytes)?;
+        whole.take(most).read_to_end(&mut bytes)?;
     }
+    Ok(bytes)
+}
+
+fn limited_text(input: impl Read, most: u64) -> io::Result<String> {
+    let bytes = unpacked(input, most + 1)?;
     let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     if bytes.len() as u64 > most {
         return refuse(format!("is longer than {most} bytes of text"));

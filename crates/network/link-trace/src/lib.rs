@@ -14,12 +14,14 @@ mod statistics;
 mod steps;
 mod write;
 
-pub use capacity::{Capacity, Step, TraceFile, TraceFormat};
-pub use file::{file_text, text_of};
+pub use capacity::{Capacity, Step, TraceFile};
+pub use file::{file_head, file_text, text_of};
 pub use generate::{Generate, GenerateError};
 pub use opportunities::{OPPORTUNITY, Opportunities, OpportunitiesError};
 pub use outage::Outage;
-pub use parse::{Direction, ParseError, ReadOptions, Recording, phone_log_seconds, read};
+pub use parse::{
+    DateOrder, Direction, Holes, ParseError, ReadOptions, TraceFormat, is_own_format, read,
+};
 pub use statistics::{MAX_BINS, PERCENTILES, Statistics, TooManyBins};
 pub use steps::{Steps, StepsError};
 pub use write::{MAX_LINES, WriteError, write_csv, write_mahimahi};
@@ -44,6 +46,14 @@ impl Trace {
         match self {
             Self::Opportunities(opportunities) => opportunities.period(),
             Self::Steps(steps) => steps.period(),
+        }
+    }
+
+    /// Returns the starts of the pieces, between which time is missing; the first is zero.
+    pub fn pieces(&self) -> &[Duration] {
+        match self {
+            Self::Opportunities(_) => &[Duration::ZERO],
+            Self::Steps(steps) => steps.pieces(),
         }
     }
 

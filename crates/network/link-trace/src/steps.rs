@@ -38,6 +38,8 @@ pub struct Steps {
     /// Work that is possible in one period.
     total: u128,
     period: Duration,
+    /// Starts of pieces between which time is missing; the first is zero.
+    pieces: Vec<Duration>,
 }
 
 impl Steps {
@@ -66,6 +68,7 @@ impl Steps {
             before: Vec::with_capacity(steps.len()),
             total: 0,
             period,
+            pieces: vec![Duration::ZERO],
         };
         for (index, (&(start, rate), end)) in steps.iter().zip(ends).enumerate() {
             if end <= start {
@@ -83,6 +86,16 @@ impl Steps {
             kept.total += work(rate, end - start);
         }
         Ok(kept)
+    }
+
+    /// Returns these steps in pieces that begin at `pieces`, from zero on: the time before each later one is missing.
+    pub(crate) fn with_pieces(self, pieces: Vec<Duration>) -> Self {
+        Self { pieces, ..self }
+    }
+
+    /// Returns the starts of the pieces; the first is zero.
+    pub fn pieces(&self) -> &[Duration] {
+        &self.pieces
     }
 
     /// Returns a rate that never changes.

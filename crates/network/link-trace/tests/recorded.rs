@@ -2,13 +2,12 @@
 
 mod recordings;
 
-use link_trace::{Direction, ReadOptions, Trace};
+use link_trace::Trace;
 use recordings::recordings;
 use units::Duration;
 
 fn read(name: &str, text: &str) -> Trace {
-    let result = link_trace::read(text, name, &ReadOptions::default(), Direction::Downlink);
-    result.unwrap().trace
+    link_trace::read(text, name).unwrap()
 }
 
 #[test]
@@ -36,25 +35,4 @@ fn mahimahi_recordings_have_their_known_figures() {
         "{}",
         short.mean.as_mbps()
     );
-}
-
-#[test]
-fn phone_logs_last_as_long_as_their_first_and_last_line_say() {
-    let Some(files) = recordings("5gdataset") else {
-        return;
-    };
-    for (name, text) in &files {
-        let trace = read(name, text);
-        assert!(matches!(trace, Trace::Steps(_)), "{name}");
-        let figures = trace.statistics(Duration::from_secs(1));
-        assert!(
-            figures.mean.as_mbps() > 0.5,
-            "{name}: {} Mbit/s",
-            figures.mean.as_mbps()
-        );
-        if name == "driving-B_2019.12.14_10.16.30.csv" {
-            // 10:16:30 until the end of 10:35:52.
-            assert_eq!(figures.duration, Duration::from_secs(1_163));
-        }
-    }
 }

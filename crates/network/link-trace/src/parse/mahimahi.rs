@@ -12,8 +12,13 @@ pub(super) fn read(text: &str) -> Result<Opportunities, LineError> {
             LineError::on(line, format_args!("{content:?} is not {wanted}"))
         })?;
         if let Some(&before) = at_ms.last().filter(|&&before| at < before) {
-            let order = format_args!("{at} ms comes after {before} ms: times must not decrease");
-            return Err(LineError::on(line, order));
+            return Err(LineError::on(
+                line,
+                format_args!(
+                    "{at} ms comes after {before} ms: times must not decrease; --step 1s reads lines as rates of 1 s \
+                     (step in a scenario file)"
+                ),
+            ));
         }
         at_ms.push(at);
     }

@@ -1,26 +1,17 @@
-//! Readers of trace files, by format.
+//! Readers of the formats that the engine has itself: mahimahi's files and canonical traces.
 
-mod column_unit;
-mod columns;
-mod csv;
-mod fields;
+mod canonical;
 mod mahimahi;
-mod nyu_mets;
-mod phone_log;
 mod read_options;
-#[cfg(test)]
-mod reading_tests;
-mod timestamp;
 
-pub use phone_log::seconds_of as phone_log_seconds;
-pub use read_options::{ReadOptions, Recording, read};
+pub use read_options::{DateOrder, Holes, ReadOptions, TraceFormat};
 
 use core::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::TraceFormat;
+use crate::Trace;
 
 /// Direction of a link, seen from the phone.
 #[derive(
@@ -35,31 +26,28 @@ pub enum Direction {
     Uplink,
 }
 
-impl TraceFormat {
-    /// Detects the format of a file from its name (`.down`, `.up`) or else from its first line that is neither empty
-    /// nor a comment.
-    pub fn detect(origin: &str, text: &str) -> Self {
-        let origin = origin.strip_suffix(".gz").unwrap_or(origin);
-        if origin.ends_with(".down") || origin.ends_with(".up") {
-            return Self::Mahimahi;
-        }
-        let first = lines(text).next().map_or("", |(_, line)| line);
-        if first
-            .split(',')
-            .any(|name| name.trim() == phone_log::TIMESTAMP)
-        {
-            Self::PhoneLog
-        } else if nyu_mets::is_one(text) {
-            Self::NyuMets
-        } else if first.contains([',', ';', '\t', ' '])
-            || origin.ends_with(".csv")
-            || origin.ends_with(".tsv")
-        {
-            Self::Csv
-        } else {
-            Self::Mahimahi
-        }
+/// Returns whether a file that begins with `head` is one of mahimahi or a canonical trace, by the first lines.
+pub fn is_own_format(head: &str) -> bool {
+    const LINES: usize = 100;
+    if head.lines().next() == Some(canonical::MARKER) {
+        return true;
     }
+    let whole = head.rfind('\n').map_or(head, |end| &head[..end]);
+    let mut first = lines(whole).take(LINES).peekable();
+    first.peek().is_some() && first.all(|(_, line)| line.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Reads the trace in the `text` of a file named `origin`: a canonical one, or else a file of mahimahi.
+///
+/// # Errors
+/// If the file is neither.
+pub fn read(text: &str, origin: &str) -> Result<Trace, ParseError> {
+    let result = if text.lines().next() == Some(canonical::MARKER) {
+        canonical::read(text).map(Trace::from)
+    } else {
+        mahimahi::read(text).map(Trace::from)
+    };
+    result.map_err(|mistake| mistake.of(origin))
 }
 
 /// Error about a text that is no trace: `FILE:LINE: what is wrong`.
@@ -134,160 +122,66 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Parses a finite number that is not negative.
-fn number(text: &str) -> Option<f64> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value >= 0.0)
-}
-
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::*;
-    use crate::Trace;
-    use units::{Bytes, Duration, Instant, Rate};
 
-    fn parse(text: &str, format: TraceFormat, side: Direction) -> Result<Trace, ParseError> {
-        let reading = ReadOptions {
-            format: Some(format),
-            ..ReadOptions::default()
-        };
-        read(text, "f", &reading, side).map(|recording| recording.trace)
-    }
-
-    fn message(text: &str, format: TraceFormat) -> String {
-        let error = parse(text, format, Direction::Downlink).unwrap_err();
-        error.to_string()
+    fn message(text: &str) -> String {
+        read(text, "f").unwrap_err().to_string()
     }
 
     #[test]
-    fn formats_are_told_by_name_or_content() {
-        let detect = |name, text| TraceFormat::detect(name, text);
-        assert_eq!(detect("a.down", "0\n"), TraceFormat::Mahimahi);
-        assert_eq!(detect("a", "# saturated\n12\n12\n"), TraceFormat::Mahimahi);
-        assert_eq!(detect("a.csv", "time,Mbit/s\n0,1\n"), TraceFormat::Csv);
-        assert_eq!(detect("a", "0,1\n"), TraceFormat::Csv);
-        let log = "Timestamp,Longitude,DL_bitrate\n";
-        assert_eq!(detect("a.csv", log), TraceFormat::PhoneLog);
+    fn own_formats_are_known_by_their_lines() {
+        for (head, expected) in [
+            ("0\n12\n", true),
+            ("# saturated\n12\n12\n", true),
+            ("celltcp trace\n5 7\n", true),
+            ("time,Mbit/s\n0,1\n", false),
+            ("12\n0.5\n", false),
+            ("0 1\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_own_format(head), expected, "{head:?}");
+        }
     }
 
     #[test]
     fn mistakes_are_named_with_file_and_line() {
-        let mahimahi = |text| message(text, TraceFormat::Mahimahi);
         assert_eq!(
-            mahimahi(""),
+            message(""),
             "f: no delivery opportunity: at least one is needed"
         );
         assert_eq!(
-            mahimahi("1\n2.5\n"),
+            message("1\n2.5\n"),
             "f:2: \"2.5\" is not a time in whole milliseconds from 0 to 4294967295"
         );
         assert_eq!(
-            mahimahi("1\n\n7\n3\n"),
-            "f:4: 3 ms comes after 7 ms: times must not decrease"
+            message("1\n\n7\n3\n"),
+            "f:4: 3 ms comes after 7 ms: times must not decrease; --step 1s reads lines as rates of 1 s (step in a \
+             scenario file)"
         );
         assert_eq!(
-            mahimahi("0\n0\n"),
+            message("0\n0\n"),
             "f: the last opportunity is at 0 ms: a trace must last at least 1 ms"
         );
-        let csv = |text| message(text, TraceFormat::Csv);
-        assert_eq!(csv("time,Mbit/s\n"), "f: no line with a time and a rate");
         assert_eq!(
-            csv("time,Mbit/s\n0,5\n1\n"),
-            "f:3: \"1\" is not \"time,rate\" (seconds, Mbit/s)"
+            message("celltcp trace\n10 x\n"),
+            "f:2: \"10 x\" is not a length in ns and a rate in bit/s"
         );
         assert_eq!(
-            csv("0,5\n1,-2\n"),
-            "f:2: rate \"-2\" must be a number of Mbit/s from 0 to 1000000"
-        );
-        assert_eq!(
-            csv("0,5\n1,NaN\n"),
-            "f:2: rate \"NaN\" must be a number of Mbit/s from 0 to 1000000"
-        );
-        assert_eq!(
-            csv("0,5\n2,5\n1,5\n"),
-            "f:3: time 1s does not come after 2s: times must increase"
-        );
-        assert_eq!(
-            csv("0,0\n1,0\n"),
+            message("celltcp trace\n10 0\n"),
             "f: the rate is zero all the time: nothing would ever pass"
         );
     }
 
     #[test]
-    fn csv_rates_hold_until_the_next_line_and_the_last_as_long_as_the_one_before() {
-        let text = "# made by hand\ntime,Mbit/s\n10,8\n10.5,0\n12.5,16\n";
-        let Trace::Steps(steps) = parse(text, TraceFormat::Csv, Direction::Downlink).unwrap()
-        else {
-            panic!()
-        };
-        let half = |halves: u64| Duration::from_millis(500 * halves);
-        let result: Vec<_> = steps.iter().collect();
-        let mbps = Rate::from_mbps;
-        assert_eq!(
-            result,
-            [
-                (half(0), half(1), mbps(8.0)),
-                (half(1), half(5), mbps(0.0)),
-                (half(5), half(9), mbps(16.0))
-            ]
-        );
-    }
-
-    #[test]
-    fn a_phone_log_holds_what_is_missing_and_averages_what_is_doubled() {
-        let log = "\
-Timestamp,DL_bitrate,UL_bitrate
-2019.12.31_23.59.57,-,1
-2019.12.31_23.59.58,1000,1
-2019.12.31_23.59.59,3000,1
-2019.12.31_23.59.59,5000,1
-2020.01.01_00.00.00,-,1
-2020.01.01_00.00.03,8000,1
-";
-        let trace = parse(log, TraceFormat::PhoneLog, Direction::Downlink).unwrap();
-        let seconds = |n| Instant::ZERO + Duration::from_secs(n);
-        let kilobytes: Vec<_> = (0..6)
-            .map(|n| trace.bytes_between(seconds(n), seconds(n + 1), Duration::ZERO))
-            .collect();
-        assert_eq!(
-            kilobytes,
-            [125, 500, 625, 625, 625, 1000].map(|kb| Bytes::new(kb * 1000))
-        );
-        assert_eq!(trace.period(), Duration::from_secs(6));
-    }
-
-    #[test]
-    fn mistakes_in_a_phone_log_name_the_field() {
-        let log = |text: &str| {
-            let text = format!("Timestamp,DL_bitrate\n{text}");
-            message(&text, TraceFormat::PhoneLog)
-        };
-        assert_eq!(
-            log("2019.13.14_10.16.30,5\n"),
-            "f:2: Timestamp \"2019.13.14_10.16.30\" must look like 2019.12.14_10.16.30"
-        );
-        assert_eq!(
-            log("2019.12.14_10.16.30,-5\n"),
-            "f:2: DL_bitrate \"-5\" must be a number of kbit/s from 0 to 1000000000, or -"
-        );
-        assert_eq!(
-            log("2019.12.14_10.16.30,5\n2019.12.14_10.16.29,5\n"),
-            "f:3: 2019.12.14_10.16.29 is earlier than the line before: times must not decrease"
-        );
-        assert_eq!(
-            log("2019.12.14_10.16.30,-\n"),
-            "f: no line with a DL_bitrate"
-        );
-        let up = parse(
-            "Timestamp,DL_bitrate\n",
-            TraceFormat::PhoneLog,
-            Direction::Uplink,
-        );
-        assert_eq!(
-            up.unwrap_err().to_string(),
-            "f:1: there is no column UL_bitrate"
-        );
+    fn a_canonical_trace_has_pieces() {
+        let text = "celltcp trace\n1000000000 8000000\n1000000000 0\n\n2000000000 4000000\n";
+        let trace = read(text, "f").unwrap();
+        assert_eq!(trace.period(), Duration::from_secs(4));
+        assert_eq!(trace.mean_rate().as_mbps(), 4.0);
+        assert_eq!(trace.pieces(), [Duration::ZERO, Duration::from_secs(2)]);
     }
 }

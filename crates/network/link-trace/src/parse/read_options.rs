@@ -1,98 +1,176 @@
-//! Reading: the properties of a trace file that a user gives, and the result of reading it.
+//! Options for reading a log: what its names and values leave open, as a scenario gives it.
 
-use core::fmt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
-use super::{Direction, LineError, ParseError, csv, mahimahi, nyu_mets, phone_log};
-use crate::{Trace, TraceFormat};
+use super::Direction;
 
-/// Properties of a trace file that a user gives; the others are found from its name and contents.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+/// Kind of a file of a trace or a log. Logs are read outside of the engine, which gets a canonical trace.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum TraceFormat {
+    /// One line per 1500-byte delivery opportunity, in milliseconds.
+    Mahimahi,
+    /// A table with a column of times and one of rates.
+    Csv,
+    /// The logs of G-NetTrack, as 5Gdataset publishes them.
+    #[strum(to_string = "5gdataset", serialize = "phone-log")]
+    PhoneLog,
+    /// The 1 Hz logs of NYU-METS.
+    NyuMets,
+    /// JSON: `iperf3 -J`, Starlink's history, AlphaRTC, records such as those of Sabre.
+    Json,
+    /// Reports of iperf3 and iperf2 as text.
+    Iperf3,
+    /// Reports of iperf2 as CSV.
+    Iperf2,
+    /// Logs of mahimahi's mm-link.
+    MmLink,
+    /// Results of speedtest-cli as CSV.
+    Speedtest,
+    /// Metrics of srsRAN's UE.
+    Srsran,
+    /// Zeek's conn.log.
+    Zeek,
+    /// Parquet or xlsx.
+    Spreadsheet,
+}
+
+impl TraceFormat {
+    /// Names on the command line.
+    pub const NAMES: &[&str] = Self::VARIANTS;
+}
+
+/// Use of the time that a log does not cover.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    EnumString,
+    VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Holes {
+    /// It is left out.
+    Cut,
+    /// It has the rate before it.
+    Hold,
+    /// It has no capacity.
+    Zero,
+}
+
+/// Order of day and month in dates.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    EnumString,
+    VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum DateOrder {
+    /// Day, month, year.
+    Dmy,
+    /// Month, day, year.
+    Mdy,
+    /// Year, month, day.
+    Ymd,
+}
+
+/// Properties of a file that a user gives; the others follow from its contents.
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
-    /// The format.
+    /// Format of the file; unset: found from its contents.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<TraceFormat>,
-    /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from one.
+    /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1; unset: found from names and values.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `kbit/s` or `ms,kbit/s`.
+    /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `ms,kbit/s`; unset: found from the names.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// The direction whose rates are read, of a file that has both.
+    /// The direction whose rates are read, of a file that has both; unset: that of the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
+    /// Use of the time that was not measured: "cut", "hold" (the rate before it) or "zero"; unset: "cut".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holes: Option<Holes>,
+    /// Whether a rate is that of the interval that ends at its row; unset: it begins there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates_end_at_row: Option<bool>,
+    /// Length of a row, of a table without times, such as `1s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The rows to read of a file with several runs, `COLUMN=VALUE`; unset: all, one after another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Order of day and month in dates: "dmy", "mdy" or "ymd"; unset: found from the dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dates: Option<DateOrder>,
+    /// Whether a column of bytes is a counter that adds up; unset: if it never falls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counter: Option<bool>,
 }
 
-/// A trace and how its file was read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recording {
-    /// The trace.
-    pub trace: Trace,
-    /// Format, columns and units, as text for the user.
-    pub summary: String,
-}
-
-impl fmt::Display for Recording {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (length, mean) = (self.trace.period(), self.trace.mean_rate());
-        let (seconds, mbps) = (length.as_secs_f64(), mean.as_mbps());
-        write!(f, "{}: {seconds:.1} s, mean {mbps:.3} Mbit/s", self.summary)
+impl ReadOptions {
+    /// Returns whether nothing is given but that the file is one of mahimahi, of which the rest follows.
+    pub fn are_of_own_formats(&self) -> bool {
+        let format = self
+            .format
+            .filter(|&format| format != TraceFormat::Mahimahi);
+        *self
+            == Self {
+                format: self.format,
+                ..Self::default()
+            }
+            && format.is_none()
     }
-}
 
-/// Reads the trace in the `text` of a file named `origin`. `side` is the direction of the link that it is for.
-///
-/// # Errors
-/// If the file is no trace, or leaves open what its columns and units are and `reading` does not say it.
-pub fn read(
-    text: &str,
-    origin: &str,
-    reading: &ReadOptions,
-    side: Direction,
-) -> Result<Recording, ParseError> {
-    let direction = reading.direction.unwrap_or(side);
-    let format = match reading.format {
-        Some(format) => format,
-        None if reading.column.is_some() || reading.unit.is_some() => TraceFormat::Csv,
-        None => TraceFormat::detect(origin, text),
-    };
-    let rows = |trace: Trace, how: &str| Recording {
-        trace,
-        summary: how.to_owned(),
-    };
-    let result = only_of_tables(format, reading).and_then(|()| match format {
-        TraceFormat::Mahimahi => mahimahi::read(text).map(|opportunities| {
-            let how = "mahimahi, 1500 bytes per line, times in ms";
-            rows(opportunities.into(), how)
-        }),
-        TraceFormat::Csv => csv::read(text, reading, side).map(|(steps, how)| Recording {
-            trace: steps.into(),
-            summary: how,
-        }),
-        TraceFormat::PhoneLog => phone_log::read(text, direction).map(|steps| {
-            let column = phone_log::rate_column(direction);
-            rows(steps.into(), &format!("phone log, {column} in kbit/s"))
-        }),
-        TraceFormat::NyuMets => {
-            nyu_mets::read(text).map(|steps| rows(steps.into(), "NYU-METS, a line per second"))
-        }
-    });
-    result.map_err(|mistake| mistake.of(origin))
-}
+    /// Returns the options that JSON has.
+    ///
+    /// # Errors
+    /// A field that is unknown, or a value that is not allowed.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
 
-/// Refuses what only tables have for files that are none.
-fn only_of_tables(format: TraceFormat, reading: &ReadOptions) -> Result<(), LineError> {
-    let given = [
-        ("column", reading.column.is_some()),
-        ("unit", reading.unit.is_some()),
-        ("direction", reading.direction.is_some()),
-    ];
-    let (has, name) = match format {
-        TraceFormat::Csv => return Ok(()),
-        TraceFormat::PhoneLog => (&["direction"][..], "phone logs"),
-        TraceFormat::Mahimahi => (&[][..], "files of mahimahi"),
-        TraceFormat::NyuMets => (&[][..], "logs of NYU-METS"),
-    };
-    let wrong = given.iter().find(|(field, is)| *is && !has.contains(field));
-    match wrong {
-        Some((field, _)) => Err(LineError::without_line(format_args!(
-            "{field}: {name} have none to choose: leave it out"
-        ))),
-        None => Ok(()),
+    /// Returns the options as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("options are texts, numbers and words")
     }
 }

@@ -198,7 +198,7 @@ impl Row<'_> {
 
     fn sample(&self, first: &mut Option<i64>) -> Result<PhoneSample, ParseError> {
         let text = self.field(TIME)?;
-        let seconds = link_trace::phone_log_seconds(text).ok_or_else(|| {
+        let seconds = seconds_of(text).ok_or_else(|| {
             self.wrong(format_args!(
                 "{TIME} {text:?} must look like 2019.12.14_10.16.30"
             ))
@@ -225,6 +225,39 @@ impl Row<'_> {
             cqi: self.number(CQI, 0.0, 15.0)?.map(|cqi| cqi as u8),
         })
     }
+}
+
+/// Returns the seconds since 1970 of a phone log's time such as `2019.12.14_10.16.30`; `None` for another text.
+fn seconds_of(text: &str) -> Option<i64> {
+    let (date, time) = text.split_once('_')?;
+    let three = |text: &str| -> Option<[i64; 3]> {
+        let parts: Vec<i64> = text
+            .split('.')
+            .map(|part| part.parse::<u16>().ok().map(i64::from))
+            .collect::<Option<_>>()?;
+        parts.try_into().ok()
+    };
+    let ([year, month, day], [hour, minute, second]) = (three(date)?, three(time)?);
+    let valid = (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    valid.then(|| ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+/// Returns the days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day is
+/// the last one.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let before_month = (153 * month + 2) / 5;
+    const DAYS_UNTIL_1970: i64 = 719_469;
+    year * 365 + leap_days + before_month + day - DAYS_UNTIL_1970
 }
 
 #[cfg(test)]
@@ -308,5 +341,14 @@ Timestamp,Speed,RAWCELLID,NetworkMode,RSRP,RSRQ,SNR,CQI
             error("13.0,9", "13.0,16"),
             "log.csv:5: CQI \"16\" must be from 0 to 15, or -"
         );
+    }
+
+    #[test]
+    fn times_count_through_months_and_leap_days() {
+        assert_eq!(seconds_of("1970.01.01_00.00.00"), Some(0));
+        assert_eq!(seconds_of("2020.02.29_00.00.00"), Some(1_582_934_400));
+        assert_eq!(seconds_of("2020.03.01_00.00.01"), Some(1_583_020_801));
+        assert_eq!(seconds_of("2019.12.14_10.16"), None);
+        assert_eq!(seconds_of("2019.12.14 10.16.30"), None);
     }
 }

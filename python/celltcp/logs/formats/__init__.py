@@ -1,0 +1,1 @@
+"""Formats of tools that are no plain tables, a file for each."""

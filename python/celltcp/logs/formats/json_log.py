@@ -1,0 +1,188 @@
+"""Logs in JSON: `iperf3 -J`, Starlink's history, AlphaRTC's traces, records such as those of Sabre."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp.logs.errors import listed, refuse
+from celltcp.logs.formats.iperf3 import Interval, of_intervals
+from celltcp.logs.recording import Recording
+
+if TYPE_CHECKING:
+    from celltcp.logs.options import Direction, ReadOptions
+    from celltcp.logs.source import Source
+
+#: Fields of a period of Sabre's and dash.js' network files.
+_SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
+
+
+def recognises(source: Source) -> bool:
+    """Returns whether a file begins as JSON does."""
+    return source.head.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and not source.head.startswith("[ ")
+
+
+def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
+    """Reads the kinds of JSON that are known, and records of any other.
+
+    Raises:
+        CelltcpError: if it is no JSON, or has no rates.
+    """
+    document = _parsed(source.text())
+    wanted = options.direction or side
+    if isinstance(document, dict):
+        if isinstance(document.get("intervals"), list):
+            return _iperf3(document, wanted)
+        history = _inside(document, "downlinkThroughputBps", "downlink_throughput_bps")
+        if history is not None and isinstance(_any(history, "downlinkThroughputBps"), list):
+            return _starlink(history, wanted)
+        for key in ("downlink", "uplink") if wanted == "down" else ("uplink", "downlink"):
+            pattern = (document.get(key) or {}).get("trace_pattern") if _is_table(document.get(key)) else None
+            if pattern:
+                return _alphartc(pattern, key)
+    return _records(document, options, side)
+
+
+def _parsed(text: str) -> Any:
+    text = text.lstrip("\ufeff")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        whole = error
+    except RecursionError:
+        raise refuse("JSON is nested too deeply") from None
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                rows.append(json.loads(line))
+            except (json.JSONDecodeError, RecursionError):
+                if number == 1 or not rows:
+                    raise refuse(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
+                raise refuse(f"line {number} is no JSON, as the lines before are") from None
+    return rows
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _any(table: dict[str, Any], name: str) -> Any:
+    """Returns a field by its name in the style of JSON or of Python."""
+    plain = name.replace("_", "").lower()
+    return next((value for key, value in table.items() if key.replace("_", "").lower() == plain), None)
+
+
+def _inside(table: Any, *names: str) -> dict[str, Any] | None:
+    """Returns the first table, from outside to inside, with one of these fields."""
+    if not isinstance(table, dict):
+        return None
+    if any(name in table for name in names):
+        return table
+    found = (_inside(value, *names) for value in table.values())
+    return next((each for each in found if each is not None), None)
+
+
+def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
+    intervals, rtts = [], []
+    is_reverse = bool(((document.get("start") or {}).get("test_start") or {}).get("reverse"))
+    for each in document["intervals"]:
+        both = each.get("sum_bidir_reverse")
+        of_sum = both if both and wanted == "down" else each.get("sum")
+        if not of_sum or of_sum.get("omitted"):
+            continue
+        start, end = float(of_sum["start"]), float(of_sum["end"])
+        intervals.append(Interval(round(start * 1e9), round(end * 1e9), float(of_sum["bits_per_second"])))
+        known = [stream.get("rtt") for stream in each.get("streams") or [] if stream.get("rtt")]
+        rtts.append(min(known) / 1e3 if known else np.nan)
+    if not intervals and document.get("error"):
+        raise refuse(f"iperf3 reported an error: {document['error']}")
+    sender = "the server sends (-R)" if is_reverse else "the client sends"
+    return of_intervals(f"iperf3 -J, {sender}", intervals, rtt_ms=np.array(rtts))
+
+
+def _starlink(history: dict[str, Any], wanted: Direction) -> Recording:
+    name = "downlinkThroughputBps" if wanted == "down" else "uplinkThroughputBps"
+    rates = _any(history, name)
+    if not isinstance(rates, list) or not rates:
+        raise refuse(f"Starlink's history has no {name}")
+    values = np.array([np.nan if each is None else float(each) for each in rates])
+    latency = _any(history, "popPingLatencyMs")
+    rtt = np.array([np.nan if each is None else float(each) for each in latency]) if latency else None
+    # A ring of one value a second; `current` counts all seconds so far.
+    current = int(_any(history, "current") or 0)
+    count = len(values)
+    start = current % count if current > count else 0
+    values = np.roll(values, -start)
+    ns = np.arange(count, dtype=np.int64) * 10**9
+    lengths = np.full(count, 10**9, dtype=np.int64)
+    return Recording(
+        "Starlink's history, a value a second",
+        "",
+        ns,
+        values,
+        lengths=lengths,
+        rtt_ms=None if rtt is None or len(rtt) != count else np.roll(rtt, -start),
+        has_both=_any(history, "uplinkThroughputBps") is not None,
+        notes=("throughput of that time, which is at most the capacity",),
+    )
+
+
+def _alphartc(pattern: list[dict[str, Any]], direction: str) -> Recording:
+    intervals, at = [], 0
+    for each in pattern:
+        length = round(float(each.get("duration", 0)) * 1e6)
+        if "capacity" in each and length > 0:
+            intervals.append(Interval(at, at + length, float(each["capacity"]) * 1e3))
+        at += max(length, 0)
+    rtts = np.array([float(each.get("rtt") or np.nan) for each in pattern if "capacity" in each])
+    return of_intervals(
+        f"AlphaRTC, {direction}, capacity in kbit/s, duration in ms",
+        intervals,
+        rtt_ms=rtts if len(rtts) == len(intervals) else None,
+    )
+
+
+def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
+    import pandas as pd
+
+    from celltcp.logs.table.dialect import Dialect
+    from celltcp.logs.table.reader import FrameTable, understand
+
+    rows = _rows_in(document)
+    if rows is None:
+        keys = list(document) if isinstance(document, dict) else []
+        has = f"; it has {listed(keys)}" if keys else ""
+        raise refuse(f"JSON without records of times and rates{has}")
+    has_names = isinstance(rows, dict) or isinstance(rows[0], dict)
+    frame = pd.DataFrame(rows) if isinstance(rows, dict) or not has_names else pd.json_normalize(rows)
+    if isinstance(rows, dict):
+        names = list(map(str, rows))
+    else:
+        names = [str(name) for name in frame.columns] if has_names else []
+    names = names or [str(place + 1) for place in range(frame.shape[1])]
+    kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
+    dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
+    return understand(FrameTable(frame), dialect, options, side, kind)
+
+
+def _rows_in(value: Any, depth: int = 4) -> Any:
+    """Returns the longest list of records, or table of equally long lists, in a document."""
+    if isinstance(value, list):
+        if value and all(isinstance(each, dict) for each in value):
+            return value
+        if value and all(isinstance(each, list) and len(each) > 1 for each in value):
+            return value
+        if len(value) > 1 and all(isinstance(each, int | float) for each in value):
+            return [[each] for each in value]
+        return None
+    if not isinstance(value, dict) or not depth:
+        return None
+    lists = {key: each for key, each in value.items() if isinstance(each, list)}
+    plain = {key: each for key, each in lists.items() if each and not isinstance(each[0], dict | list)}
+    if len(plain) > 1 and len({len(each) for each in plain.values()}) == 1:
+        return plain
+    found = [rows for each in value.values() if (rows := _rows_in(each, depth - 1)) is not None]
+    return max(found, key=len, default=None)

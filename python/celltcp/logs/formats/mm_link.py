@@ -1,0 +1,42 @@
+"""Logs of mahimahi's mm-link: opportunities (`#`), arrivals (`+`) and departures (`-`) of packets, in ms."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.logs.errors import refuse
+from celltcp.logs.recording import Recording
+
+if TYPE_CHECKING:
+    from celltcp.logs.options import Direction, ReadOptions
+    from celltcp.logs.source import Source
+
+_LINE = re.compile(r"^\d+ [#+-] \d+")
+
+
+def recognises(source: Source) -> bool:
+    """Returns whether a file is such a log."""
+    lines = source.lines(20)
+    return "mahimahi mm-link" in source.head[:200] or bool(lines and all(map(_LINE.match, lines)))
+
+
+def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
+    """Reads the opportunities, each of a packet of 1500 bytes (1504 with the header of the tunnel).
+
+    Raises:
+        CelltcpError: if there is none.
+    """
+    text = source.text()
+    base = re.search(r"^# base timestamp: (\d+)", text, re.MULTILINE)
+    moments = np.array(re.findall(r"^(\d+) # \d+", text, re.MULTILINE), dtype=np.int64)
+    if not len(moments):
+        raise refuse("log of mm-link without an opportunity (#)")
+    moments = np.sort(moments - (int(base[1]) if base else int(moments[0])))
+    moments = moments[moments >= 0]
+    if not len(moments) or moments[-1] < 1:
+        raise refuse("log of mm-link: a trace must last at least 1 ms")
+    kind = "log of mahimahi's mm-link, its opportunities of 1500 bytes"
+    return Recording(kind, "", moments, np.empty(0), opportunities=moments)

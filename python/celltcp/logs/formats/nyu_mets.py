@@ -1,0 +1,70 @@
+"""Logs of NYU-METS: a line a second, `3.97,Mbits/sec`, or eight columns with the throughput in Mbit/s first.
+
+Mei et al., "Realtime mobile bandwidth prediction using LSTM neural network", PAM 2019.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.logs.errors import refuse
+from celltcp.logs.recording import Recording
+from celltcp.logs.units import rate_unit
+
+if TYPE_CHECKING:
+    from celltcp.logs.options import Direction, ReadOptions
+    from celltcp.logs.source import Source
+
+#: Columns of the logs of 2020: throughput (Mbit/s), LTE neighbours, RSSI, RSRQ, change of the eNodeB, timing
+#: advance, speed, band.
+_COLUMNS = 8
+
+
+def recognises(source: Source) -> bool:
+    """Returns whether a file is such a log: its first column is no time, as it falls."""
+    rows = [line.split(",") for line in source.lines(50)]
+    if not rows:
+        return False
+    if all(len(row) == 2 for row in rows):  # noqa: PLR2004 - rate and unit
+        return all(_unit(row[1]) and _number(row[0]) is not None for row in rows)
+    firsts = [_number(row[0]) for row in rows]
+    are_wide = all(len(row) == _COLUMNS and all(_number(each) is not None for each in row) for row in rows)
+    known = [each for each in firsts if each is not None]
+    return are_wide and any(after < before for before, after in zip(known, known[1:], strict=False))
+
+
+def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
+    """Reads a rate a second.
+
+    Raises:
+        CelltcpError: if a unit is none.
+    """
+    values = []
+    for number, line in enumerate(source.text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        row = line.split(",")
+        value = _number(row[0])
+        scale = 1e6
+        if len(row) == 2:  # noqa: PLR2004 - rate and unit
+            unit = rate_unit(row[1].strip().replace("Kbits", "kbits"))
+            if unit is None:
+                raise refuse(f'line {number}: "{row[1].strip()}" is no unit of a rate')
+            scale = unit.bits
+        values.append(np.nan if value is None else value * scale)
+    ns = np.arange(len(values), dtype=np.int64) * 10**9
+    lengths = np.full(len(values), 10**9, dtype=np.int64)
+    return Recording("NYU-METS, a line per second", "", ns, np.array(values), lengths=lengths)
+
+
+def _unit(text: str) -> bool:
+    return rate_unit(text.strip().replace("Kbits", "kbits")) is not None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,283 @@
+"""Intervals of a log: for how long each rate counts, and the time that nothing was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.logs.errors import refuse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celltcp.logs.recording import Recording
+
+#: A gap of more than so many usual steps is a hole. Tools that log on events leave gaps of some steps.
+HOLE_STEPS = 5
+#: Length of a row that is alone, ns.
+_ALONE_NS = 10**9
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals with a rate, in the order of time, one after another."""
+
+    #: Lengths, ns.
+    lengths: NDArray[np.int64]
+    #: Rates, bit/s.
+    bps: NDArray[np.float64]
+    #: Numbers of the intervals with which a piece begins; zero is the first.
+    pieces: NDArray[np.int64]
+    #: Usual distance between rows, ns.
+    step_ns: int
+    #: Rows of the file that have times, and those without a rate.
+    rows: int
+    without_rate: int
+    negative: int
+    #: Rows with the time of another one, rows that were out of order, resets of a counter.
+    doubled: int
+    sorted: int
+    resets: int
+    runs: int
+    #: Times that nothing was measured: number, sum and longest, ns.
+    holes: int
+    hole_ns: int
+    longest_hole_ns: int
+    #: Time that has a rate only because the one before is held, or zero is put in, ns.
+    made_up_ns: int
+    #: First row without an interval, as its rate is that of the time before the log.
+    left_first: bool
+
+    @property
+    def length_ns(self) -> int:
+        """Sum of the lengths, ns."""
+        return int(self.lengths.sum())
+
+    @property
+    def mean_bps(self) -> float:
+        """Mean rate, bit/s."""
+        return float((self.bps * self.lengths).sum() / max(self.length_ns, 1))
+
+
+def intervals_of(recording: Recording, holes: str) -> Intervals:
+    """Returns the intervals of a recording.
+
+    Args:
+        recording: rows in the order of the file.
+        holes: `cut` leaves the time out that was not measured, `hold` gives it the rate before, `zero` none.
+
+    Raises:
+        CelltcpError: if nothing was measured.
+    """
+    values = recording.values.copy()
+    negative = int((values < 0).sum())
+    values[values < 0] = np.nan
+    if recording.lengths is not None:
+        return _with_lengths(recording, values, negative, holes)
+    parts = _runs(recording, values)
+    usual = _usual([ns for ns, _ in parts])
+    pieces: list[_Piece] = []
+    doubled = resets = 0
+    for ns, run_values in parts:
+        ns, merged, repeated = _merged(ns, run_values, is_counter=recording.is_counter)
+        doubled += repeated
+        starts, ends, rates, falls = _rates(recording, ns, merged, usual)
+        resets += falls
+        pieces.append(_Piece(starts, ends, rates))
+    return _joined(
+        pieces,
+        holes,
+        step_ns=usual,
+        rows=len(values),
+        without_rate=int((~np.isfinite(values)).sum()) - negative,
+        negative=negative,
+        doubled=doubled,
+        resets=resets,
+        sorted=_out_of_order(recording),
+        left_first=recording.ends_at_row,
+    )
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Intervals of a run, by their starts and ends; NaN rates are not measured."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    bps: NDArray[np.float64]
+
+
+def _runs(
+    recording: Recording, values: NDArray[np.float64]
+) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Returns times and values of each run, in the order of time."""
+    ns = recording.ns
+    if recording.runs is not None:
+        bounds = np.flatnonzero(np.diff(recording.runs)) + 1
+    elif recording.is_absolute:
+        bounds = np.array([], dtype=np.int64)
+    else:
+        # A clock that goes back to where it began starts a run; one that goes back a little is out of order.
+        falls = np.flatnonzero(np.diff(ns) < 0) + 1
+        span = int(ns.max() - ns.min())
+        bounds = falls[ns[falls] - ns.min() < 0.2 * span] if span else falls  # noqa: PLR2004 - near the start
+        if len(bounds) < len(falls) and len(falls) > 3 * len(bounds):
+            bounds = np.array([], dtype=np.int64)
+    result = []
+    for run_ns, run_values in zip(np.split(ns, bounds), np.split(values, bounds), strict=True):
+        order = np.argsort(run_ns, kind="stable")
+        result.append((run_ns[order], run_values[order]))
+    return result
+
+
+def _out_of_order(recording: Recording) -> int:
+    """Returns the number of rows that come after a later one of the same run."""
+    if recording.runs is None and not recording.is_absolute:
+        return 0
+    runs = recording.runs if recording.runs is not None else np.zeros(len(recording.ns), dtype=np.int64)
+    same = np.diff(runs) == 0
+    return int(((np.diff(recording.ns) < 0) & same).sum())
+
+
+def _usual(runs: list[NDArray[np.int64]]) -> int:
+    """Returns the usual distance between rows, ns."""
+    steps = np.concatenate([np.diff(ns) for ns in runs])
+    steps = steps[steps > 0]
+    return int(np.median(steps)) if len(steps) else _ALONE_NS
+
+
+def _merged(
+    ns: NDArray[np.int64], values: NDArray[np.float64], *, is_counter: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
+    """Returns rows with one value for each time: the mean, or the last one of a counter."""
+    times, first, counts = np.unique(ns, return_index=True, return_counts=True)
+    if len(times) == len(ns):
+        return ns, values, 0
+    if is_counter:
+        last = first + counts - 1
+        return times, values[last], len(ns) - len(times)
+    known = np.isfinite(values)
+    sums = np.add.reduceat(np.where(known, values, 0.0), first)
+    numbers = np.add.reduceat(known.astype(np.int64), first)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return times, sums / np.where(numbers, numbers, np.nan), len(ns) - len(times)
+
+
+def _rates(
+    recording: Recording, ns: NDArray[np.int64], values: NDArray[np.float64], usual: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
+    """Returns starts, ends and rates of the intervals of a run, and the resets of a counter."""
+    steps = np.diff(ns)
+    if recording.is_counter:
+        known = np.isfinite(values)
+        ns, values = ns[known], values[known]
+        steps, amounts = np.diff(ns), np.diff(values)
+        falls = amounts < 0
+        # After a reset the counter has what came since.
+        amounts = np.where(falls, values[1:], amounts)
+        if not len(steps):
+            raise refuse("a counter of one row has no rate")
+        # What came in a hole is known by its sum only.
+        rates = np.where(steps > HOLE_STEPS * usual, np.nan, amounts / (steps / 1e9))
+        return ns[:-1], ns[1:], rates, int(falls.sum())
+    if recording.ends_at_row:
+        if not len(steps):
+            raise refuse("one row alone has no interval that ends at it")
+        rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
+        return ns[:-1], ns[1:], rates, 0
+    last = int(steps[-1]) if len(steps) and steps[-1] <= HOLE_STEPS * usual else usual
+    lengths = np.append(np.where(steps > HOLE_STEPS * usual, usual, steps), last)
+    rates = values / (lengths / 1e9) if recording.is_volume else values
+    return ns, ns + lengths, rates, 0
+
+
+def _with_lengths(
+    recording: Recording, values: NDArray[np.float64], negative: int, holes: str
+) -> Intervals:
+    """Returns the intervals of rows that say how long they last."""
+    assert recording.lengths is not None
+    lengths = np.maximum(recording.lengths, 0)
+    used = lengths > 0
+    starts, lengths, values = recording.ns[used], lengths[used], values[used]
+    if not len(starts):
+        raise refuse("no row has a length")
+    rates = values / (lengths / 1e9) if recording.is_volume else values
+    ends = starts + lengths
+    # Clocks of tools are rounded: the next row begins where the one before ends.
+    close = np.abs(starts[1:] - ends[:-1]) <= lengths[:-1] // 10
+    ends[:-1] = np.where(close, np.maximum(starts[1:], starts[:-1] + 1), ends[:-1])
+    bounds = np.flatnonzero(np.diff(starts) < 0) + 1
+    parts = [np.split(each, bounds) for each in (starts, ends, rates)]
+    pieces = [_Piece(*part) for part in zip(*parts, strict=True)]
+    return _joined(
+        pieces,
+        holes,
+        step_ns=int(np.median(lengths)),
+        rows=len(values),
+        without_rate=int((~np.isfinite(values)).sum()) - negative,
+        negative=negative,
+        doubled=0,
+        resets=0,
+        sorted=0,
+        left_first=False,
+    )
+
+
+def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | bool) -> Intervals:
+    """Returns the pieces one after another, with what their holes mean."""
+    lengths: list[NDArray[np.int64]] = []
+    rates: list[NDArray[np.float64]] = []
+    begins: list[int] = []
+    total = hole_count = hole_ns = longest = made_up = 0
+    for piece in pieces:
+        gaps = np.maximum(piece.starts[1:] - piece.ends[:-1], 0)
+        # A piece is a row of intervals and gaps; a gap is an interval without a rate.
+        count = len(piece.starts)
+        all_lengths = np.zeros(2 * count - 1, dtype=np.int64)
+        all_lengths[::2] = piece.ends - piece.starts
+        all_lengths[1::2] = gaps
+        all_rates = np.full(2 * count - 1, np.nan)
+        all_rates[::2] = piece.bps
+        there = all_lengths > 0
+        all_lengths, all_rates = all_lengths[there], all_rates[there]
+        known = np.flatnonzero(np.isfinite(all_rates))
+        if not len(known):
+            continue
+        all_lengths = all_lengths[known[0] : known[-1] + 1]
+        all_rates = all_rates[known[0] : known[-1] + 1]
+        unknown = ~np.isfinite(all_rates)
+        # Neighbours without a rate are one hole.
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], unknown.astype(np.int8), [0]])))
+        sums = np.concatenate([[0], np.cumsum(all_lengths)])
+        each = sums[edges[1::2]] - sums[edges[::2]]
+        hole_count, hole_ns = hole_count + len(each), hole_ns + int(each.sum())
+        longest = max(longest, int(each.max(initial=0)))
+        begins.append(total)
+        if holes == "cut":
+            long = edges[1::2][each > HOLE_STEPS * step_ns]
+            kept = np.cumsum(~unknown)
+            begins.extend(total + int(kept[end - 1]) for end in long)
+            all_lengths, all_rates = all_lengths[~unknown], all_rates[~unknown]
+        else:
+            made_up += int(each.sum())
+            places = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(all_rates))))
+            all_rates = np.where(unknown, 0.0, all_rates) if holes == "zero" else all_rates[places]
+        lengths.append(all_lengths)
+        rates.append(all_rates)
+        total += len(all_lengths)
+    if not lengths:
+        raise refuse("no row has a rate")
+    return Intervals(
+        lengths=np.concatenate(lengths),
+        bps=np.concatenate(rates),
+        pieces=np.array(begins, dtype=np.int64),
+        step_ns=step_ns,
+        runs=len(lengths),
+        holes=hole_count,
+        hole_ns=hole_ns,
+        longest_hole_ns=longest,
+        made_up_ns=made_up,
+        **counts,  # type: ignore[arg-type]
+    )

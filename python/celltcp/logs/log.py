@@ -1,0 +1,170 @@
+"""Log of any origin, read as the capacity of a link, with a statement of how it was understood."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp._core import CelltcpError
+from celltcp.logs.errors import refuse
+from celltcp.logs.intervals import Intervals, intervals_of
+from celltcp.logs.kinds import read_recording
+from celltcp.logs.options import ReadOptions
+from celltcp.logs.plausibility import SAMPLE_NS, check, check_steps, demand, unused_radio
+from celltcp.logs.source import Source
+
+if TYPE_CHECKING:
+    from celltcp.logs.options import Direction
+    from celltcp.logs.recording import Recording
+
+#: Share of the RTTs of a log that are lower than its base RTT, %.
+BASE_RTT_PERCENTILE = 5
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log as the capacity of a link."""
+
+    #: Statement of how it was understood, for users.
+    summary: str
+    #: The capacity in the form that the engine reads.
+    canonical: str
+    #: Base RTT, ms, of a log with a column of RTTs.
+    base_rtt_ms: float | None
+    #: Whether it has rates of the other direction, too.
+    has_both: bool
+    #: Share of the time whose rate is made up, from 0 to 1.
+    made_up: float
+
+
+def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
+    """Reads a log for a link of the direction `side`.
+
+    Args:
+        path: the file.
+        given: options of a user by their names in a scenario, as `ReadOptions`, and `format`.
+        side: direction of the link.
+
+    Raises:
+        CelltcpError: if the file cannot be used as it is; the message names the option that settles it.
+    """
+    options = ReadOptions.of({name: value for name, value in given.items() if name != "format"})
+    source = Source.open(Path(path))
+    recording = read_recording(source, options, side, given.get("format"))
+    if recording.opportunities is not None:
+        return _of_opportunities(recording)
+    intervals = intervals_of(recording, options.holes)
+    check_steps(recording, intervals)
+    check(recording, intervals, is_unit_given=options.unit is not None)
+    return Log(
+        summary=_summary(recording, intervals, options),
+        canonical=_canonical(intervals),
+        base_rtt_ms=_base_rtt(recording),
+        has_both=recording.has_both,
+        made_up=intervals.made_up_ns / max(intervals.length_ns, 1),
+    )
+
+
+def canonical_log(path: str, options: str, side: Direction) -> tuple[str, str]:
+    """Returns the canonical form of a log, and the statement of how it was understood; the engine calls it.
+
+    Raises:
+        CelltcpError: if the file cannot be used as it is.
+    """
+    try:
+        log = read_log(path, json.loads(options), side)
+    except UnicodeError as error:
+        raise CelltcpError(f"{path}: {error}") from None
+    except CelltcpError as error:
+        raise CelltcpError(f"{path}: {error}") from None
+    return log.canonical, log.summary
+
+
+def _of_opportunities(recording: Recording) -> Log:
+    moments = recording.opportunities
+    assert moments is not None
+    text = "\n".join(map(str, moments.tolist()))
+    return Log(f"{recording.kind}", f"{text}\n", None, False, 0.0)
+
+
+def _canonical(intervals: Intervals) -> str:
+    """Returns intervals as text: a line for each, length in ns and rate in bit/s; pieces by empty lines."""
+    lines = [
+        f"{length} {rate}"
+        for length, rate in zip(
+            intervals.lengths.tolist(), np.round(intervals.bps).astype(np.int64).tolist(), strict=True
+        )
+    ]
+    for begin in reversed(intervals.pieces[1:].tolist()):
+        lines.insert(begin, "")
+    return "celltcp trace\n" + "\n".join(lines) + "\n"
+
+
+def _base_rtt(recording: Recording) -> float | None:
+    if recording.rtt_ms is None:
+        return None
+    known = recording.rtt_ms[np.isfinite(recording.rtt_ms) & (recording.rtt_ms > 0)]
+    return float(np.percentile(known, BASE_RTT_PERCENTILE)) if len(known) else None
+
+
+def _summary(recording: Recording, intervals: Intervals, options: ReadOptions) -> str:
+    """Returns the statement of how a log was understood; the mean and the length follow elsewhere."""
+    parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
+    if recording.is_rate_guess or recording.is_time_guess:
+        guessed = [
+            name
+            for name, is_guess in (
+                ("times", recording.is_time_guess),
+                ("rates", recording.is_rate_guess),
+            )
+            if is_guess
+        ]
+        parts.append(f"unit of {' and '.join(guessed)} assumed (--unit)")
+    if not (recording.is_counter or recording.lengths is not None or intervals.rows == 1):
+        where = "ends" if recording.ends_at_row else "begins"
+        parts.append(f"a rate is of the time that {where} at its row (--rates-end-at-row)")
+    parts.append(f"{intervals.rows} rows, {_seconds(intervals.step_ns)} apart")
+    for count, text in (
+        (intervals.without_rate, "without a rate"),
+        (intervals.negative, "with a rate below zero"),
+        (intervals.doubled, "with the time of another one, averaged"),
+        (intervals.sorted, "out of order, sorted"),
+        (intervals.resets, "resets of the counter"),
+    ):
+        if count:
+            parts.append(f"{count} {text}")
+    if intervals.left_first:
+        parts.append("the first row left out, as it is of the time before the log")
+    if intervals.runs > 1:
+        parts.append(f"{intervals.runs} runs, one after another")
+    if intervals.holes:
+        share = intervals.hole_ns / (intervals.hole_ns + intervals.length_ns - intervals.made_up_ns)
+        what = {"cut": "cut out", "hold": "held", "zero": "zero"}[options.holes]
+        parts.append(
+            f"not measured: {intervals.holes} holes, {_seconds(intervals.hole_ns)} in all "
+            f"({_percent(share)}), the longest {_seconds(intervals.longest_hole_ns)}, {what} (--holes)"
+        )
+    if intervals.step_ns >= SAMPLE_NS:
+        parts.append(f"each row is a sample that stands for {_seconds(intervals.step_ns)}")
+    rtt = _base_rtt(recording)
+    if rtt is not None:
+        parts.append(f"RTT of {rtt:.1f} ms or more in {100 - BASE_RTT_PERCENTILE} % of its rows")
+    looks = demand(intervals) or unused_radio(recording)
+    if looks:
+        parts.append(f"looks like a demand rather than a capacity: {looks}")
+    return "; ".join([*parts, *recording.notes])
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns / 1e9:.6g} s"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+__all__ = ["Log", "canonical_log", "read_log", "refuse"]

@@ -1,0 +1,113 @@
+"""Plausibility of a log: what its values would mean, and questions about units that nothing told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.logs.errors import refuse
+
+if TYPE_CHECKING:
+    from celltcp.logs.intervals import Intervals
+    from celltcp.logs.recording import Recording
+
+#: Mean rate from which on the unit of a table without names must be said, bit/s. Such tables of Pensieve, Oboe
+#: and FCC are in Mbit/s, and have less.
+_UNNAMED_BPS = 100e6
+#: Mean rate that no access link to a mobile user has, bit/s, and the highest of all rates, 1 Tbit/s.
+_MOBILE_BPS = 10e9
+_MOST_BPS = 1e12
+#: Mean rate below which a unit is probably another one, bit/s.
+_LEAST_BPS = 1e3
+#: Steps from which on a unit of times must be said: they are rarely seconds.
+_LONG_NS = 10 * 10**9
+_VERY_LONG_NS = 1_000 * 10**9
+_SHORT_NS = 10**6
+_MANY_ROWS = 20
+#: Step from which on a row is a sample and not the mean of its time, ns.
+SAMPLE_NS = 60 * 10**9
+#: Shares that make a log look like the demand of an application.
+_IDLE_SHARE = 0.2
+_CAPPED_SHARE = 0.3
+
+
+def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) -> None:
+    """Refuses values that no link has, and asks for units that nothing told.
+
+    Raises:
+        CelltcpError: with the option that settles it.
+    """
+    mean, highest = intervals.mean_bps, float(intervals.bps.max())
+    if highest > _MOST_BPS:
+        raise refuse(f"a rate of {highest / 1e6:.0f} Mbit/s: allowed: 0 to 1000000 Mbit/s")
+    if not highest > 0:
+        raise refuse("the rate is zero all the time: nothing would ever pass")
+    if is_unit_given:
+        return
+    if recording.is_rate_guess and mean > _UNNAMED_BPS:
+        raise refuse(
+            f"nothing tells the unit of the rates, whose mean would be {mean / 1e6:.0f} Mbit/s: --unit says "
+            "it (unit in a scenario file), such as kbit/s or Mbit/s"
+        )
+    if mean > _MOBILE_BPS:
+        raise refuse(
+            f"the mean would be {mean / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}): --unit "
+            "says another unit, or that it is so (unit in a scenario file), such as bit/s or kbit/s"
+        )
+    if mean < _LEAST_BPS and recording.lengths is None:
+        raise refuse(
+            f"the mean would be {mean:.3g} bit/s ({recording.columns or recording.kind}): --unit says "
+            "another unit, or that it is so (unit in a scenario file), such as Mbit/s or MB/s"
+        )
+
+
+def check_steps(recording: Recording, intervals: Intervals) -> None:
+    """Asks for the unit of times whose steps are unlikely as seconds.
+
+    Raises:
+        CelltcpError: with the option that says it.
+    """
+    step = intervals.step_ns
+    many = intervals.rows >= _MANY_ROWS
+    if recording.is_time_guess and (
+        step >= _VERY_LONG_NS or (many and (step >= _LONG_NS or step < _SHORT_NS))
+    ):
+        raise refuse(
+            f"nothing tells the unit of the times, whose steps would be {step / 1e9:g} s: --unit says it "
+            "(unit in a scenario file), such as ms,Mbit/s or s,Mbit/s"
+        )
+
+
+def demand(intervals: Intervals) -> str | None:
+    """Returns why a log looks like the demand of an application and not like the capacity of a link."""
+    rates, weights = intervals.bps, intervals.lengths / max(intervals.length_ns, 1)
+    if len(rates) < _MANY_ROWS:
+        return None
+    high = float(np.quantile(rates, 0.95))
+    if high <= 0:
+        return "mostly without traffic"
+    idle = float(weights[rates < 0.01 * high].sum())
+    capped = float(weights[np.abs(rates - high) < 0.01 * high].sum())
+    moving = float(weights[np.abs(rates - np.median(rates)) > 0.01 * high].sum())
+    if idle > _IDLE_SHARE:
+        return f"{100 * idle:.0f} % of its time is idle"
+    if _CAPPED_SHARE < capped and moving > 0.05:  # noqa: PLR2004 - not a constant rate
+        return f"{100 * capped:.0f} % of its time is at {high / 1e6:.3g} Mbit/s, as behind a shaper"
+    return None
+
+
+def unused_radio(recording: Recording) -> str | None:
+    """Returns a statement about rates that are low where the same file has a good SINR."""
+    sinr = recording.radio.get("sinr")
+    if sinr is None or len(sinr) < _MANY_ROWS:
+        return None
+    known = np.isfinite(sinr) & np.isfinite(recording.values)
+    if known.sum() < _MANY_ROWS or recording.is_volume:
+        return None
+    # Half of Shannon's bound on 5 MHz, the narrowest carrier in wide use, without other users.
+    bound = 0.5 * 5e6 * np.log2(1 + 10 ** (np.clip(sinr[known], -20, 40) / 10))
+    below = float((recording.values[known] < 0.1 * bound).mean())
+    if below > 0.5:  # noqa: PLR2004 - most
+        return f"in {100 * below:.0f} % of its rows the SINR allows ten times the rate"
+    return None

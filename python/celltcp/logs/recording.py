@@ -1,0 +1,51 @@
+"""Recording: rows of a log with times and rates, before it is decided what its holes mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celltcp.logs.options import Direction
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Rows of a log in the order of the file."""
+
+    #: Kind of the file, for users.
+    kind: str
+    #: How the columns were understood, for users; empty where the kind says it.
+    columns: str
+    #: Time of each row, ns.
+    ns: NDArray[np.int64]
+    #: Rate, bit/s, or bits of the row if `is_volume`; NaN where none was measured.
+    values: NDArray[np.float64]
+    #: Length of each row, ns, of formats that say it; a row is then the interval from its time on.
+    lengths: NDArray[np.int64] | None = None
+    is_volume: bool = False
+    is_counter: bool = False
+    #: Whether a rate is that of the interval that ends at its row.
+    ends_at_row: bool = False
+    #: Whether times are points of the calendar, so that rows out of order are sorted.
+    is_absolute: bool = False
+    #: Number of the run of each row, of a log with several.
+    runs: NDArray[np.int64] | None = None
+    #: RTT of each row, ms; NaN where none was measured.
+    rtt_ms: NDArray[np.float64] | None = None
+    #: SINR or RSRP of each row, by name.
+    radio: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    direction: Direction | None = None
+    #: Whether the file has rates of the other direction, too.
+    has_both: bool = False
+    #: Whether nothing told the unit of rates or of times.
+    is_rate_guess: bool = False
+    is_time_guess: bool = False
+    #: Further statements, for users.
+    notes: tuple[str, ...] = ()
+    #: Moments at which 1500 bytes pass, ms, of logs of mahimahi's links; the rates above are not used then.
+    opportunities: NDArray[np.int64] | None = None

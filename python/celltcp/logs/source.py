@@ -1,0 +1,111 @@
+"""Source of a log: a file, packed or not, in one of the usual encodings."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+from dataclasses import dataclass
+from pathlib import Path
+
+from celltcp.logs.errors import refuse
+
+#: Text at the beginning from which separators, names and kinds are understood, bytes.
+HEAD = 1 << 18
+#: Longest text that a packed file may have, bytes: some kilobytes can unpack to any length.
+MAX_UNPACKED = 1 << 30
+
+_PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """File of a log."""
+
+    path: Path
+    #: Bytes of a packed file, unpacked; `None` for one that is not packed.
+    unpacked: bytes | None
+    #: Encoding of its text.
+    encoding: str
+    #: The first bytes as they are.
+    magic: bytes
+    #: Whole lines from the beginning.
+    head: str
+    #: Whether these are all.
+    is_whole: bool
+
+    @classmethod
+    def open(cls, path: Path) -> Source:
+        """Opens a file.
+
+        Raises:
+            CelltcpError: if it cannot be read, or is damaged.
+        """
+        try:
+            with path.open("rb") as file:
+                first = file.read(HEAD)
+            unpacked = _unpacked(path, first)
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise refuse(getattr(error, "strerror", None) or str(error)) from None
+        start = first if unpacked is None else unpacked[:HEAD]
+        is_whole = len(start) < HEAD
+        encoding = _encoding(start, is_whole=is_whole)
+        head = codecs.getincrementaldecoder(encoding)("replace").decode(start, final=is_whole)
+        if not is_whole:
+            head = head[: head.rfind("\n") + 1] or head
+        return cls(path, unpacked, encoding, start[:8], head, is_whole)
+
+    def binary(self) -> io.BufferedIOBase:
+        """Returns a stream of its bytes, unpacked."""
+        return io.BytesIO(self.unpacked) if self.unpacked is not None else self.path.open("rb")
+
+    def text(self) -> str:
+        """Returns the whole text.
+
+        Raises:
+            CelltcpError: if it is no text.
+        """
+        if self.is_whole:
+            return self.head
+        with self.binary() as stream:
+            return stream.read().decode(self.encoding, "replace")
+
+    def lines(self, most: int = 200) -> list[str]:
+        """Returns the first lines that are not empty and no comments."""
+        result = []
+        for line in self.head.splitlines():
+            if line.strip() and not line.lstrip().startswith("#"):
+                result.append(line)
+                if len(result) == most:
+                    break
+        return result
+
+
+def _unpacked(path: Path, first: bytes) -> bytes | None:
+    opener = next((opener for magic, opener in _PACKED.items() if first.startswith(magic)), None)
+    if opener is None:
+        return None
+    with opener(path, "rb") as stream:
+        content = bytes(stream.read(MAX_UNPACKED + 1))
+    if len(content) > MAX_UNPACKED:
+        raise refuse(f"is longer than {MAX_UNPACKED} bytes of text")
+    return content
+
+
+def _encoding(start: bytes, *, is_whole: bool) -> str:
+    for bom, encoding in _BOMS:
+        if start.startswith(bom):
+            return encoding
+    # Every other byte of Latin text in UTF-16 is zero.
+    for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = start[offset:1000:2].count(0)
+        if zeros > 0.4 * len(start[:1000]):  # noqa: PLR2004 - most of one half
+            return encoding
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=is_whole)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

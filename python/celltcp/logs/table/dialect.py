@@ -1,0 +1,143 @@
+"""Dialect of a table: separator, decimal sign, the line with names, the first row."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from celltcp.logs.errors import refuse
+from celltcp.logs.table.times import looks_like_time
+from celltcp.logs.table.values import MISSING, looks_like_number
+from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
+
+#: Separators in the order of trust, with their names; spaces separate nearly anything.
+SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+#: Lines by which a separator is judged.
+_JUDGED = 200
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the lines of a table are read."""
+
+    separator: str
+    #: Names of the columns; numbers from 1 where the table has none.
+    names: tuple[str, ...]
+    has_names: bool
+    #: Lines of the file before the first row.
+    skipped: int
+    has_decimal_comma: bool
+    has_comments: bool
+
+    @property
+    def title(self) -> str:
+        """Kind of the table, for users."""
+        if len(self.names) == 1:
+            return "table of one column"
+        return f"table with {SEPARATORS[self.separator]}"
+
+    def split(self, line: str) -> list[str]:
+        """Returns the fields of a line."""
+        return split(line, self.separator)
+
+
+def split(line: str, separator: str) -> list[str]:
+    """Returns the fields of a line, without spaces and quotes around them."""
+    if separator == " ":
+        return [field.strip('"') for field in line.split()]
+    fields = next(csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True), [])
+    return [field.strip() for field in fields]
+
+
+def dialect_of(head: str) -> Dialect:
+    """Returns the dialect of a table from its first lines.
+
+    Raises:
+        CelltcpError: if there is no row.
+    """
+    numbered = [(number, line) for number, line in enumerate(head.splitlines()) if line.strip()]
+    stated = re.fullmatch(r"\W*sep=(.)\W*", numbered[0][1].strip()) if numbered else None
+    if stated:
+        numbered = numbered[1:]
+    lines = [(number, line) for number, line in numbered if not line.lstrip().startswith("#")]
+    if not lines:
+        raise refuse("no line with a time and a rate")
+    judged = [line for _, line in lines[:_JUDGED]]
+    separator = stated[1] if stated else _separator(judged)
+    rows = [(number, split(line, separator)) for number, line in lines[: 5 * _JUDGED]]
+    width = Counter(len(fields) for _, fields in rows).most_common(1)[0][0]
+    at = next(index for index, (_, fields) in enumerate(rows) if len(fields) == width)
+    number, first = rows[at]
+    has_names = not any(_is_value(field) for field in first) and any(
+        any(letter.isalpha() for letter in field) for field in first
+    )
+    if has_names:
+        names, at = list(first), at + 1
+        if at < len(rows) and _are_units(rows[at][1], rows[at + 1 : at + 3]):
+            units = rows[at][1]
+            names = [f"{name} [{unit.strip('[]() ')}]" for name, unit in zip(names, units, strict=False)]
+            at += 1
+    else:
+        names = _in_comment(head, number, separator, width)
+        has_names = bool(names)
+        names = names or [str(place + 1) for place in range(width)]
+    if at >= len(rows):
+        raise refuse("no line with a time and a rate")
+    decimal = separator != "," and any(
+        re.fullmatch(r"[-+]?\d+,\d+", field) for _, fields in rows[at:] for field in fields
+    )
+    comments = any(line.lstrip().startswith("#") for line_at, line in numbered if line_at > rows[at][0])
+    return Dialect(separator, tuple(_unique(names)), has_names, rows[at][0], decimal, comments)
+
+
+def _separator(lines: list[str]) -> str:
+    """Returns the separator whose fields are equally many in each line, and are values."""
+    best, best_score = " ", 0.0
+    for separator in SEPARATORS:
+        rows = [split(line, separator) for line in lines]
+        width, count = Counter(len(row) for row in rows).most_common(1)[0]
+        if width < 2:  # noqa: PLR2004 - a separator separates
+            continue
+        fields = [field for row in rows[1:] or rows for field in row]
+        values = sum(_is_value(field) or field.isalnum() for field in fields) / len(fields)
+        score = count / len(rows) + values
+        if score > best_score + 1e-9:
+            best, best_score = separator, score
+    widths = {len(line.split()) for line in lines[1:]}
+    if best == " " and widths == {1}:
+        return ","
+    return best
+
+
+def _is_value(field: str) -> bool:
+    return looks_like_number(field) or looks_like_time(field) or (bool(field) and field.lower() in MISSING)
+
+
+def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> bool:
+    """Returns whether a line has the units of the columns: no value in it, but values below."""
+    units = [field.strip("[]() ") for field in fields]
+    known = any(rate_unit(unit) or time_unit(unit) for unit in units)
+    below = any(looks_like_number(field) for _, row in following for field in row)
+    return known and below and not any(_is_value(field) for field in fields if field)
+
+
+def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]:
+    """Returns the names in the last comment before the first row, a unit among them."""
+    above = [line.strip() for line in head.splitlines()[:before]]
+    comments = [line.lstrip("#").strip() for line in above if line.startswith("#")]
+    for comment in reversed(comments):
+        names = split(comment, separator)
+        if len(names) == width and any(rate_unit_in(name) for name in names):
+            return names
+    return []
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Returns names of which no two are the same; a later one has its place behind it."""
+    result: list[str] = []
+    for place, name in enumerate(names):
+        known = name or f"column {place + 1}"
+        result.append(known if known not in result else f"{known} ({place + 1})")
+    return result

@@ -1,0 +1,282 @@
+"""Reader of tables: pandas reads the columns that their roles make necessary."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp.logs.errors import listed, refuse
+from celltcp.logs.recording import Recording
+from celltcp.logs.table.columns import Column, Roles, columns_of, is_counter, roles_of, unit_is_open
+from celltcp.logs.table.dialect import Dialect, dialect_of
+from celltcp.logs.table.times import Times, combined, read_times
+from celltcp.logs.table.values import Numbers, numbers
+from celltcp.logs.units import RateUnit, rate_unit, time_unit
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from celltcp.logs.options import Direction, ReadOptions
+    from celltcp.logs.source import Source
+
+#: Rows by which columns are understood.
+_SAMPLE = 2_000
+#: Different values up to which a column can tell runs apart.
+_MOST_RUNS = 1_000
+
+
+def read_table(source: Source, options: ReadOptions, side: Direction) -> Recording:
+    """Reads a table in text.
+
+    Raises:
+        CelltcpError: if it is none, or leaves something open.
+    """
+    dialect = dialect_of(source.head)
+    table = _Text(source, dialect)
+    return understand(table, dialect, options, side)
+
+
+class _Text:
+    """A table in text, of which some columns are read at a time."""
+
+    def __init__(self, source: Source, dialect: Dialect) -> None:
+        self._source = source
+        self._dialect = dialect
+        #: Lines that have more fields than the table has columns.
+        self.too_long = 0
+
+    def read(self, places: list[int] | None = None, most: int | None = None) -> pd.DataFrame:
+        """Returns columns by their places, the first `most` rows."""
+        import pandas as pd
+
+        dialect = self._dialect
+        is_short = most is not None or self._source.is_whole
+        stream: Any = io.StringIO(self._source.head) if is_short else self._source.binary()
+        separator = r"\s+" if dialect.separator == " " and len(dialect.names) > 1 else dialect.separator
+        if len(dialect.names) == 1 and separator == " ":
+            separator = ","
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            frame = pd.read_csv(
+                stream,
+                sep=separator,
+                header=None,
+                names=range(len(dialect.names)),
+                index_col=False,
+                skiprows=dialect.skipped,
+                usecols=places,
+                dtype=str if most is not None else None,
+                na_filter=True,
+                comment="#" if dialect.has_comments else None,
+                skipinitialspace=True,
+                nrows=most,
+                encoding=None if is_short else self._source.encoding,
+                encoding_errors="replace",
+                decimal="," if dialect.has_decimal_comma else ".",
+                on_bad_lines="warn",
+                low_memory=False,
+            )
+        self.too_long = sum(str(each.message).count("Skipping line") for each in warned)
+        return frame
+
+
+class FrameTable:
+    """A table that is in memory already: records of JSON, Parquet, a spreadsheet."""
+
+    too_long = 0
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame.set_axis(range(frame.shape[1]), axis=1)
+
+    def read(self, places: list[int] | None = None, most: int | None = None) -> pd.DataFrame:
+        """Returns columns by their places, the first `most` rows as texts."""
+        frame = self._frame if places is None else self._frame[places]
+        return frame if most is None else frame.head(most).astype("string")
+
+
+def understand(
+    table: _Text | FrameTable, dialect: Dialect, options: ReadOptions, side: Direction, kind: str = ""
+) -> Recording:
+    """Returns the rows of a table with times and rates.
+
+    Raises:
+        CelltcpError: if names and values leave something open.
+    """
+    columns = columns_of(table.read(most=_SAMPLE), dialect)
+    roles = roles_of(columns, dialect, options, side)
+    places = sorted(_needed(columns, roles, options, dialect))
+    frame = table.read(places)
+    notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
+    frame = _only_run(frame, options, dialect)
+    rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
+    name = _name(dialect, roles.rate)
+    unit = roles.rate_unit or rate_unit(rates.unit)
+    if unit is None and dialect.has_names:
+        raise refuse(unit_is_open(columns[roles.rate].name))
+    if rates.strange_count:
+        notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
+    times, lengths, time_text = _times(frame, roles, dialect, options)
+    chosen = unit or RateUnit(1e6, "Mbit/s")
+    counter = chosen.is_volume and (
+        options.counter if options.counter is not None else is_counter(rates.values)
+    )
+    known = times.is_known
+    kept = np.flatnonzero(known)
+    if len(kept) < len(known):
+        notes.append(f"{len(known) - len(kept)} rows without a time left out")
+    if not len(kept):
+        raise refuse("no line with a time and a rate")
+    values = rates.values[kept] * chosen.bits
+    described = f"rate {name} in {chosen.name}"
+    if chosen.is_volume:
+        described = f"{'counter' if counter else 'amount of each row'} {name} in {chosen.name}"
+    return Recording(
+        kind=kind or f"{dialect.title}",
+        columns=f"{time_text}, {described}",
+        ns=times.ns[kept],
+        values=values,
+        lengths=None if lengths is None else lengths[kept],
+        is_volume=chosen.is_volume,
+        is_counter=bool(counter),
+        ends_at_row=bool(options.rates_end_at_row),
+        is_absolute=times.is_absolute,
+        runs=_runs(frame, columns, roles, times, kept),
+        rtt_ms=_rtt(frame, columns, roles, dialect, kept),
+        radio={kind: _numbers(frame, place, dialect).values[kept] for kind, place in roles.radio.items()},
+        direction=roles.direction,
+        has_both=roles.has_both,
+        is_rate_guess=unit is None,
+        is_time_guess=times.is_guess,
+        notes=tuple(notes),
+    )
+
+
+def _numbers(frame: pd.DataFrame, place: int, dialect: Dialect) -> Numbers:
+    return numbers(frame[place], has_decimal_comma=dialect.has_decimal_comma)
+
+
+def _name(dialect: Dialect, place: int) -> str:
+    return f'"{dialect.names[place]}"' if dialect.has_names else f"of column {place + 1}"
+
+
+def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: Dialect) -> set[int]:
+    """Returns the places of the columns that are read."""
+    given = (roles.time, roles.clock, roles.duration, roles.rate, roles.delay, *roles.radio.values())
+    result = {place for place in given if place is not None}
+    wanted = options.wanted_run()
+    if wanted:
+        names = [name.lower() for name in dialect.names]
+        if wanted[0].lower() not in names:
+            raise refuse(f'run: unknown "{wanted[0]}"; allowed: of {listed(list(dialect.names))}')
+        result.add(names.index(wanted[0].lower()))
+    # Columns of few values may tell runs apart.
+    for each in columns:
+        values = each.known if each.is_number else None
+        if each.place in result or each.is_date or each.is_clock or not dialect.has_names:
+            continue
+        if values is None or (len(values) and (values % 1 == 0).all()):
+            result.add(each.place)
+    return result
+
+
+def _only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.DataFrame:
+    wanted = options.wanted_run()
+    if wanted is None:
+        return frame
+    place = [name.lower() for name in dialect.names].index(wanted[0].lower())
+    texts = frame[place].astype("string").str.strip().str.removesuffix(".0")
+    result = frame[(texts == wanted[1]).to_numpy(dtype=bool, na_value=False)]
+    if not len(result):
+        known = [str(value) for value in texts.dropna().unique()[:12]]
+        raise refuse(f'run: no row has "{wanted[1]}" in {wanted[0]}; allowed: {", ".join(known)}')
+    return result.reset_index(drop=True)
+
+
+def _times(
+    frame: pd.DataFrame, roles: Roles, dialect: Dialect, options: ReadOptions
+) -> tuple[Times, NDArray[np.int64] | None, str]:
+    """Returns the times of the rows, their lengths if those are known, and how they were read."""
+    count = len(frame)
+    step = options.step_ns()
+    if step is not None:
+        ns = np.arange(count, dtype=np.int64) * step
+        times = Times(ns, np.ones(count, dtype=bool), "", is_absolute=False, is_guess=False)
+        return times, np.full(count, step, dtype=np.int64), f"a row every {options.step}"
+    if roles.time is None:
+        assert roles.duration is not None  # roles_of refuses a table without both
+        unit = roles.time_unit or time_unit("s")
+        assert unit is not None
+        read = _numbers(frame, roles.duration, dialect).values
+        known = np.isfinite(read) & (read > 0)
+        lengths = np.where(known, np.round(np.where(known, read, 0) * unit.nanos), 0).astype(np.int64)
+        ends = np.cumsum(lengths)
+        times = Times(ends - lengths, known, "", is_absolute=False, is_guess=roles.time_unit is None)
+        return times, lengths, f"lengths of rows {_name(dialect, roles.duration)} in {unit.name}"
+    column = frame[roles.time]
+    if roles.clock is not None:
+        column = combined(column, frame[roles.clock])
+    times = read_times(
+        column, roles.time_unit, dates=options.dates, has_decimal_comma=dialect.has_decimal_comma
+    )
+    name = _name(dialect, roles.time)
+    if roles.clock is not None:
+        name += f" and {_name(dialect, roles.clock)}"
+    return times, None, f"time {name} {'' if times.title.startswith('dates') else 'in '}{times.title}".replace(
+        f"{name} dates", f"{name} as dates"
+    )
+
+
+def _rtt(
+    frame: pd.DataFrame, columns: list[Column], roles: Roles, dialect: Dialect, kept: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """Returns the RTT of each row, ms; `None` without a column or if its unit is open."""
+    if roles.delay is None:
+        return None
+    from celltcp.logs.units import time_unit_in
+
+    name = columns[roles.delay].name
+    unit = time_unit_in(name)
+    values = _numbers(frame, roles.delay, dialect).values[kept]
+    if unit is None and not re.search(r"ping", name, re.IGNORECASE):
+        return None
+    return np.asarray(values * (unit.nanos / 1e6 if unit else 1.0))
+
+
+def _runs(
+    frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, kept: NDArray[np.intp]
+) -> NDArray[np.int64] | None:
+    """Returns the run of each row, if times fall or are doubled, and one column alone tells why.
+
+    Raises:
+        CelltcpError: if the runs are of the same time.
+    """
+    import pandas as pd
+
+    ns = times.ns[kept]
+    steps = np.diff(ns)
+    if not len(steps) or (steps > 0).all():
+        return None
+    for column in columns:
+        if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
+            continue
+        codes, values = pd.factorize(frame[column.place].to_numpy()[kept])
+        if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):
+            continue
+        order = np.lexsort((np.arange(len(ns)), codes))
+        same = np.diff(codes[order]) == 0
+        if not (np.diff(ns[order])[same] > 0).all():
+            continue
+        changes = int((np.diff(codes) != 0).sum())
+        if changes == len(values) - 1:
+            return np.asarray(codes, dtype=np.int64)
+        shown = ", ".join(str(value) for value in values[:5])
+        raise refuse(
+            f'several runs at the same time, which "{column.name}" tells apart ({shown}): --run '
+            f"{column.name}={values[0]} reads one of them (run in a scenario file)"
+        )
+    return None

@@ -1,0 +1,290 @@
+"""Times of a table: numbers of a unit, times since 1970, dates, times of day."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from celltcp.logs.errors import refuse
+from celltcp.logs.table.values import numbers
+from celltcp.logs.units import TimeUnit
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+DAY_NS = 86_400 * 10**9
+#: Texts such as 2024-05-01, 01/05/2024, 1.5.24, 1-May-2024, May 1, 2024, and 20240501T100000.
+_DATE = re.compile(
+    r"(?:\d{4}[-/._]\d{1,2}[-/._]\d{1,2}|\d{1,2}[-/._]\d{1,2}[-/._]\d{2,4}"
+    r"|\d{1,2}[- ./][A-Za-z]{3,9}\.?[- ./,]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8}T\d{6}|\d{8} \d{6}"
+    r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3}).*\d{4}).*",
+    re.DOTALL,
+)
+_TIME_OF_DAY = re.compile(
+    r"(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
+)
+#: Zones by name and their hours from UTC; others are dropped where they never change.
+_ZONE = re.compile(r"\s*\(?\b(UTC|GMT|Z|[A-Z]{3,5})\)?$")
+_ZONES = {
+    "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+    "MSK": 3, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "JST": 9,
+    "KST": 9, "HKT": 8, "SGT": 8, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "AKST": -9, "AKDT": -8,
+}  # fmt: skip
+#: Sizes of times since 1970 in the years 2001 to 2065, by unit.
+_EPOCHS = [(10**9, TimeUnit(10**9, "s")), (10**12, TimeUnit(10**6, "ms"))]
+_EPOCHS += [(10**15, TimeUnit(1_000, "us")), (10**18, TimeUnit(1, "ns"))]
+#: Days since 1900 in the years 1982 to 2064, as spreadsheets count.
+_SERIAL = (30_000.0, 60_000.0)
+
+
+class Times(NamedTuple):
+    """Times of the rows of a table."""
+
+    #: Times, ns; those that `is_known` leaves out have no meaning.
+    ns: NDArray[np.int64]
+    is_known: NDArray[np.bool_]
+    #: Unit or kind, for users.
+    title: str
+    #: Whether they are points of the calendar, and not of a run.
+    is_absolute: bool
+    #: Whether neither name nor option nor size told the unit.
+    is_guess: bool
+
+
+def looks_like_time(text: str) -> bool:
+    """Returns whether a text is a date or a time of day."""
+    return bool(_DATE.fullmatch(text) or _TIME_OF_DAY.fullmatch(text))
+
+
+def looks_like_date(text: str) -> bool:
+    """Returns whether a text begins with a date."""
+    return bool(_DATE.fullmatch(text))
+
+
+def has_time_of_day(text: str) -> bool:
+    """Returns whether a text has a time of day in it."""
+    return bool(re.search(r"\d{1,2}:\d{2}|[ T_]\d{6}|_\d{1,2}\.\d{2}\.\d{2}", text))
+
+
+def epoch_unit(values: NDArray[np.float64]) -> TimeUnit | None:
+    """Returns the unit of times since 1970, by their size."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return None
+    middle = float(np.median(known))
+    return next((unit for size, unit in _EPOCHS if size <= middle < 3 * size), None)
+
+
+def read_times(
+    column: pd.Series,
+    unit: TimeUnit | None,
+    *,
+    dates: str | None = None,
+    has_decimal_comma: bool = False,
+) -> Times:
+    """Returns the times of a column.
+
+    Args:
+        column: texts or numbers.
+        unit: unit of numbers that name or option says.
+        dates: order of day and month, of dates that leave it open.
+        has_decimal_comma: whether a comma is the decimal sign.
+
+    Raises:
+        CelltcpError: if the column has no times, or leaves their order of day and month open.
+    """
+    import pandas as pd
+
+    if not pd.api.types.is_numeric_dtype(column):
+        texts = column.astype("string").str.strip().str.strip("\"'[]")
+        sample = texts.dropna().head(50)
+        if not len(sample):
+            raise refuse("no line with a time and a rate")
+        if sample.map(looks_like_date).mean() > 0.5:  # noqa: PLR2004 - most
+            return _dates(texts, dates)
+        if sample.map(lambda text: bool(_TIME_OF_DAY.fullmatch(text))).mean() > 0.5:  # noqa: PLR2004
+            return _times_of_day(texts)
+    read = numbers(column, has_decimal_comma=has_decimal_comma)
+    known = np.isfinite(read.values)
+    if not known.any():
+        raise refuse(f"time {read.strange!r} is neither a number nor a date")
+    compact = _compact_dates(read.values, known)
+    if unit is None and compact is not None:
+        return compact
+    by_size = epoch_unit(read.values)
+    low, high = _SERIAL
+    middle = float(np.median(read.values[known]))
+    if unit is None and by_size is None and low < middle < high and _are_fractions(read.values[known]):
+        return Times(_scaled(read.values, DAY_NS), known, "days, as spreadsheets count", True, False)
+    chosen = by_size if by_size is not None and unit is None else unit or TimeUnit(10**9, "s")
+    title = f"{chosen.name} since 1970" if by_size is not None and unit is None else chosen.name
+    is_guess = unit is None and by_size is None
+    return Times(_scaled(read.values, chosen.nanos), known, title, by_size is not None, is_guess)
+
+
+def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
+    """Returns values in ns; whole part and rest apart, as a double has 53 bits."""
+    values = np.where(np.isfinite(values), values, 0.0)
+    if nanos == DAY_NS:
+        # A second is not a multiple of a day's double: to the millisecond.
+        return np.asarray(np.round(values * 86_400e3), dtype=np.int64) * 10**6
+    whole = np.floor(values)
+    rest = np.round((values - whole) * nanos, -3 if nanos >= 10**6 else 0)
+    return np.asarray(whole, dtype=np.int64) * nanos + np.asarray(rest, dtype=np.int64)
+
+
+def _are_fractions(values: NDArray[np.float64]) -> bool:
+    """Returns whether values are days with a time of day: not whole, and in steps of less than an hour."""
+    steps = np.diff(np.sort(values))
+    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+    return bool((values % 1 > 0).any()) and usual < 1 / 24
+
+
+def _compact_dates(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Times | None:
+    """Returns times that are written as one number, such as 20240501100000."""
+    import pandas as pd
+
+    low, high = 19_800_101_000_000, 20_991_231_235_959
+    there = values[known]
+    if not ((there >= low) & (there <= high) & (there % 1 == 0)).all():
+        return None
+    texts = pd.Series(np.where(known, values, low)).astype("int64").astype("string")
+    read = pd.to_datetime(texts, format="%Y%m%d%H%M%S", errors="coerce")
+    if read.isna().any():
+        return None
+    return Times(_ns(read), known, "dates", True, False)
+
+
+def _ns(read: pd.Series) -> NDArray[np.int64]:
+    return np.asarray(read.to_numpy().astype("datetime64[ns]").astype(np.int64))
+
+
+def _dates(texts: pd.Series, order: str | None) -> Times:
+    cleaned = texts.str.replace(r"(?<=\d),(?=\d{1,6}\b)", ".", regex=True)
+    # Phone logs write 2019.12.14_10.16.30.
+    cleaned = cleaned.str.replace(
+        r"^(\d{4})[._](\d{2})[._](\d{2})[_ ](\d{2})[.:](\d{2})[.:](\d{2})",
+        r"\1-\2-\3 \4:\5:\6",
+        regex=True,
+    )
+    cleaned = cleaned.str.replace(r"(\d{2}:\d{2}:\d{2}):(\d{1,6})\b", r"\1.\2", regex=True)
+    cleaned, shift_h, zone = _without_zone(cleaned)
+    first = str(cleaned.dropna().iloc[0])
+    numeric = re.match(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{2}|\d{4})\b", first)
+    orders = [order] if order else ["dmy", "mdy"] if numeric else ["ymd"]
+    read = {each: _parse(cleaned, each) for each in orders}
+    counts = {each: int(times.notna().sum()) for each, times in read.items()}
+    most = max(counts.values())
+    if not most:
+        raise refuse(f"time {first!r} is no date that is known; allowed: such as 2024-05-01 10:00:00")
+    left = [each for each, count in counts.items() if count == most]
+    if len(left) > 1:
+        left = _same_or_continuous(read, left)
+        if len(left) > 1:
+            raise refuse(
+                f"the dates such as {first!r} leave open which is the day and which the month: --dates dmy "
+                "or --dates mdy says it (dates in a scenario file)"
+            )
+    chosen = read[left[0]]
+    known = chosen.notna().to_numpy(dtype=bool)
+    ns = np.where(known, _ns(chosen.fillna(pd_epoch())), 0) - shift_h * 3600 * 10**9
+    title = "dates, day first" if left[0] == "dmy" else "dates, month first" if left[0] == "mdy" else "dates"
+    return Times(np.asarray(ns, dtype=np.int64), known, f"{title}{zone}", True, False)
+
+
+def pd_epoch() -> pd.Timestamp:
+    """Returns the beginning of 1970."""
+    import pandas as pd
+
+    return pd.Timestamp(0)
+
+
+def _without_zone(texts: pd.Series) -> tuple[pd.Series, NDArray[np.int64] | int, str]:
+    """Returns texts without the name of their zone, and the hours of the zones from UTC."""
+    found = texts.str.extract(_ZONE)[0]
+    # AM and PM, and weekdays or months at the end, are no zones.
+    found = found.where(~found.isin(["AM", "PM"]))
+    names = [str(name) for name in found.dropna().unique()]
+    if not names:
+        return texts, 0, ""
+    bare = texts.str.replace(_ZONE, "", regex=True).where(found.notna(), texts)
+    if len(names) == 1:
+        return bare, 0, f" in {names[0]}"
+    unknown = [name for name in names if name not in _ZONES]
+    if unknown:
+        raise refuse(f"the zone {unknown[0]!r} of its times is not known beside {names[0]!r}")
+    hours = found.map(_ZONES).fillna(0).to_numpy(dtype=np.int64)
+    return bare, hours, f" in {' and '.join(names)}"
+
+
+def _parse(texts: pd.Series, order: str) -> pd.Series:
+    """Returns dates by the format of the first; the rest by their own where it does not fit."""
+    import pandas as pd
+    from pandas.tseries.api import guess_datetime_format
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = str(texts.dropna().iloc[0])
+        form = guess_datetime_format(first, dayfirst=order == "dmy")
+        is_iso = re.match(r"\d{4}-\d{2}-\d{2}[ T]", first) is not None
+        if is_iso:
+            form = "ISO8601"
+        if form is not None and order == "mdy" and re.match(r"%d[-/.]%m", form):
+            return pd.Series(pd.NaT, index=texts.index, dtype="datetime64[ns]")
+        if form is not None and order == "dmy" and re.match(r"%m[-/.]%d", form):
+            # Only with the month first is the first text a date.
+            return pd.Series(pd.NaT, index=texts.index, dtype="datetime64[ns]")
+        read = pd.to_datetime(texts, format=form, errors="coerce", utc=True) if form else None
+        if read is None or read.isna().sum() > texts.isna().sum():
+            again = pd.to_datetime(
+                texts, format="mixed", dayfirst=order == "dmy", errors="coerce", utc=True
+            )
+            read = again if read is None else read.fillna(again) if order == "ymd" else read
+            if form and order != "ymd":
+                # Seconds with and without a fraction, or a two-digit year now and then.
+                fraction = form.replace("%S.%f", "%S") if "%f" in form else form.replace("%S", "%S.%f")
+                read = read.fillna(pd.to_datetime(texts, format=fraction, errors="coerce", utc=True))
+    return read.dt.tz_localize(None)
+
+
+def _same_or_continuous(read: dict[str, pd.Series], orders: list[str]) -> list[str]:
+    """Returns one order if both give the same differences, or if it alone leaves no hole of a day."""
+    import pandas as pd
+
+    steps = {each: read[each].diff().dropna() for each in orders}
+    first, second = (steps[each].reset_index(drop=True) for each in orders)
+    if first.equals(second):
+        return orders[:1]
+    day = pd.Timedelta(days=1)
+    continuous = [
+        each for each in orders if (steps[each].abs() < day).all() and (steps[each] >= pd.Timedelta(0)).all()
+    ]
+    return continuous if len(continuous) == 1 else orders
+
+
+def _times_of_day(texts: pd.Series) -> Times:
+    parts = texts.str.extract(_TIME_OF_DAY)
+    known = parts["m"].notna().to_numpy(dtype=bool)
+
+    def part(name: str) -> NDArray[np.int64]:
+        return np.asarray(parts[name].fillna("0").astype("int64").to_numpy())
+
+    hours = part("h")
+    half = parts["half"].str.lower().str.replace(".", "", regex=False).fillna("")
+    hours = np.where(half != "", hours % 12 + np.where(half == "pm", 12, 0), hours)
+    fraction = parts["f"].fillna("0").str.ljust(9, "0").astype("int64").to_numpy()
+    ns = ((hours * 60 + part("m")) * 60 + part("s")) * 10**9 + fraction
+    # The clock of the wall begins anew at midnight.
+    there = np.flatnonzero(known)
+    falls = np.diff(ns[there]) < -DAY_NS // 2
+    ns[there] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * DAY_NS
+    return Times(np.asarray(ns, dtype=np.int64), known, "time of day", True, False)
+
+
+def combined(dates: pd.Series, clock: pd.Series) -> pd.Series:
+    """Returns one column of a column of dates and a column of times of day."""
+    return dates.astype("string").str.strip() + " " + clock.astype("string").str.strip()
