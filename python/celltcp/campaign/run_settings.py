@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -61,6 +61,7 @@ class RunSettings:
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`.
         unit: units of a link trace that is a table, such as `"ms,kbit/s"`.
         direction: whose rates are read of a link trace with both, `"down"` or `"up"`.
+        reading: further options for reading a link trace, as `load_scenario` takes them.
         changes: scenario fields to override.
         samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
@@ -81,6 +82,7 @@ class RunSettings:
     column: str | None = None
     unit: str | None = None
     direction: str | None = None
+    reading: Mapping[str, object] | None = None
     changes: Changes = ()
     samples: str = "every-ack"
     radio_log: bool = False
@@ -143,6 +145,7 @@ class RunSettings:
             column=self.column,
             unit=self.unit,
             direction=self.direction,
+            reading=self.reading,
             radio_log=self.radio_log,
         )
 

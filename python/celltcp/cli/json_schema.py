@@ -13,6 +13,7 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "run": ("comparison.run_outcome:RunOutcome",),
     "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
     "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),
+    "traces info": ("logs.overview:TracesOutcome",),
     "video": ("video.outcome:VideoOutcome",),
     "select env": ("selection.outcomes.environment:TrialOutcome",),
     "select estimators": ("selection.outcomes.estimators:AccuracyOutcome",),

@@ -56,6 +56,34 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": click.Choice(["down", "up"]),
         "help": "Direction to read from a link trace that has both.",
     },
+    "holes": {
+        "type": click.Choice(["cut", "hold", "zero"]),
+        "help": "Time that a log did not measure: left out, with the rate before it, or without any.  "
+        "[default: cut]",
+    },
+    "rates_end_at_row": {
+        "name": "--rates-end-at-row/--rates-begin-at-row",
+        "default": None,
+        "help": "Whether a rate of a log is that of the time before its row or after it.  "
+        "[default: after]",
+    },
+    "step": {
+        "metavar": "TIME",
+        "help": "Length of a row of a log without times, such as 1s.",
+    },
+    "run": {
+        "metavar": "COLUMN=VALUE",
+        "help": "Rows to read of a log with several runs.  [default: all, one after another]",
+    },
+    "dates": {
+        "type": click.Choice(["dmy", "mdy", "ymd"]),
+        "help": "Order of day and month in the dates of a log.",
+    },
+    "counter": {
+        "name": "--counter/--no-counter",
+        "default": None,
+        "help": "Whether a column of bytes adds up.  [default: if it never falls]",
+    },
     "duration": {
         "metavar": "TIME",
         "help": "Simulated length of a run, such as 60s.  [default: that of the scenario]",
@@ -212,11 +240,26 @@ def complete_scenario(
     return [CompletionItem(begun, type="file"), *names]
 
 
-#: Adds how a trace is read, --duration, --set, --seed, --engine and --kernel.
-_loading = options(
-    *("uplink", "column", "unit", "direction"),
-    *("duration", "changes", "seed", "engine", "kernel"),
-)
+#: Options for reading a log, beside --column, --unit and --direction.
+_READING = ("holes", "rates_end_at_row", "step", "run", "dates", "counter")
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how a trace is read; what is rarely given becomes the parameter `reading`."""
+
+    @functools.wraps(command)
+    def call(*given: Any, **named: Any) -> Any:
+        reading = {name: named.pop(name) for name in _READING}
+        known = {name: value for name, value in reading.items() if value is not None}
+        return command(*given, reading=known or None, **named)
+
+    return options("column", "unit", "direction", *_READING)(call)
+
+
+def _loading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds how a trace is read, --duration, --set, --seed, --engine and --kernel."""
+    rest = options("duration", "changes", "seed", "engine", "kernel")(command)
+    return options("uplink")(reading_options(rest))
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from celltcp._core import Scenario
     from celltcp.results.tables import Results
     from celltcp.scenarios.scenario_list import ScenarioList
+
+
+#: Share of a trace that may be made up without a warning.
+MOST_MADE_UP = 0.5
 
 
 def check_json(json_file: str | None) -> None:
@@ -49,6 +54,14 @@ def print_trace_summary(scenario: Scenario) -> None:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
         result = " (found beside the downlink)" if is_beside else ""
         note(f"{direction}link {file}{result}: {summary}")
+    for direction, facts in scenario.log_facts:
+        made_up = json.loads(facts)["made_up"]
+        if made_up > MOST_MADE_UP:
+            click.echo(
+                f"warning: {100 * made_up:.0f} % of the {direction}link's trace is made up: it has the "
+                "rate of another time",
+                err=True,
+            )
 
 
 def print_load_summary(scenarios: ScenarioList) -> None:

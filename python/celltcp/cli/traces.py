@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp._core import trace_formats
-from celltcp.cli.options import draws, option, options
+from celltcp._core import CelltcpError, trace_formats
+from celltcp.cli.options import draws, option, reading_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from celltcp._core import Trace
+    from celltcp.logs.overview import TracesOutcome
 
 FORMATS = click.Choice(trace_formats())
 
@@ -19,21 +22,28 @@ _OVERWRITE = "Replace TARGET if it exists."
 
 
 def _reading(command: Any) -> Any:
-    """Adds --format, --column, --unit and --direction: how the file is read."""
+    """Adds --format and the options of how the file is read."""
     form = click.option(
         "--format",
         "form",
         type=FORMATS,
-        help="Format of the file.  [default: found from its name and contents]",
+        help="Format of the file.  [default: found from its contents]",
     )
-    return form(options("column", "unit", "direction")(command))
+    return form(reading_options(command))
 
 
-def _read(file: str, form: str | None, **reading: str | None) -> Trace:
-    """Reads a trace and says on standard error how."""
+def _trace(
+    file: str, form: str | None, reading: Mapping[str, Any] | None, **given: str | None
+) -> Trace:
+    """Reads a trace."""
     from celltcp._core import Trace
 
-    trace = Trace.read(file, form, **reading)
+    return Trace.read(file, form, **given, **(reading or {}))
+
+
+def _read(file: str, form: str | None, reading: Mapping[str, Any] | None, **given: str | None) -> Trace:
+    """Reads a trace and says on standard error how."""
+    trace = _trace(file, form, reading, **given)
     click.echo(f"{file}: {trace_summary(trace)}", err=True)
     return trace
 
@@ -49,13 +59,58 @@ def traces() -> None:
 
 
 @traces.command()
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Only traces of which this holds, such as 'mean<6Mbit/s and gap<2s'; also min, median, max "
+    "and duration.",
+)
+@option("json_file")
 @_reading
-def info(file: str, form: str | None, **reading: str | None) -> None:
-    """Describe FILE: how it was read, its duration, rates and gaps."""
-    from celltcp._core import Trace
+def info(
+    files: tuple[str, ...],
+    where: str | None,
+    json_file: str | None,
+    form: str | None,
+    reading: Mapping[str, Any] | None,
+    **given: str | None,
+) -> None:
+    """Describe FILE: how it was read, its duration, rates and gaps.
 
-    trace = Trace.read(file, form, **reading)
+    Of several files, or those of a folder, each has a row.
+    """
+    from celltcp.cli.output import check_json, print_result
+    from celltcp.logs.overview import figures_of, files_of, filter_of
+
+    check_json(json_file)
+    is_wanted = filter_of(where)
+    named = files_of(files)
+    is_one = list(files) == named and len(named) == 1
+    outcome: TracesOutcome = {"traces": [], "left_out": []}
+    trace = None
+    for file in named:
+        try:
+            trace = _trace(file, form, reading, **given)
+            figures = figures_of(file, trace)
+        except CelltcpError as error:
+            if is_one:
+                raise
+            outcome["left_out"].append({"file": file, "error": str(error)})
+            continue
+        if is_wanted(figures):
+            outcome["traces"].append(figures)
+
+    def show() -> None:
+        if is_one and trace is not None:
+            _print_one(trace)
+        else:
+            _print_rows(outcome)
+
+    print_result(lambda: outcome, json_file, show)
+
+
+def _print_one(trace: Trace) -> None:
     click.echo(f"read as      {trace.how}")
     click.echo(f"duration     {trace.duration_s:.3f} s")
     click.echo(f"mean         {trace.mean_mbps:.3f} Mbit/s")
@@ -64,12 +119,21 @@ def info(file: str, form: str | None, **reading: str | None) -> None:
     click.echo(f"longest gap  {trace.longest_gap_s:.3f} s")
 
 
+def _print_rows(outcome: TracesOutcome) -> None:
+    from celltcp.present.terminal import Terminal
+    from celltcp.present.trace_table import trace_table
+
+    Terminal().print_table(trace_table(outcome["traces"]))
+    for each in outcome["left_out"]:
+        click.echo(f"warning: left out: {each['error']}", err=True)
+
+
 @traces.command()
 @click.argument("file")
 @click.argument("target")
 @option("overwrite", help=_OVERWRITE)
 @_reading
-def convert(file: str, target: str, overwrite: bool, form: str | None, **reading: str | None) -> None:
+def convert(file: str, target: str, overwrite: bool, form: str | None, **given: Any) -> None:
     """Convert FILE to TARGET.
 
     The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
@@ -79,7 +143,7 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **reading
     from celltcp.files.replacing import check_output
 
     check_output(Path(target), overwrite=overwrite, inputs=[file])
-    trace = _read(file, form, **reading)
+    trace = _read(file, form, **given)
     text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
     write_text(Path(target), text)
 
@@ -96,7 +160,7 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **reading
 )
 @_reading
 @draws
-def plot(file: str, out: str | None, bin_s: float, form: str | None, **reading: str | None) -> None:
+def plot(file: str, out: str | None, bin_s: float, form: str | None, **given: Any) -> None:
     """Draw the capacity of FILE over time."""
     from celltcp.comparison.plots.capacity import draw_trace
     from celltcp.present.picture_files import must_be_picture
@@ -104,7 +168,7 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **reading: 
 
     target = Path(out or f"{Path(file).name}.png")
     must_be_picture(target)
-    trace = _read(file, form, **reading)
+    trace = _read(file, form, **given)
     click.echo(f"picture: {save(draw_trace(trace, Path(file).name, bin_s), target)}")
 
 

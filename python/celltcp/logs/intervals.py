@@ -66,7 +66,8 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
 
     Args:
         recording: rows in the order of the file.
-        holes: `cut` leaves the time out that was not measured, `hold` gives it the rate before, `zero` none.
+        holes: `cut` leaves the time out that was not measured, `hold` gives it the rate before it, and
+            `zero` none.
 
     Raises:
         CelltcpError: if nothing was measured.
@@ -119,10 +120,10 @@ def _runs(
     elif recording.is_absolute:
         bounds = np.array([], dtype=np.int64)
     else:
-        # A clock that goes back to where it began starts a run; one that goes back a little is out of order.
+        # A clock that goes back to where it began starts a run; a little back is out of order.
         falls = np.flatnonzero(np.diff(ns) < 0) + 1
         span = int(ns.max() - ns.min())
-        bounds = falls[ns[falls] - ns.min() < 0.2 * span] if span else falls  # noqa: PLR2004 - near the start
+        bounds = falls[ns[falls] - ns.min() < 0.2 * span] if span else falls
         if len(bounds) < len(falls) and len(falls) > 3 * len(bounds):
             bounds = np.array([], dtype=np.int64)
     result = []

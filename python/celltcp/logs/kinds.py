@@ -6,8 +6,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.logs.errors import refuse
-from celltcp.logs.formats import iperf2, iperf3, json_log, mm_link, nyu_mets, phone_log, speedtest
-from celltcp.logs.formats import spreadsheet, srsran, zeek
+from celltcp.logs.formats import (
+    iperf2,
+    iperf3,
+    json_log,
+    mm_link,
+    nyu_mets,
+    phone_log,
+    speedtest,
+    spreadsheet,
+    srsran,
+    zeek,
+)
 from celltcp.logs.table.reader import read_table
 
 if TYPE_CHECKING:
@@ -36,7 +46,7 @@ KINDS = (
     Kind("phone-log", phone_log.recognises, phone_log.read),
     Kind("speedtest", speedtest.recognises, speedtest.read),
     Kind("srsran", srsran.recognises, srsran.read),
-    Kind("csv", lambda source: True, read_table),
+    Kind("csv", lambda _: True, read_table),
 )
 #: Names that earlier versions and other tools give to kinds.
 _ALIASES = {"5gdataset": "phone-log", "table": "csv"}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp._core import CelltcpError
-from celltcp.logs.errors import refuse
 from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
@@ -37,8 +36,10 @@ class Log:
     base_rtt_ms: float | None
     #: Whether it has rates of the other direction, too.
     has_both: bool
-    #: Share of the time whose rate is made up, from 0 to 1.
+    #: Share of the time whose rate is made up, from 0 to 1: held over holes, or that of a sample.
     made_up: float
+    #: Why it looks like the demand of an application and not like a capacity, if it does.
+    looks_like_demand: str | None
 
 
 def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
@@ -65,34 +66,56 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         canonical=_canonical(intervals),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
-        made_up=intervals.made_up_ns / max(intervals.length_ns, 1),
+        made_up=_made_up(intervals),
+        looks_like_demand=_demand(recording, intervals),
     )
 
 
-def canonical_log(path: str, options: str, side: Direction) -> tuple[str, str]:
-    """Returns the canonical form of a log, and the statement of how it was understood; the engine calls it.
+def canonical_log(path: str, options: str, side: Direction) -> str:
+    """Returns a log as the engine takes it: a line of summary, a line of facts as JSON, the trace.
+
+    Args:
+        path: the file.
+        options: options of a scenario, as JSON.
+        side: direction of the link.
 
     Raises:
         CelltcpError: if the file cannot be used as it is.
     """
     try:
         log = read_log(path, json.loads(options), side)
-    except UnicodeError as error:
+    except (CelltcpError, UnicodeError) as error:
         raise CelltcpError(f"{path}: {error}") from None
-    except CelltcpError as error:
-        raise CelltcpError(f"{path}: {error}") from None
-    return log.canonical, log.summary
+    facts = {
+        "base_rtt_ms": log.base_rtt_ms,
+        "has_both": log.has_both,
+        "made_up": log.made_up,
+        "looks_like_demand": log.looks_like_demand,
+    }
+    summary = " ".join(log.summary.split())
+    return f"{summary}\n{json.dumps(facts)}\n{log.canonical}"
 
 
 def _of_opportunities(recording: Recording) -> Log:
     moments = recording.opportunities
     assert moments is not None
     text = "\n".join(map(str, moments.tolist()))
-    return Log(f"{recording.kind}", f"{text}\n", None, False, 0.0)
+    return Log(recording.kind, f"{text}\n", None, has_both=False, made_up=0.0, looks_like_demand=None)
+
+
+def _made_up(intervals: Intervals) -> float:
+    """Returns the share of the time that has the rate of another time."""
+    if intervals.step_ns >= SAMPLE_NS:
+        return 1 - SAMPLE_NS / 2 / intervals.step_ns
+    return intervals.made_up_ns / max(intervals.length_ns, 1)
+
+
+def _demand(recording: Recording, intervals: Intervals) -> str | None:
+    return demand(intervals) or unused_radio(recording)
 
 
 def _canonical(intervals: Intervals) -> str:
-    """Returns intervals as text: a line for each, length in ns and rate in bit/s; pieces by empty lines."""
+    """Returns intervals as lines of length in ns and rate in bit/s; empty lines separate pieces."""
     lines = [
         f"{length} {rate}"
         for length, rate in zip(
@@ -127,7 +150,7 @@ def _summary(recording: Recording, intervals: Intervals, options: ReadOptions) -
     if not (recording.is_counter or recording.lengths is not None or intervals.rows == 1):
         where = "ends" if recording.ends_at_row else "begins"
         parts.append(f"a rate is of the time that {where} at its row (--rates-end-at-row)")
-    parts.append(f"{intervals.rows} rows, {_seconds(intervals.step_ns)} apart")
+    parts.append(f"{_count(intervals.rows, 'row')}, {_seconds(intervals.step_ns)} apart")
     for count, text in (
         (intervals.without_rate, "without a rate"),
         (intervals.negative, "with a rate below zero"),
@@ -145,18 +168,24 @@ def _summary(recording: Recording, intervals: Intervals, options: ReadOptions) -
         share = intervals.hole_ns / (intervals.hole_ns + intervals.length_ns - intervals.made_up_ns)
         what = {"cut": "cut out", "hold": "held", "zero": "zero"}[options.holes]
         parts.append(
-            f"not measured: {intervals.holes} holes, {_seconds(intervals.hole_ns)} in all "
+            f"not measured: {_count(intervals.holes, 'hole')}, {_seconds(intervals.hole_ns)} in all "
             f"({_percent(share)}), the longest {_seconds(intervals.longest_hole_ns)}, {what} (--holes)"
         )
     if intervals.step_ns >= SAMPLE_NS:
         parts.append(f"each row is a sample that stands for {_seconds(intervals.step_ns)}")
     rtt = _base_rtt(recording)
     if rtt is not None:
-        parts.append(f"RTT of {rtt:.1f} ms or more in {100 - BASE_RTT_PERCENTILE} % of its rows")
-    looks = demand(intervals) or unused_radio(recording)
+        parts.append(
+            f"base RTT {rtt:.1f} ms, the {BASE_RTT_PERCENTILE}th percentile of its rows (path.rtt)"
+        )
+    looks = _demand(recording, intervals)
     if looks:
         parts.append(f"looks like a demand rather than a capacity: {looks}")
     return "; ".join([*parts, *recording.notes])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _seconds(ns: int) -> str:
@@ -165,6 +194,3 @@ def _seconds(ns: int) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
-
-
-__all__ = ["Log", "canonical_log", "read_log", "refuse"]

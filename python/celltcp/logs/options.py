@@ -76,7 +76,7 @@ class ReadOptions:
             time, rate = time_unit(parts[0]), rate_unit(parts[0])
             if time or rate:
                 return (None, rate) if rate else (time, None)
-        elif len(parts) == 2:  # noqa: PLR2004 - TIME,RATE
+        elif len(parts) == 2:
             time, rate = time_unit(parts[0]), rate_unit(parts[1])
             if time and rate:
                 return time, rate
@@ -96,7 +96,7 @@ class ReadOptions:
             value = float(number)
         except ValueError:
             value = 0.0
-        if unit is None or not 0 < value * unit.nanos < 1e18:  # noqa: PLR2004 - 30 years
+        if unit is None or not 0 < value * unit.nanos < 1e18:
             raise refuse(f"step: {self.step!r} is no time; allowed: above 0, such as 1s or 100ms")
         return round(value * unit.nanos)
 

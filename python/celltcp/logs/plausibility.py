@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from celltcp.logs.intervals import Intervals
     from celltcp.logs.recording import Recording
 
-#: Mean rate from which on the unit of a table without names must be said, bit/s. Such tables of Pensieve, Oboe
-#: and FCC are in Mbit/s, and have less.
+#: Mean rate from which on the unit of a table without names must be said, bit/s. Such tables of
+#: Pensieve, Oboe and the FCC are in Mbit/s, and have less.
 _UNNAMED_BPS = 100e6
 #: Mean rate that no access link to a mobile user has, bit/s, and the highest of all rates, 1 Tbit/s.
 _MOBILE_BPS = 10e9
@@ -47,13 +47,13 @@ def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) ->
         return
     if recording.is_rate_guess and mean > _UNNAMED_BPS:
         raise refuse(
-            f"nothing tells the unit of the rates, whose mean would be {mean / 1e6:.0f} Mbit/s: --unit says "
-            "it (unit in a scenario file), such as kbit/s or Mbit/s"
+            f"nothing tells the unit of the rates, whose mean would be {mean / 1e6:.0f} Mbit/s: --unit "
+            "says it (unit in a scenario file), such as kbit/s or Mbit/s"
         )
     if mean > _MOBILE_BPS:
         raise refuse(
-            f"the mean would be {mean / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}): --unit "
-            "says another unit, or that it is so (unit in a scenario file), such as bit/s or kbit/s"
+            f"the mean would be {mean / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}"
+            "): --unit says another unit, or that it is so (unit in a scenario file), such as bit/s"
         )
     if mean < _LEAST_BPS and recording.lengths is None:
         raise refuse(
@@ -74,8 +74,8 @@ def check_steps(recording: Recording, intervals: Intervals) -> None:
         step >= _VERY_LONG_NS or (many and (step >= _LONG_NS or step < _SHORT_NS))
     ):
         raise refuse(
-            f"nothing tells the unit of the times, whose steps would be {step / 1e9:g} s: --unit says it "
-            "(unit in a scenario file), such as ms,Mbit/s or s,Mbit/s"
+            f"nothing tells the unit of the times, whose steps would be {step / 1e9:g} s: --unit says "
+            "it (unit in a scenario file), such as ms,Mbit/s or s,Mbit/s"
         )
 
 
@@ -92,7 +92,7 @@ def demand(intervals: Intervals) -> str | None:
     moving = float(weights[np.abs(rates - np.median(rates)) > 0.01 * high].sum())
     if idle > _IDLE_SHARE:
         return f"{100 * idle:.0f} % of its time is idle"
-    if _CAPPED_SHARE < capped and moving > 0.05:  # noqa: PLR2004 - not a constant rate
+    if capped > _CAPPED_SHARE and moving > 0.05:
         return f"{100 * capped:.0f} % of its time is at {high / 1e6:.3g} Mbit/s, as behind a shaper"
     return None
 
@@ -108,6 +108,6 @@ def unused_radio(recording: Recording) -> str | None:
     # Half of Shannon's bound on 5 MHz, the narrowest carrier in wide use, without other users.
     bound = 0.5 * 5e6 * np.log2(1 + 10 ** (np.clip(sinr[known], -20, 40) / 10))
     below = float((recording.values[known] < 0.1 * bound).mean())
-    if below > 0.5:  # noqa: PLR2004 - most
+    if below > 0.5:
         return f"in {100 * below:.0f} % of its rows the SINR allows ten times the rate"
     return None

@@ -47,5 +47,5 @@ class Recording:
     is_time_guess: bool = False
     #: Further statements, for users.
     notes: tuple[str, ...] = ()
-    #: Moments at which 1500 bytes pass, ms, of logs of mahimahi's links; the rates above are not used then.
+    #: Moments at which 1500 bytes pass, ms, of logs of mahimahi's links, in place of the rates above.
     opportunities: NDArray[np.int64] | None = None

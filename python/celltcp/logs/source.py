@@ -9,6 +9,7 @@ import io
 import lzma
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from celltcp.logs.errors import refuse
 
@@ -17,8 +18,12 @@ HEAD = 1 << 18
 #: Longest text that a packed file may have, bytes: some kilobytes can unpack to any length.
 MAX_UNPACKED = 1 << 30
 
-_PACKED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def _encoding(start: bytes, *, is_whole: bool) -> str:
     # Every other byte of Latin text in UTF-16 is zero.
     for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
         zeros = start[offset:1000:2].count(0)
-        if zeros > 0.4 * len(start[:1000]):  # noqa: PLR2004 - most of one half
+        if zeros > 0.4 * len(start[:1000]):
             return encoding
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start, final=is_whole)

@@ -62,7 +62,7 @@ def rate_unit(text: str) -> RateUnit | None:
     Capitals alone (`MBPS`) leave open whether bits or bytes are meant, so that they are no unit.
     """
     text = "".join(text.split())
-    if len(text) > 3 and text.isalpha() and text.isupper():  # noqa: PLR2004 - KB and GiB are units
+    if len(text) > 3 and text.isalpha() and text.isupper():
         return None
     amount = _PER_SECOND.sub("", text)
     is_rate = amount != text
@@ -110,9 +110,11 @@ def words_of(name: str) -> list[str]:
 
 def rate_unit_in(name: str) -> RateUnit | None:
     """Returns the unit in the name of a column of rates; a rate comes before an amount."""
-    found = [unit for part in parts_of(name) if len(part) > 1 or part == "B" if (unit := rate_unit(part))]
+    found = [
+        unit for part in parts_of(name) if len(part) > 1 or part == "B" if (unit := rate_unit(part))
+    ]
     rates = [unit for unit in found if not unit.is_volume]
-    return (rates or found or [None])[0]
+    return next(iter(rates or found), None)
 
 
 def time_unit_in(name: str) -> TimeUnit | None:

@@ -16,8 +16,12 @@ from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
 
-#: Endings by which a file is taken for a link trace; each may be followed by `.gz`.
-TRACE_ENDINGS = (".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi")
+#: Endings of link traces and logs in a folder; each may be followed by `.gz`. A file that is named
+#: itself may have any.
+TRACE_ENDINGS = (
+    *(".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi", ".json", ".jsonl", ".log"),
+    *(".parquet", ".xlsx"),
+)
 
 #: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
 #: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
@@ -79,6 +83,7 @@ def load_scenario(
     column: str | None = None,
     unit: str | None = None,
     direction: str | None = None,
+    reading: Mapping[str, object] | None = None,
 ) -> Scenario:
     """Loads a scenario.
 
@@ -93,11 +98,14 @@ def load_scenario(
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
         unit: units of a link trace that is a table, such as `"kbit/s"` or `"ms,kbit/s"`.
         direction: of a link trace with both: whose rates are read, `"down"` or `"up"`.
+        reading: further options for reading a link trace, as a scenario has them beside `trace`:
+            `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`, `format`.
 
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
-    overrides = _reading(what, {"column": column, "unit": unit, "direction": direction})
+    options = {"column": column, "unit": unit, "direction": direction, **(reading or {})}
+    overrides = _reading(what, options)
     overrides += override_texts(changes)
     if duration is not None:
         overrides.append(f"duration={duration}")
@@ -118,9 +126,11 @@ def load_scenario(
         if name.endswith(".gz"):
             # A packed trace is called as the plain one is.
             overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
-        scenario = Scenario.of_trace(str(Path(name).resolve()), up, overrides)
-        warn_of_former_names(scenario)
-        return scenario
+        loaded = Scenario.of_trace(str(Path(name).resolve()), up, overrides)
+        warn_of_former_names(loaded)
+        return _with_log_facts(
+            loaded, str(Path(name).resolve()), options, overrides, has_uplink=bool(up)
+        )
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")
     built_in, _, variant = name.partition("@")
@@ -155,6 +165,7 @@ class ScenarioSource:
     column: str | None = None
     unit: str | None = None
     direction: str | None = None
+    reading: Mapping[str, object] | None = None
     radio_log: bool = False
 
     @property
@@ -177,12 +188,37 @@ class ScenarioSource:
             column=self.column,
             unit=self.unit,
             direction=self.direction,
+            reading=self.reading,
         )
         return loaded.with_radio_log() if self.radio_log else loaded
 
     def changed(self, *changes: str) -> ScenarioSource:
         """Returns the source with further fields overridden, as `"field=value"`."""
         return replace(self, changes=[*override_texts(self.changes), *changes])
+
+
+def _with_log_facts(
+    scenario: Scenario,
+    file: str,
+    options: Mapping[str, object],
+    overrides: Sequence[str],
+    *,
+    has_uplink: bool,
+) -> Scenario:
+    """Returns the scenario of a log with its base RTT, and with its rates of the uplink."""
+    facts = dict(scenario.log_facts).get("down")
+    if facts is None:
+        return scenario
+    known = json.loads(facts)
+    more = []
+    if known["base_rtt_ms"] and not any(each.startswith("path.rtt") for each in overrides):
+        more.append(f"path.rtt={known['base_rtt_ms']:.3f}ms")
+    is_chosen = options.get("column") or options.get("direction")
+    if known["has_both"] and not (
+        has_uplink or is_chosen or any(each.startswith("path.up") for each in overrides)
+    ):
+        more += [f"path.up.trace={file}", *_overrides_of("path.up", options)]
+    return scenario.with_changes(more) if more else scenario
 
 
 def _of_variant(name: str, variant: str) -> list[str]:
@@ -209,8 +245,10 @@ def _axes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def is_trace(name: str) -> bool:
-    """Returns whether a file is taken for a link trace, by its name."""
-    return name.removesuffix(".gz").endswith(TRACE_ENDINGS)
+    """Returns whether a name is a link trace's: an ending of one, or a file that is no scenario."""
+    if name.removesuffix(".gz").endswith(TRACE_ENDINGS):
+        return True
+    return not name.endswith(".toml") and name not in scenario_names() and Path(name).is_file()
 
 
 def matching_uplink(name: str) -> Path | None:
@@ -225,7 +263,14 @@ def matching_uplink(name: str) -> Path | None:
     return None
 
 
-def _reading(what: str | Path | Scenario, options: Mapping[str, str | None]) -> list[str]:
+def _overrides_of(link: str, options: Mapping[str, object]) -> list[str]:
+    """Returns overrides with the options for reading the trace of a link."""
+    return [
+        f"{link}.{name}={json.dumps(value)}" for name, value in options.items() if value is not None
+    ]
+
+
+def _reading(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:
     """Returns overrides with what is said of the trace that a scenario consists of."""
     given = {name: value for name, value in options.items() if value is not None}
     if given and (isinstance(what, Scenario) or not is_trace(str(what))):
@@ -234,7 +279,7 @@ def _reading(what: str | Path | Scenario, options: Mapping[str, str | None]) -> 
             f"{name}: {given[name]!r} is given, but the scenario is no link trace; for a trace that a "
             f"scenario names, set path.down.{name}"
         )
-    return [f"path.down.{name}={json.dumps(value)}" for name, value in given.items()]
+    return _overrides_of("path.down", given)
 
 
 def unknown(name: str) -> str:

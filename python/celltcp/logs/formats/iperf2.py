@@ -25,7 +25,7 @@ def recognises(source: Source) -> bool:
     return bool(lines and _LINE.match(lines[0]))
 
 
-def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
+def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
     """Reads the intervals, summed over parallel streams.
 
     Raises:
@@ -37,4 +37,6 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
             start, end = (round(float(match[part]) * 1e9) for part in ("start", "end"))
             streams[match["id"]].append(Interval(start, end, float(match["bps"])))
     # iperf2 gives the sum of parallel streams the number -1.
-    return of_intervals("report of iperf2 (-y C)", summed({"-1": streams["-1"]} if "-1" in streams else streams))
+    return of_intervals(
+        "report of iperf2 (-y C)", summed({"-1": streams["-1"]} if "-1" in streams else streams)
+    )

@@ -53,11 +53,11 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
             continue
         streams[match["id"]].append(Interval(start, end, float(match["rate"]) * unit.bits))
     intervals = summed({"SUM": streams["SUM"]} if streams.get("SUM") else streams)
-    return of_intervals(f"report of iperf{'' if len(streams) < 3 else ', parallel streams'}", intervals)  # noqa: PLR2004
+    return of_intervals(f"report of iperf{'' if len(streams) < 3 else ', parallel streams'}", intervals)
 
 
 def _is_of(role: str, direction: Direction) -> bool:
-    """Returns whether lines of a bidirectional test are of a direction: `TX-C` is what the client sends."""
+    """Returns whether lines of a bidirectional test are of a direction; the client sends `TX-C`."""
     if not role.startswith(("TX", "RX")):
         return True
     return role.startswith("RX") == (direction == "down")

@@ -39,7 +39,9 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
         if history is not None and isinstance(_any(history, "downlinkThroughputBps"), list):
             return _starlink(history, wanted)
         for key in ("downlink", "uplink") if wanted == "down" else ("uplink", "downlink"):
-            pattern = (document.get(key) or {}).get("trace_pattern") if _is_table(document.get(key)) else None
+            pattern = (
+                (document.get(key) or {}).get("trace_pattern") if _is_table(document.get(key)) else None
+            )
             if pattern:
                 return _alphartc(pattern, key)
     return _records(document, options, side)
@@ -94,7 +96,9 @@ def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
         if not of_sum or of_sum.get("omitted"):
             continue
         start, end = float(of_sum["start"]), float(of_sum["end"])
-        intervals.append(Interval(round(start * 1e9), round(end * 1e9), float(of_sum["bits_per_second"])))
+        intervals.append(
+            Interval(round(start * 1e9), round(end * 1e9), float(of_sum["bits_per_second"]))
+        )
         known = [stream.get("rtt") for stream in each.get("streams") or [] if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
     if not intervals and document.get("error"):

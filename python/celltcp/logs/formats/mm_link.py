@@ -1,4 +1,4 @@
-"""Logs of mahimahi's mm-link: opportunities (`#`), arrivals (`+`) and departures (`-`) of packets, in ms."""
+"""Logs of mahimahi's mm-link: opportunities (`#`), arrivals (`+`) and departures (`-`), in ms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def recognises(source: Source) -> bool:
     return "mahimahi mm-link" in source.head[:200] or bool(lines and all(map(_LINE.match, lines)))
 
 
-def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
+def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
     """Reads the opportunities, each of a packet of 1500 bytes (1504 with the header of the tunnel).
 
     Raises:

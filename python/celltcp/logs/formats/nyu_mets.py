@@ -1,10 +1,11 @@
-"""Logs of NYU-METS: a line a second, `3.97,Mbits/sec`, or eight columns with the throughput in Mbit/s first.
+"""Logs of NYU-METS: a line a second, `3.97,Mbits/sec`, or eight columns with Mbit/s first.
 
 Mei et al., "Realtime mobile bandwidth prediction using LSTM neural network", PAM 2019.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
 
-#: Columns of the logs of 2020: throughput (Mbit/s), LTE neighbours, RSSI, RSRQ, change of the eNodeB, timing
-#: advance, speed, band.
+#: Columns of the logs of 2020: throughput (Mbit/s), LTE neighbours, RSSI, RSRQ, change of the eNodeB,
+#: timing advance, speed, band.
 _COLUMNS = 8
 
 
@@ -27,15 +28,17 @@ def recognises(source: Source) -> bool:
     rows = [line.split(",") for line in source.lines(50)]
     if not rows:
         return False
-    if all(len(row) == 2 for row in rows):  # noqa: PLR2004 - rate and unit
+    if all(len(row) == 2 for row in rows):
         return all(_unit(row[1]) and _number(row[0]) is not None for row in rows)
     firsts = [_number(row[0]) for row in rows]
-    are_wide = all(len(row) == _COLUMNS and all(_number(each) is not None for each in row) for row in rows)
+    are_wide = all(
+        len(row) == _COLUMNS and all(_number(each) is not None for each in row) for row in rows
+    )
     known = [each for each in firsts if each is not None]
-    return are_wide and any(after < before for before, after in zip(known, known[1:], strict=False))
+    return are_wide and any(after < before for before, after in pairwise(known))
 
 
-def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
+def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
     """Reads a rate a second.
 
     Raises:
@@ -48,7 +51,7 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
         row = line.split(",")
         value = _number(row[0])
         scale = 1e6
-        if len(row) == 2:  # noqa: PLR2004 - rate and unit
+        if len(row) == 2:
             unit = rate_unit(row[1].strip().replace("Kbits", "kbits"))
             if unit is None:
                 raise refuse(f'line {number}: "{row[1].strip()}" is no unit of a rate')

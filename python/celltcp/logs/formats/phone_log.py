@@ -1,6 +1,7 @@
 """Phone logs of G-NetTrack, as 5Gdataset publishes them: `DL_bitrate` and `UL_bitrate` in kbit/s.
 
-Raca et al., "Beyond throughput, the next generation: a 5G dataset with channel and context metrics", MMSys 2020.
+Raca et al., "Beyond throughput, the next generation: a 5G dataset with channel and context metrics",
+MMSys 2020.
 """
 
 from __future__ import annotations

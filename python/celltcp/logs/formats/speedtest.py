@@ -19,7 +19,9 @@ _RATES = {"down": "Download", "up": "Upload"}
 def recognises(source: Source) -> bool:
     """Returns whether a file has the columns of such a table."""
     lines = source.lines(1)
-    return bool(lines) and {"Sponsor", "Timestamp", "Ping", *_RATES.values()} <= set(split(lines[0], ","))
+    return bool(lines) and {"Sponsor", "Timestamp", "Ping", *_RATES.values()} <= set(
+        split(lines[0], ",")
+    )
 
 
 def read(source: Source, options: ReadOptions, side: Direction) -> Recording:

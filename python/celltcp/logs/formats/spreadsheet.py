@@ -34,13 +34,17 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     try:
         frame = pd.read_parquet(source.path) if is_parquet else pd.read_excel(source.path)
     except ImportError as error:
-        raise refuse(f"a spreadsheet, which needs a further package: pip install openpyxl ({error})") from None
+        raise refuse(
+            f"a spreadsheet, which needs a further package: pip install openpyxl ({error})"
+        ) from None
     except Exception as error:
         # Libraries raise errors of their own for damaged files.
         raise refuse(f"{'Parquet' if is_parquet else 'spreadsheet'} cannot be read: {error}") from None
     names = tuple(map(str, frame.columns))
     if not names or not len(frame):
         raise refuse("the table is empty")
-    dialect = Dialect(",", names, has_names=True, skipped=0, has_decimal_comma=False, has_comments=False)
+    dialect = Dialect(
+        ",", names, has_names=True, skipped=0, has_decimal_comma=False, has_comments=False
+    )
     kind = "Parquet" if is_parquet else "spreadsheet"
     return understand(FrameTable(frame), dialect, options, side, kind)

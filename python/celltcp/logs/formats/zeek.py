@@ -37,15 +37,25 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     text = source.text()
     header = next(line for line in text.splitlines() if line.startswith("#fields"))
     frame = pd.read_csv(
-        io.StringIO(text), sep="\t", comment="#", names=header.split("\t")[1:], na_values=["-", "(empty)"]
+        io.StringIO(text),
+        sep="\t",
+        comment="#",
+        names=header.split("\t")[1:],
+        na_values=["-", "(empty)"],
     )
     name = _BYTES[options.direction or side]
-    used = frame[["ts", "duration", name]].apply(pd.to_numeric, errors="coerce").dropna(subset=["ts", name])
+    used = (
+        frame[["ts", "duration", name]]
+        .apply(pd.to_numeric, errors="coerce")
+        .dropna(subset=["ts", name])
+    )
     used = used[used[name] > 0].sort_values("ts")
     if not len(used):
         raise refuse(f"no connection with {name}")
     starts = np.round(used["ts"].to_numpy() * 1e6).astype(np.int64) * 1_000
-    lengths = np.round(used["duration"].fillna(0).clip(lower=_SHORT_S).to_numpy() * 1e6).astype(np.int64)
+    lengths = np.round(used["duration"].fillna(0).clip(lower=_SHORT_S).to_numpy() * 1e6).astype(
+        np.int64
+    )
     ends = starts + lengths * 1_000
     rates = used[name].to_numpy() * 8 / (lengths / 1e6)
     moments = np.concatenate([starts, ends])

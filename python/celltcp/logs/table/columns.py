@@ -27,23 +27,93 @@ if TYPE_CHECKING:
     from celltcp.logs.table.dialect import Dialect
 
 _TIME = {"time", "timestamp", "timestamps", "t", "ts", "date", "datetime", "epoch", "elapsed", "clock"}
-_TIME |= {"s", "sec", "secs", "seconds", "timeinseconds", "utc", "datetimestamp", "msec", "zeit", "uhrzeit"}
-_INDEX = {"seq", "index", "idx", "id", "no", "nr", "num", "number", "row", "sample", "i", "n", "unnamed"}
+_TIME |= {
+    "s",
+    "sec",
+    "secs",
+    "seconds",
+    "timeinseconds",
+    "utc",
+    "datetimestamp",
+    "msec",
+    "zeit",
+    "uhrzeit",
+}
+_INDEX = {
+    "seq",
+    "index",
+    "idx",
+    "id",
+    "no",
+    "nr",
+    "num",
+    "number",
+    "row",
+    "sample",
+    "i",
+    "n",
+    "unnamed",
+}
 _DURATION = {"duration", "dur", "length", "interval"}
-_RATE = {"rate", "throughput", "bitrate", "bandwidth", "bw", "capacity", "goodput", "tput", "brate", "thr"}
+_RATE = {
+    "rate",
+    "throughput",
+    "bitrate",
+    "bandwidth",
+    "bw",
+    "capacity",
+    "goodput",
+    "tput",
+    "brate",
+    "thr",
+}
 _RATE |= {"thput", "thrput", "durchsatz", "datarate", "speed"}
 _VOLUME = {"bytes", "byte", "octets", "octet", "transfer", "transferred", "volume", "bits"}
 _DOWN = {"down", "downlink", "dl", "download", "rx", "received", "receive", "recv", "in", "downstream"}
 _UP = {"up", "uplink", "ul", "upload", "tx", "sent", "send", "out", "upstream", "transmitted"}
 _DELAY = {"rtt", "srtt", "latency", "delay", "ping", "owd"}
 #: Words of columns whose other words may look like a rate's.
-_OTHER = _DELAY | {"jitter", "loss", "lost", "drop", "drops", "dropped", "error", "errors", "err", "bler"}
-_OTHER |= {"retransmits", "retrans", "retr", "cwnd", "ssthresh", "frame", "fps", "sampling", "mcs", "cqi"}
-_OTHER |= {"snr", "sinr", "rsrp", "rsrq", "rssi", "lat", "lon", "latitude", "longitude", "altitude", "km"}
+_OTHER = _DELAY | {
+    "jitter",
+    "loss",
+    "lost",
+    "drop",
+    "drops",
+    "dropped",
+    "error",
+    "errors",
+    "err",
+    "bler",
+}
+_OTHER |= {
+    "retransmits",
+    "retrans",
+    "retr",
+    "cwnd",
+    "ssthresh",
+    "frame",
+    "fps",
+    "sampling",
+    "mcs",
+    "cqi",
+}
+_OTHER |= {
+    "snr",
+    "sinr",
+    "rsrp",
+    "rsrq",
+    "rssi",
+    "lat",
+    "lon",
+    "latitude",
+    "longitude",
+    "altitude",
+    "km",
+}
 _OTHER |= {"kmh", "mph", "buffer", "queue", "packets", "packet", "pkts", "pps", "success", "hit", "cpu"}
 #: Words of the quality of the radio.
 RADIO = {"sinr": {"sinr", "snr"}, "rsrp": {"rsrp"}}
-#: Rows from which a column that never falls is a counter, unless its values come near to doubling by chance.
+#: Rows from which a column that never falls is a counter: fewer may rise by chance.
 _COUNTER_ROWS = 5
 
 
@@ -70,7 +140,9 @@ class Column:
     def is_rising(self) -> bool:
         """Whether its numbers never fall and are not all the same."""
         known = self.known
-        return bool(known.size and (np.diff(known) >= 0).all() and (known.size == 1 or known[-1] > known[0]))
+        return bool(
+            known.size and (np.diff(known) >= 0).all() and (known.size == 1 or known[-1] > known[0])
+        )
 
     def is_of(self, words: set[str]) -> bool:
         """Returns whether one of these words is in its name."""
@@ -104,7 +176,7 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
         texts = sample.iloc[:, place].astype("string").str.strip()
         there = texts.dropna()
         read = numbers(texts, has_decimal_comma=dialect.has_decimal_comma)
-        is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(len(there), 1))  # noqa: PLR2004
+        is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(len(there), 1))
         dates = there.head(20).map(looks_like_date)
         clocks = there.head(20).map(lambda text: looks_like_time(text) and not looks_like_date(text))
         result.append(
@@ -113,8 +185,8 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
                 name,
                 frozenset(words_of(name)) if dialect.has_names else frozenset(),
                 is_number,
-                bool(len(dates) and dates.mean() > 0.5),  # noqa: PLR2004 - most
-                bool(len(clocks) and clocks.mean() > 0.5),  # noqa: PLR2004 - most
+                bool(len(dates) and dates.mean() > 0.5),
+                bool(len(clocks) and clocks.mean() > 0.5),
                 read.values,
                 str(there.iloc[0]) if len(there) else "",
             )
@@ -126,7 +198,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     """Returns the roles of the columns.
 
     Raises:
-        CelltcpError: if names and values leave a role open; the message names the option that settles it.
+        CelltcpError: if names and values leave a role open; it names the option that settles it.
     """
     time_unit, rate_unit = options.units()
     time, rate = _given(options.column, dialect)
@@ -162,7 +234,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         rate=rate,
         time_unit=time_unit or _unit_of_time(columns, duration if time is None else time, dialect),
         rate_unit=unit,
-        delay=_first(columns, _DELAY, taken | {rate}),
+        delay=_delay(columns, taken | {rate}),
         direction=_direction(chosen),
         has_both={_direction(each) for each in both} >= {"down", "up"},
         radio={
@@ -183,7 +255,7 @@ def is_counter(values: NDArray[np.float64]) -> bool:
     # A reset begins near zero again; what rises by itself is much less than the sum.
     resets = known[1:][steps < 0]
     before = known[:-1][steps < 0]
-    are_resets = bool((resets < 0.5 * before).all())  # noqa: PLR2004 - begins anew
+    are_resets = bool((resets < 0.5 * before).all())
     return (
         falls <= max(0, known.size // 20)
         and are_resets
@@ -254,7 +326,9 @@ def _time(
         and not each.is_of(_INDEX | _OTHER | _RATE | _VOLUME | _DOWN | _UP)
         and rate_unit_in(each.name) is None
     ]
-    strictly = [each for each in rising if (np.diff(each.known) > 0).all() and each.words & {"x", "uptime"}]
+    strictly = [
+        each for each in rising if (np.diff(each.known) > 0).all() and each.words & {"x", "uptime"}
+    ]
     if len(strictly) == 1:
         return strictly[0].place, None, None
     if rising:
@@ -284,11 +358,14 @@ def _clock(columns: list[Column], time: int) -> int | None:
 
 
 def _candidates(columns: list[Column], taken: set[int]) -> list[Column]:
-    """Returns the columns that may have the rates: by a unit of rates, else by words, else by amounts."""
+    """Returns the columns that may have the rates: by units of rates, else words, else amounts."""
     others = [
         each
         for each in columns
-        if each.place not in taken and each.is_number and not each.is_of(_OTHER) and not _is_position(each)
+        if each.place not in taken
+        and each.is_number
+        and not each.is_of(_OTHER)
+        and not _is_position(each)
     ]
     units = {each.place: rate_unit_in(each.name) for each in others}
     for group in (
@@ -299,11 +376,13 @@ def _candidates(columns: list[Column], taken: set[int]) -> list[Column]:
     ):
         if group:
             return group
-    return others if len(others) == 1 and len(columns) == 2 else []  # noqa: PLR2004 - time and rate
+    return others if len(others) == 1 and len(columns) == 2 else []
 
 
 def _is_position(column: Column) -> bool:
-    return column.is_of({"speed"}) and not column.is_of(_DOWN | _UP) and rate_unit_in(column.name) is None
+    return (
+        column.is_of({"speed"}) and not column.is_of(_DOWN | _UP) and rate_unit_in(column.name) is None
+    )
 
 
 def _rate(
@@ -314,8 +393,8 @@ def _rate(
         if len(others) == 1:
             return others[0].place
         raise refuse(
-            f"{len(columns)} columns without names: --column TIME,RATE says which two, as numbers from 1 "
-            "(column in a scenario file)"
+            f"{len(columns)} columns without names: --column TIME,RATE says which two, as numbers from "
+            "1 (column in a scenario file)"
         )
     result = _candidates(columns, taken)
     wanted = options.direction or side
@@ -344,8 +423,21 @@ def _direction(column: Column) -> Direction | None:
     return None if down == up else "down" if down else "up"
 
 
+def _delay(columns: list[Column], taken: set[int]) -> int | None:
+    """Returns the column of RTTs, one with a unit of time in its name first."""
+    others = _OTHER - _DELAY - {"sent", "km"}
+    found = [
+        each for each in columns if each.place not in taken and each.is_number and each.is_of(_DELAY)
+    ]
+    found = [each for each in found if not each.is_of(others | {"var", "std", "stddev", "mdev"})]
+    found.sort(key=lambda each: time_unit_in(each.name) is None)
+    return found[0].place if found else None
+
+
 def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | None:
-    found = (each for each in columns if each.place not in taken and each.is_number and each.is_of(words))
+    found = (
+        each for each in columns if each.place not in taken and each.is_number and each.is_of(words)
+    )
     return next((each.place for each in found), None)
 
 
@@ -360,12 +452,12 @@ def _unit_of_time(columns: list[Column], place: int | None, dialect: Dialect) ->
 
 def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     if not dialect.has_names:
-        return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario file)"
+        return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
     others = [each.name for each in columns if each.place != rate]
     if others:
         return (
-            f"none of the columns {listed(others)} has times: --step says how long a row lasts, such as "
-            "1s, or --column TIME,RATE which columns are meant (step and column in a scenario file)"
+            f"none of the columns {listed(others)} has times: --step says how long a row lasts, such "
+            "as 1s, or --column TIME,RATE which columns are meant (step and column in a scenario file)"
         )
     return (
         "the table has rates and no times: --step says how long a row lasts, such as 1s (step in a "

@@ -77,7 +77,9 @@ def dialect_of(head: str) -> Dialect:
         names, at = list(first), at + 1
         if at < len(rows) and _are_units(rows[at][1], rows[at + 1 : at + 3]):
             units = rows[at][1]
-            names = [f"{name} [{unit.strip('[]() ')}]" for name, unit in zip(names, units, strict=False)]
+            names = [
+                f"{name} [{unit.strip('[]() ')}]" for name, unit in zip(names, units, strict=False)
+            ]
             at += 1
     else:
         names = _in_comment(head, number, separator, width)
@@ -98,7 +100,7 @@ def _separator(lines: list[str]) -> str:
     for separator in SEPARATORS:
         rows = [split(line, separator) for line in lines]
         width, count = Counter(len(row) for row in rows).most_common(1)[0]
-        if width < 2:  # noqa: PLR2004 - a separator separates
+        if width < 2:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
         values = sum(_is_value(field) or field.isalnum() for field in fields) / len(fields)
@@ -112,7 +114,9 @@ def _separator(lines: list[str]) -> str:
 
 
 def _is_value(field: str) -> bool:
-    return looks_like_number(field) or looks_like_time(field) or (bool(field) and field.lower() in MISSING)
+    return (
+        looks_like_number(field) or looks_like_time(field) or (bool(field) and field.lower() in MISSING)
+    )
 
 
 def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> bool:

@@ -147,7 +147,9 @@ def understand(
         is_absolute=times.is_absolute,
         runs=_runs(frame, columns, roles, times, kept),
         rtt_ms=_rtt(frame, columns, roles, dialect, kept),
-        radio={kind: _numbers(frame, place, dialect).values[kept] for kind, place in roles.radio.items()},
+        radio={
+            kind: _numbers(frame, place, dialect).values[kept] for kind, place in roles.radio.items()
+        },
         direction=roles.direction,
         has_both=roles.has_both,
         is_rate_guess=unit is None,
@@ -226,8 +228,12 @@ def _times(
     name = _name(dialect, roles.time)
     if roles.clock is not None:
         name += f" and {_name(dialect, roles.clock)}"
-    return times, None, f"time {name} {'' if times.title.startswith('dates') else 'in '}{times.title}".replace(
-        f"{name} dates", f"{name} as dates"
+    return (
+        times,
+        None,
+        f"time {name} {'' if times.title.startswith('dates') else 'in '}{times.title}".replace(
+            f"{name} dates", f"{name} as dates"
+        ),
     )
 
 

@@ -20,7 +20,7 @@ DAY_NS = 86_400 * 10**9
 #: Texts such as 2024-05-01, 01/05/2024, 1.5.24, 1-May-2024, May 1, 2024, and 20240501T100000.
 _DATE = re.compile(
     r"(?:\d{4}[-/._]\d{1,2}[-/._]\d{1,2}|\d{1,2}[-/._]\d{1,2}[-/._]\d{2,4}"
-    r"|\d{1,2}[- ./][A-Za-z]{3,9}\.?[- ./,]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8}T\d{6}|\d{8} \d{6}"
+    r"|\d{1,2}[- ./][A-Za-z]{3,9}\.?[- ./,]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8}[T ]\d{6}"
     r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3}).*\d{4}).*",
     re.DOTALL,
 )
@@ -32,7 +32,7 @@ _ZONE = re.compile(r"\s*\(?\b(UTC|GMT|Z|[A-Z]{3,5})\)?$")
 _ZONES = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "MSK": 3, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "JST": 9,
-    "KST": 9, "HKT": 8, "SGT": 8, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "AKST": -9, "AKDT": -8,
+    "KST": 9, "HKT": 8, "SGT": 8, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "AKST": -9,
 }  # fmt: skip
 #: Sizes of times since 1970 in the years 2001 to 2065, by unit.
 _EPOCHS = [(10**9, TimeUnit(10**9, "s")), (10**12, TimeUnit(10**6, "ms"))]
@@ -104,9 +104,9 @@ def read_times(
         sample = texts.dropna().head(50)
         if not len(sample):
             raise refuse("no line with a time and a rate")
-        if sample.map(looks_like_date).mean() > 0.5:  # noqa: PLR2004 - most
+        if sample.map(looks_like_date).mean() > 0.5:
             return _dates(texts, dates)
-        if sample.map(lambda text: bool(_TIME_OF_DAY.fullmatch(text))).mean() > 0.5:  # noqa: PLR2004
+        if sample.map(lambda text: bool(_TIME_OF_DAY.fullmatch(text))).mean() > 0.5:
             return _times_of_day(texts)
     read = numbers(column, has_decimal_comma=has_decimal_comma)
     known = np.isfinite(read.values)
@@ -138,7 +138,7 @@ def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
 
 
 def _are_fractions(values: NDArray[np.float64]) -> bool:
-    """Returns whether values are days with a time of day: not whole, and in steps of less than an hour."""
+    """Returns whether values are days with a time of day, in steps of less than an hour."""
     steps = np.diff(np.sort(values))
     usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
     return bool((values % 1 > 0).any()) and usual < 1 / 24
@@ -186,13 +186,15 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
         left = _same_or_continuous(read, left)
         if len(left) > 1:
             raise refuse(
-                f"the dates such as {first!r} leave open which is the day and which the month: --dates dmy "
-                "or --dates mdy says it (dates in a scenario file)"
+                f"the dates such as {first!r} leave open which is the day and which the month: --dates "
+                "dmy or --dates mdy says it (dates in a scenario file)"
             )
     chosen = read[left[0]]
+    is_same = len(counts) > 1 and sum(count == most for count in counts.values()) > 1
     known = chosen.notna().to_numpy(dtype=bool)
     ns = np.where(known, _ns(chosen.fillna(pd_epoch())), 0) - shift_h * 3600 * 10**9
-    title = "dates, day first" if left[0] == "dmy" else "dates, month first" if left[0] == "mdy" else "dates"
+    titles = {"dmy": "dates, day first", "mdy": "dates, month first"}
+    title = "dates" if is_same and order is None else titles.get(left[0], "dates")
     return Times(np.asarray(ns, dtype=np.int64), known, f"{title}{zone}", True, False)
 
 
@@ -217,7 +219,7 @@ def _without_zone(texts: pd.Series) -> tuple[pd.Series, NDArray[np.int64] | int,
     unknown = [name for name in names if name not in _ZONES]
     if unknown:
         raise refuse(f"the zone {unknown[0]!r} of its times is not known beside {names[0]!r}")
-    hours = found.map(_ZONES).fillna(0).to_numpy(dtype=np.int64)
+    hours = np.asarray(found.map(_ZONES).fillna(0), dtype=np.int64)
     return bare, hours, f" in {' and '.join(names)}"
 
 
@@ -261,7 +263,9 @@ def _same_or_continuous(read: dict[str, pd.Series], orders: list[str]) -> list[s
         return orders[:1]
     day = pd.Timedelta(days=1)
     continuous = [
-        each for each in orders if (steps[each].abs() < day).all() and (steps[each] >= pd.Timedelta(0)).all()
+        each
+        for each in orders
+        if (steps[each].abs() < day).all() and (steps[each] >= pd.Timedelta(0)).all()
     ]
     return continuous if len(continuous) == 1 else orders
 

@@ -13,7 +13,24 @@ if TYPE_CHECKING:
 
 #: Texts of a value that was not measured.
 MISSING = frozenset(
-    ("", "-", "--", "---", "n/a", "na", "nan", "null", "none", "nil", "?", "*", "inf", "-inf", "<na>", "#n/a")
+    (
+        "",
+        "-",
+        "--",
+        "---",
+        "n/a",
+        "na",
+        "nan",
+        "null",
+        "none",
+        "nil",
+        "?",
+        "*",
+        "inf",
+        "-inf",
+        "<na>",
+        "#n/a",
+    )
 )
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?")
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -27,7 +44,7 @@ class Numbers(NamedTuple):
     values: NDArray[np.float64]
     #: Unit that all values have beside them; empty for none.
     unit: str
-    #: A text that is no number and not known as a missing value, if there is one, and the number of such texts.
+    #: A text that is no number and not known as a missing value, if there is one, and their number.
     strange: str | None
     strange_count: int
 
