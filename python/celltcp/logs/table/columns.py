@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.logs.errors import listed, refuse
-from celltcp.logs.table.times import epoch_unit, has_time_of_day, looks_like_date, looks_like_time
+from celltcp.logs.table.times import (
+    are_compact_dates,
+    epoch_unit,
+    has_time_of_day,
+    looks_like_date,
+    looks_like_time,
+)
 from celltcp.logs.table.values import numbers
 from celltcp.logs.units import (
     RATE_UNITS,
@@ -185,7 +191,7 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
                 name,
                 frozenset(words_of(name)) if dialect.has_names else frozenset(),
                 is_number,
-                bool(len(dates) and dates.mean() > 0.5),
+                bool(len(dates) and dates.mean() > 0.5) or are_compact_dates(read.values),
                 bool(len(clocks) and clocks.mean() > 0.5),
                 read.values,
                 str(there.iloc[0]) if len(there) else "",
@@ -295,7 +301,11 @@ def _time(
     if not dialect.has_names:
         return _time_without_names(others), None, None
     dated = [each for each in others if each.is_date]
-    epochs = [each for each in others if each.is_number and epoch_unit(each.known) and each.is_rising]
+    epochs = [
+        each
+        for each in others
+        if each.is_number and each.is_rising and epoch_unit(each.known) and not _is_amount(each)
+    ]
     named = [
         each
         for each in others
@@ -323,8 +333,8 @@ def _time(
         if each.is_number
         and each.is_rising
         and len(each.known) > 1
-        and not each.is_of(_INDEX | _OTHER | _RATE | _VOLUME | _DOWN | _UP)
-        and rate_unit_in(each.name) is None
+        and not each.is_of(_INDEX)
+        and not _is_amount(each)
     ]
     strictly = [
         each for each in rising if (np.diff(each.known) > 0).all() and each.words & {"x", "uptime"}
@@ -334,6 +344,12 @@ def _time(
     if rising:
         raise refuse(_open(columns, "which column has the times"))
     return None, None, None
+
+
+def _is_amount(column: Column) -> bool:
+    """Returns whether the name of a column is of something else than times."""
+    words = _OTHER | _RATE | _VOLUME | _DOWN | _UP
+    return column.is_of(words) or rate_unit_in(column.name) is not None
 
 
 def _time_without_names(others: list[Column]) -> int | None:

@@ -58,7 +58,7 @@ def dialect_of(head: str) -> Dialect:
         CelltcpError: if there is no row.
     """
     numbered = [(number, line) for number, line in enumerate(head.splitlines()) if line.strip()]
-    stated = re.fullmatch(r"\W*sep=(.)\W*", numbered[0][1].strip()) if numbered else None
+    stated = re.fullmatch(r'"?sep=(.)"?\s*', numbered[0][1].lstrip("\ufeff")) if numbered else None
     if stated:
         numbered = numbered[1:]
     lines = [(number, line) for number, line in numbered if not line.lstrip().startswith("#")]

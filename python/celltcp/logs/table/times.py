@@ -21,8 +21,8 @@ DAY_NS = 86_400 * 10**9
 _DATE = re.compile(
     r"(?:\d{4}[-/._]\d{1,2}[-/._]\d{1,2}|\d{1,2}[-/._]\d{1,2}[-/._]\d{2,4}"
     r"|\d{1,2}[- ./][A-Za-z]{3,9}\.?[- ./,]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8}[T ]\d{6}"
-    r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3}).*\d{4}).*",
-    re.DOTALL,
+    r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3})[ \d:]*\d{4})"
+    r"(?:[ T_][^;|,\t]{0,30})?(?:,\d{1,6})?",
 )
 _TIME_OF_DAY = re.compile(
     r"(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
@@ -39,6 +39,8 @@ _EPOCHS = [(10**9, TimeUnit(10**9, "s")), (10**12, TimeUnit(10**6, "ms"))]
 _EPOCHS += [(10**15, TimeUnit(1_000, "us")), (10**18, TimeUnit(1, "ns"))]
 #: Days since 1900 in the years 1982 to 2064, as spreadsheets count.
 _SERIAL = (30_000.0, 60_000.0)
+#: Years 1980 to 2099 as digits of date and time in one number.
+_COMPACT = (19_800_101_000_000, 20_991_231_235_959)
 
 
 class Times(NamedTuple):
@@ -63,6 +65,13 @@ def looks_like_time(text: str) -> bool:
 def looks_like_date(text: str) -> bool:
     """Returns whether a text begins with a date."""
     return bool(_DATE.fullmatch(text))
+
+
+def are_compact_dates(values: NDArray[np.float64]) -> bool:
+    """Returns whether numbers are dates such as 20240501100000."""
+    known = values[np.isfinite(values)]
+    low, high = _COMPACT
+    return bool(len(known)) and bool(((known >= low) & (known <= high) & (known % 1 == 0)).all())
 
 
 def has_time_of_day(text: str) -> bool:
@@ -148,11 +157,9 @@ def _compact_dates(values: NDArray[np.float64], known: NDArray[np.bool_]) -> Tim
     """Returns times that are written as one number, such as 20240501100000."""
     import pandas as pd
 
-    low, high = 19_800_101_000_000, 20_991_231_235_959
-    there = values[known]
-    if not ((there >= low) & (there <= high) & (there % 1 == 0)).all():
+    if not are_compact_dates(values):
         return None
-    texts = pd.Series(np.where(known, values, low)).astype("int64").astype("string")
+    texts = pd.Series(np.where(known, values, _COMPACT[0])).astype("int64").astype("string")
     read = pd.to_datetime(texts, format="%Y%m%d%H%M%S", errors="coerce")
     if read.isna().any():
         return None
