@@ -120,7 +120,7 @@ _OTHER |= {"kmh", "mph", "buffer", "queue", "packets", "packet", "pkts", "pps", 
 #: Words of the quality of the radio.
 RADIO = {"sinr": {"sinr", "snr"}, "rsrp": {"rsrp"}}
 #: Rows from which a column that never falls is a counter: fewer may rise by chance.
-_COUNTER_ROWS = 5
+_COUNTER_ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -251,24 +251,18 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     )
 
 
-def is_counter(values: NDArray[np.float64]) -> bool:
-    """Returns whether amounts add up: they never fall, but for resets."""
+def is_counter(values: NDArray[np.float64]) -> bool | None:
+    """Returns whether amounts add up, as they never fall but for resets; `None` if so few may by chance."""
     known = values[np.isfinite(values)]
-    if known.size < _COUNTER_ROWS:
-        return False
     steps = np.diff(known)
-    falls = int((steps < 0).sum())
-    # A reset begins near zero again; what rises by itself is much less than the sum.
-    resets = known[1:][steps < 0]
-    before = known[:-1][steps < 0]
-    are_resets = bool((resets < 0.5 * before).all())
-    return (
-        falls <= max(0, known.size // 20)
-        and are_resets
-        and known.max() > 0
-        and bool((steps > 0).any())
-        and (falls == 0 or steps[steps > 0].max() < known.max())
-    )
+    before, after = known[:-1][steps < 0], known[1:][steps < 0]
+    # A reset begins near zero again.
+    are_resets = bool((after < 0.5 * before).all()) and len(after) <= max(1, known.size // 20)
+    if not (steps > 0).any() or not are_resets:
+        return False
+    if len(after):
+        return known.size > _COUNTER_ROWS
+    return True if known.size >= _COUNTER_ROWS else None
 
 
 def _given(text: str | None, dialect: Dialect) -> tuple[int | None, int | None]:

@@ -122,9 +122,14 @@ def understand(
         notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
     times, lengths, time_text = _times(frame, roles, dialect, options)
     chosen = unit or RateUnit(1e6, "Mbit/s")
-    counter = chosen.is_volume and (
-        options.counter if options.counter is not None else is_counter(rates.values)
-    )
+    counter = chosen.is_volume and options.counter
+    if chosen.is_volume and counter is None:
+        counter = is_counter(rates.values)
+        if counter is None:
+            raise refuse(
+                f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
+                "--no-counter says it (counter in a scenario file)"
+            )
     known = times.is_known
     kept = np.flatnonzero(known)
     if len(kept) < len(known):
