@@ -252,7 +252,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
 
 
 def is_counter(values: NDArray[np.float64]) -> bool | None:
-    """Returns whether amounts add up, as they never fall but for resets; `None` if so few may by chance."""
+    """Returns whether amounts add up, as they fall at resets only; `None` if it may be by chance."""
     known = values[np.isfinite(values)]
     steps = np.diff(known)
     before, after = known[:-1][steps < 0], known[1:][steps < 0]
