@@ -38,7 +38,8 @@ def test_units_of_a_table_are_read_and_told_before_anything_runs(celltcp, tmp_pa
     told = 'time "time_ms" in ms, rate "throughput_kbps" in kbit/s'
     assert told in celltcp("traces", "info", "x.csv").stdout
     done = celltcp("compare", "x.csv", "--cca", "bbr", "--runs", "1", "--duration", "3s", "--json", "-")
-    assert f"downlink {tmp_path / 'x.csv'}: CSV with commas, {told}: 5.0 s, mean 8.0" in done.stderr
+    assert f"downlink {tmp_path / 'x.csv'}: table with commas: {told}; " in done.stderr
+    assert "50 rows, 0.1 s apart: 5.0 s, mean 8.0" in done.stderr
     document = json.loads(done.stdout)
     (trace,) = document["traces"]
     assert trace["mean_mbps"] == pytest.approx(8.024, abs=1e-3)
