@@ -1,60 +1,39 @@
-"""Kinds of logs: the structure of a file decides which reader it gets."""
+"""Kinds of logs: the structure of a file decides which reader it gets.
+
+A kind is a module of `celltcp.logs.formats` by its name among the formats of traces, which are tried in
+their order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
+from celltcp._core import trace_formats
 from celltcp.logs.errors import refuse
-from celltcp.logs.formats import (
-    iperf2,
-    iperf3,
-    json_log,
-    mm_link,
-    nyu_mets,
-    phone_log,
-    speedtest,
-    spreadsheet,
-    srsran,
-    zeek,
-)
-from celltcp.logs.table.reader import read_table
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.recording import Recording
     from celltcp.logs.source import Source
 
-
-class Kind(NamedTuple):
-    """A kind of log."""
-
-    name: str
-    recognises: Callable[[Source], bool]
-    read: Callable[[Source, ReadOptions, Direction], Recording]
+#: Modules whose name is not that of the format.
+_MODULES = {"5gdataset": "phone_log", "phone-log": "phone_log"}
 
 
-#: Kinds in the order in which they are tried; a table is what nothing else is.
-KINDS = (
-    Kind("spreadsheet", spreadsheet.recognises, spreadsheet.read),
-    Kind("json", json_log.recognises, json_log.read),
-    Kind("iperf3", iperf3.recognises, iperf3.read),
-    Kind("iperf2", iperf2.recognises, iperf2.read),
-    Kind("mm-link", mm_link.recognises, mm_link.read),
-    Kind("zeek", zeek.recognises, zeek.read),
-    Kind("nyu-mets", nyu_mets.recognises, nyu_mets.read),
-    Kind("phone-log", phone_log.recognises, phone_log.read),
-    Kind("speedtest", speedtest.recognises, speedtest.read),
-    Kind("srsran", srsran.recognises, srsran.read),
-    Kind("csv", lambda _: True, read_table),
-)
-#: Names that earlier versions and other tools give to kinds.
-_ALIASES = {"5gdataset": "phone-log", "table": "csv"}
+class Kind(Protocol):
+    """Module of a kind of log."""
+
+    def recognises(self, source: Source) -> bool:
+        """Returns whether a file is of the kind."""
+
+    def read(self, source: Source, options: ReadOptions, side: Direction) -> Recording:
+        """Reads a file of the kind."""
 
 
-def kind_names() -> list[str]:
-    """Returns the names of all kinds."""
-    return [kind.name for kind in KINDS]
+def _kind(name: str) -> Kind:
+    module = _MODULES.get(name, name.replace("-", "_"))
+    return cast("Kind", import_module(f"celltcp.logs.formats.{module}"))
 
 
 def read_recording(
@@ -67,14 +46,16 @@ def read_recording(
     """
     if not source.head.strip():
         raise refuse("the file is empty")
-    if "\0" in source.head and not spreadsheet.recognises(source):
+    # The engine reads files of mahimahi itself.
+    names = [name for name in trace_formats() if name != "mahimahi"]
+    if wanted in _MODULES or wanted in names:
+        return _kind(wanted).read(source, options, side)
+    if wanted is not None:
+        raise refuse(f"format: unknown {wanted!r}; allowed: {', '.join(trace_formats())}")
+    if "\0" in source.head and not _kind("spreadsheet").recognises(source):
         raise refuse("is no text, and no spreadsheet or Parquet file")
-    if wanted is None and (options.column or options.unit) and not spreadsheet.recognises(source):
-        if json_log.recognises(source):
-            return json_log.read(source, options, side)
-        return read_table(source, options, side)
-    name = _ALIASES.get(wanted or "", wanted)
-    for kind in KINDS:
-        if kind.name == name if name else kind.recognises(source):
-            return kind.read(source, options, side)
-    raise refuse(f"format: unknown {wanted!r}; allowed: {', '.join(kind_names())}")
+    if options.column or options.unit:
+        # Columns and units are a table's, whatever it looks like.
+        names = ["spreadsheet", "json", "csv"]
+    kind = next(kind for kind in map(_kind, names) if kind.recognises(source))
+    return kind.read(source, options, side)

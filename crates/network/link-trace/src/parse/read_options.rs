@@ -6,7 +6,8 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::Direction;
 
-/// Kind of a file of a trace or a log. Logs are read outside of the engine, which gets a canonical trace.
+/// Format of a file of a trace or a log, in the order in which they are tried. Logs are read outside of the engine,
+/// which gets a canonical trace.
 #[derive(
     Clone,
     Copy,
@@ -27,13 +28,8 @@ use super::Direction;
 pub enum TraceFormat {
     /// One line per 1500-byte delivery opportunity, in milliseconds.
     Mahimahi,
-    /// A table with a column of times and one of rates.
-    Csv,
-    /// The logs of G-NetTrack, as 5Gdataset publishes them.
-    #[strum(to_string = "5gdataset", serialize = "phone-log")]
-    PhoneLog,
-    /// The 1 Hz logs of NYU-METS.
-    NyuMets,
+    /// Parquet or xlsx.
+    Spreadsheet,
     /// JSON: `iperf3 -J`, Starlink's history, AlphaRTC, records such as those of Sabre.
     Json,
     /// Reports of iperf3 and iperf2 as text.
@@ -42,14 +38,19 @@ pub enum TraceFormat {
     Iperf2,
     /// Logs of mahimahi's mm-link.
     MmLink,
+    /// Zeek's conn.log.
+    Zeek,
+    /// The 1 Hz logs of NYU-METS.
+    NyuMets,
+    /// The logs of G-NetTrack, as 5Gdataset publishes them.
+    #[strum(to_string = "5gdataset", serialize = "phone-log")]
+    PhoneLog,
     /// Results of speedtest-cli as CSV.
     Speedtest,
     /// Metrics of srsRAN's UE.
     Srsran,
-    /// Zeek's conn.log.
-    Zeek,
-    /// Parquet or xlsx.
-    Spreadsheet,
+    /// A table with a column of times and one of rates.
+    Csv,
 }
 
 impl TraceFormat {
