@@ -153,9 +153,9 @@ def _merged(
     ns: NDArray[np.int64], values: NDArray[np.float64], *, is_counter: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
     """Returns rows with one value for each time: the mean, or the last one of a counter."""
-    times, first, counts = np.unique(ns, return_index=True, return_counts=True)
-    if len(times) == len(ns):
+    if (np.diff(ns) > 0).all():
         return ns, values, 0
+    times, first, counts = np.unique(ns, return_index=True, return_counts=True)
     if is_counter:
         last = first + counts - 1
         return times, values[last], len(ns) - len(times)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,15 +117,18 @@ def _demand(recording: Recording, intervals: Intervals) -> str | None:
 
 def _canonical(intervals: Intervals) -> str:
     """Returns intervals as lines of length in ns and rate in bit/s; empty lines separate pieces."""
-    lines = [
-        f"{length} {rate}"
-        for length, rate in zip(
-            intervals.lengths.tolist(), np.round(intervals.bps).astype(np.int64).tolist(), strict=True
-        )
-    ]
-    for begin in reversed(intervals.pieces[1:].tolist()):
-        lines.insert(begin, "")
-    return "celltcp trace\n" + "\n".join(lines) + "\n"
+    import pyarrow as pa
+    from pyarrow import csv
+
+    table = pa.table([intervals.lengths, np.round(intervals.bps).astype(np.int64)], names=["ns", "bps"])
+    options = csv.WriteOptions(include_header=False, delimiter=" ")
+    bounds = [*intervals.pieces.tolist(), len(table)]
+    pieces = []
+    for begin, end in pairwise(bounds):
+        sink = pa.BufferOutputStream()
+        csv.write_csv(table.slice(begin, end - begin), sink, options)
+        pieces.append(sink.getvalue().to_pybytes().decode())
+    return "celltcp trace\n" + "\n".join(pieces)
 
 
 def _base_rtt(recording: Recording) -> float | None:
