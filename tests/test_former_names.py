@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -14,7 +15,9 @@ from celltcp.cli.former_names import COMMANDS, OPTIONS
 from celltcp.deprecation import warn_deprecated
 from celltcp.scenarios.ccas import chosen, through
 from celltcp.scenarios.scenarios import load_scenario, scenario_names
-from conftest import Celltcp
+
+if TYPE_CHECKING:
+    from conftest import Celltcp
 
 
 def _command(path: str) -> click.Command:

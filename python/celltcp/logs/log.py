@@ -120,7 +120,8 @@ def _canonical(intervals: Intervals) -> str:
     import pyarrow as pa
     from pyarrow import csv
 
-    table = pa.table([intervals.lengths, np.round(intervals.bps).astype(np.int64)], names=["ns", "bps"])
+    columns = [pa.array(intervals.lengths), pa.array(np.round(intervals.bps).astype(np.int64))]
+    table = pa.table(columns, names=["ns", "bps"])
     options = csv.WriteOptions(include_header=False, delimiter=" ")
     bounds = [*intervals.pieces.tolist(), len(table)]
     pieces = []

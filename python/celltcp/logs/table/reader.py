@@ -113,11 +113,11 @@ class _Text:
         except (pa.ArrowInvalid, UnicodeError):
             return None
         # Dates stay texts: one reader understands them all.
-        texts = [
-            (name, column.cast(pa.string()) if pa.types.is_temporal(column.type) else column)
-            for name, column in zip(table.column_names, table.columns, strict=True)
+        texts: list[pa.ChunkedArray[Any]] = [
+            column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
+            for column in table.columns
         ]
-        frame = pa.table(dict(texts)).to_pandas()
+        frame = pa.table(texts, names=table.column_names).to_pandas()
         return frame.set_axis([int(name) for name in frame.columns], axis=1)
 
 
