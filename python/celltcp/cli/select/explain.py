@@ -52,7 +52,7 @@ def explain(
     cca: str | None,
     json_file: str | None,
 ) -> None:
-    """Explain the decisions that selectors made in stored results.
+    """Explain the decisions of selectors in stored results.
 
     DIR is the folder that --out of compare or run wrote, with auto in --cca. Each explanation is a
     table of decisions, a comparison of estimates with the truth, and a picture, which goes to DIR.
