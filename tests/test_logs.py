@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,82 @@ def test_formats_of_tools_are_read(tmp_path: Path) -> None:
         "# mahimahi mm-link (downlink) [x] > log\n# base timestamp: 5\n5 # 1504\n6 + 1504\n9 # 1504\n"
     )
     assert _read(tmp_path, mm_link, "mm.log").canonical == "0\n4\n"
+
+
+def test_more_of_what_tools_write(tmp_path: Path) -> None:
+    events: list[dict[str, Any]] = [{"event": "start", "data": {"test_start": {"reverse": 0}}}]
+    for n, rate in enumerate(RATES):
+        of_sum = {"start": n, "end": n + 1, "bits_per_second": rate * 1e6}
+        events.append({"event": "interval", "data": {"streams": [], "sum": of_sum}})
+    _check(_read(tmp_path, "\n".join(map(json.dumps, events)), "stream.json"), 10, MEAN)
+    flent = {
+        "x_values": list(range(10)),
+        "results": {"TCP download": RATES, "TCP upload": [1.0] * 10, "Ping (ms) ICMP": [30.0] * 10},
+    }
+    log = _read(tmp_path, gzip.compress(json.dumps(flent).encode()), "x.flent.gz")
+    _check(log, 10, MEAN)
+    assert (log.base_rtt_ms, log.has_both) == (30.0, True)
+    ookla = (
+        {
+            "timestamp": f"2024-05-01T10:{n:02d}:00Z",
+            "ping": {"latency": 20.5},
+            "download": {"bandwidth": rate * 125_000},
+            "upload": {"bandwidth": 1},
+        }
+        for n, rate in enumerate(RATES)
+    )
+    _check(_read(tmp_path, "\n".join(map(json.dumps, ookla)), "ookla.json"), 600, MEAN)
+    _check(_read(tmp_path, json.dumps({"time": list(range(10)), "rate_mbps": RATES})), 10, MEAN)
+    _check(_read(tmp_path, json.dumps([[n, rate] for n, rate in enumerate(RATES)])), 10, MEAN)
+    graph = _table(
+        '"Interval start","All Bytes"', *(f"{n},{r * 125_000:.0f}" for n, r in enumerate(RATES))
+    )
+    _check(_read(tmp_path, graph), 10, MEAN)
+    drive = "Tool: X\nVersion: 5\n\nTIME_STAMP,Lat,SS-RSRP [dBm],DL Throughput [Mbps],UL Throughput [Mbps]\n"
+    rows = (f"05/01/2024 10:00:{n:02d}.000,1.5,-95,{rate},1.5" for n, rate in enumerate(RATES))
+    _check(_read(tmp_path, drive + "\n".join(rows)), 10, MEAN)
+    midnight = (
+        (f"23:59:{55 + n}" if n < 5 else f"00:00:{n - 5:02d}", rate) for n, rate in enumerate(RATES)
+    )
+    _check(
+        _read(tmp_path, _table("Time;rate (bit/s)", *(f"{t};{r * 1e6:.0f}" for t, r in midnight))),
+        10,
+        MEAN,
+    )
+    days = (f"{45413.5 + n / 86_400:.9f};{rate}".replace(".", ",") for n, rate in enumerate(RATES))
+    _check(_read(tmp_path, _table("Date;Downlink [Mbit/s]", *days)), 10, MEAN)
+    _check(
+        _read(
+            tmp_path, _table("time,rate", "s,kbit/s", *(f"{n},{r * 1e3}" for n, r in enumerate(RATES)))
+        ),
+        10,
+        MEAN,
+    )
+    _check(
+        _read(tmp_path, _table("time_s,rate", *(f"{n},{r} Mbps" for n, r in enumerate(RATES)))),
+        10,
+        MEAN,
+    )
+
+
+def test_a_log_in_a_scenario_goes_where_the_scenario_goes(tmp_path: Path) -> None:
+    rows = (f"{n},{rate},{rate / 10},{40 + n}" for n, rate in enumerate(RATES))
+    log = tmp_path / "log.csv"
+    log.write_text(_table("time_s,dl_mbps,ul_mbps,rtt_ms", *rows))
+    alone = ct.load_scenario(log)
+    assert {side: round(mean, 2) for _, side, _, _, mean in alone.traces} == {
+        "down": MEAN,
+        "up": MEAN / 10,
+    }
+    assert 'rtt = "40' in alone.to_toml()
+    assert ct.load_scenario(log, changes={"path.rtt": "90ms"}).to_toml().count("90ms")
+    named = tmp_path / "named.toml"
+    named.write_text('[path]\ndown = { trace = "log.csv", holes = "hold" }\n')
+    there = pickle.dumps(ct.load_scenario(named))
+    log.unlink()
+    again = pickle.loads(there)
+    assert again.traces[0][4] == pytest.approx(MEAN)
+    assert again.with_changes(["duration=1s"]).traces == again.traces
 
 
 def test_a_connection_log_is_a_demand(tmp_path: Path) -> None:

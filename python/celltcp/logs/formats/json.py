@@ -1,7 +1,8 @@
-"""Logs in JSON: `iperf3 -J`, Starlink's history, AlphaRTC's traces, records such as those of Sabre."""
+"""Logs in JSON: iperf3, flent, Starlink, AlphaRTC, and records such as those of Sabre."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Fields of a period of Sabre's and dash.js' network files.
 _SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
+#: Fields of a result of Ookla's speedtest (`-f json`), whose bandwidths are in bytes per second.
+_OOKLA = {"timestamp", "ping.latency", "download.bandwidth", "upload.bandwidth"}
 
 
 def recognises(source: Source) -> bool:
@@ -35,6 +38,8 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     if isinstance(document, dict):
         if isinstance(document.get("intervals"), list):
             return _iperf3(document, wanted)
+        if isinstance(document.get("x_values"), list) and isinstance(document.get("results"), dict):
+            return _flent(document, wanted)
         history = _inside(document, "downlinkThroughputBps", "downlink_throughput_bps")
         if history is not None and isinstance(_any(history, "downlinkThroughputBps"), list):
             return _starlink(history, wanted)
@@ -44,7 +49,17 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
             )
             if pattern:
                 return _alphartc(pattern, key)
+    if isinstance(document, list) and document and _is_event(document[0]):
+        # iperf3 --json-stream writes an event a line.
+        events = [each for each in document if _is_event(each)]
+        rows = [each["data"] for each in events if each["event"] == "interval"]
+        start = next((each["data"] for each in events if each["event"] == "start"), {})
+        return _iperf3({"start": start, "intervals": rows}, wanted)
     return _records(document, options, side)
+
+
+def _is_event(value: Any) -> bool:
+    return _is_table(value) and "event" in value and _is_table(value.get("data", {}))
 
 
 def _parsed(text: str) -> Any:
@@ -105,6 +120,34 @@ def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
         raise refuse(f"iperf3 reported an error: {document['error']}")
     sender = "the server sends (-R)" if is_reverse else "the client sends"
     return of_intervals(f"iperf3 -J, {sender}", intervals, rtt_ms=np.array(rtts))
+
+
+def _flent(document: dict[str, Any], wanted: Direction) -> Recording:
+    """Reads a test of flent: series over `x_values`, those of throughput in Mbit/s."""
+    series = {name: values for name, values in document["results"].items() if isinstance(values, list)}
+    word = "download" if wanted == "down" else "upload"
+    fitting = [name for name in series if word in name.lower()]
+    sums = [name for name in fitting if name.lower().endswith("sum")]
+    chosen = sums[:1] or fitting[:1]
+    if not chosen:
+        raise refuse(f"flent's test has no {word}; it has {listed(list(series))}")
+    if not sums and len(fitting) > 1:
+        raise refuse(f"flent's test has several of {word} and no sum: {listed(fitting)}")
+    moments = np.round(np.array(document["x_values"], dtype=np.float64) * 1e9).astype(np.int64)
+    pings = [name for name in series if name.lower().startswith("ping")]
+
+    def values(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array([np.nan if each is None else float(each) for each in series[name]])
+
+    names = " ".join(series).lower()
+    return Recording(
+        f'test of flent, series "{chosen[0]}" in Mbit/s',
+        "",
+        moments,
+        values(chosen[0]) * 1e6,
+        rtt_ms=values(pings[0]) if pings else None,
+        has_both="upload" in names and "download" in names,
+    )
 
 
 def _starlink(history: dict[str, Any], wanted: Direction) -> Recording:
@@ -168,6 +211,11 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         names = [str(name) for name in frame.columns] if has_names else []
     names = names or [str(place + 1) for place in range(frame.shape[1])]
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
+    if set(names) >= _OOKLA:
+        kind = "results of Ookla's speedtest"
+        column = "download.bandwidth" if (options.direction or side) == "down" else "upload.bandwidth"
+        unit = options.unit or "B/s"
+        options = dataclasses.replace(options, column=f"timestamp,{column}", unit=unit, direction=None)
     dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
     return understand(FrameTable(frame), dialect, options, side, kind)
 

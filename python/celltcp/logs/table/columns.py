@@ -44,6 +44,7 @@ _TIME |= {
     "msec",
     "zeit",
     "uhrzeit",
+    "start",
 }
 _INDEX = {
     "seq",
@@ -318,7 +319,8 @@ def _time(
         if group:
             time = group[0]
             return time.place, _clock(columns, time.place), None
-    lengths = [each for each in others if each.is_number and each.is_of(_DURATION)]
+    lengths = [each for each in others if each.is_number and each.is_of(_DURATION - {"interval"})]
+    lengths = [each for each in lengths if (each.known > 0).all() and not _is_amount(each)]
     if lengths:
         return None, None, lengths[0].place
     rising = [

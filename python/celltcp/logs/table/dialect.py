@@ -16,6 +16,8 @@ from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 #: Lines by which a separator is judged.
 _JUDGED = 200
+#: A text that is no list of values.
+_WORDS = re.compile(r"[\w .:%/()+-]*")
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def _separator(lines: list[str]) -> str:
         if width < 2:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
-        values = sum(_is_value(field) or field.isalnum() for field in fields) / len(fields)
+        values = sum(_is_value(field) or _WORDS.fullmatch(field) is not None for field in fields)
+        values /= len(fields)
         score = count / len(rows) + values
         if score > best_score + 1e-9:
             best, best_score = separator, score
