@@ -215,7 +215,7 @@ def test_more_of_what_tools_write(tmp_path: Path) -> None:
         '"Interval start","All Bytes"', *(f"{n},{r * 125_000:.0f}" for n, r in enumerate(RATES))
     )
     _check(_read(tmp_path, graph), 10, MEAN)
-    drive = "Tool: X\nVersion: 5\n\nTIME_STAMP,Lat,SS-RSRP [dBm],DL Throughput [Mbps],UL Throughput [Mbps]\n"
+    drive = "Tool: X\n\nTIME_STAMP,Lat,RSRP [dBm],DL Throughput [Mbps],UL Throughput [Mbps]\n"
     rows = (f"05/01/2024 10:00:{n:02d}.000,1.5,-95,{rate},1.5" for n, rate in enumerate(RATES))
     _check(_read(tmp_path, drive + "\n".join(rows)), 10, MEAN)
     midnight = (
