@@ -136,7 +136,7 @@ impl Files {
         options.are_of_own_formats()
             && (self.texts.contains_key(file)
                 || options.format == Some(TraceFormat::Mahimahi)
-                || link_trace::is_own_format(&link_trace::file_head(file)))
+                || link_trace::is_own_format(&file.to_string_lossy(), &link_trace::file_head(file)))
             || !self.texts.contains_key(file) && !file.is_file()
     }
 

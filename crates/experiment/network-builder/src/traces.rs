@@ -156,7 +156,7 @@ impl Traces {
     fn key(&self, file: &TraceFile, direction: Direction) -> Key {
         (
             file.located(self.files.directory()),
-            file.options.clone(),
+            file.options(),
             direction,
         )
     }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use units::{Duration, Rate};
 
-use crate::{Generate, ReadOptions};
+use crate::parse::with_read_options;
+use crate::{DateOrder, Direction, Generate, Holes, ReadOptions, TraceFormat};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
@@ -46,14 +47,14 @@ pub struct Step {
     pub rate: Rate,
 }
 
-/// A recorded capacity.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct TraceFile {
-    /// The file; a relative path counts from the directory of the scenario file.
-    pub trace: String,
-    /// Properties of the file that its contents leave open.
-    #[serde(flatten)]
-    pub options: ReadOptions,
+with_read_options! {
+    /// A recorded capacity.
+    #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct TraceFile {
+        /// The file; a relative path counts from the directory of the scenario file.
+        pub trace: String,
+    }
 }
 
 impl TraceFile {
@@ -61,8 +62,13 @@ impl TraceFile {
     pub fn named(trace: &str) -> Self {
         Self {
             trace: trace.to_owned(),
-            options: ReadOptions::default(),
+            ..Self::default()
         }
+    }
+
+    /// Returns the options for reading the file.
+    pub fn options(&self) -> ReadOptions {
+        self.read_options()
     }
 
     /// Returns the path of the file, if the scenario file is in `directory`.
@@ -116,20 +122,20 @@ impl Capacity {
     }
 }
 
-/// The alternatives as a file writes them.
-#[derive(Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct CapacityTable {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate: Option<Rate>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    steps: Option<Vec<Step>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<String>,
-    #[serde(flatten)]
-    options: ReadOptions,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    generate: Option<Generate>,
+with_read_options! {
+    /// The alternatives as a file writes them.
+    #[derive(Clone, Default, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct CapacityTable {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rate: Option<Rate>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        steps: Option<Vec<Step>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        generate: Option<Generate>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trace: Option<String>,
+    }
 }
 
 impl From<Capacity> for CapacityTable {
@@ -140,8 +146,8 @@ impl From<Capacity> for CapacityTable {
             Capacity::Steps { steps } => table.steps = Some(steps),
             Capacity::Generated { generate } => table.generate = Some(generate),
             Capacity::Trace(file) => {
+                table = table.with_read_options(&file.read_options());
                 table.trace = Some(file.trace);
-                table.options = file.options;
             }
         }
         table
@@ -150,16 +156,15 @@ impl From<Capacity> for CapacityTable {
 
 impl CapacityTable {
     fn only<E: Error>(self) -> Result<Capacity, E> {
-        let describes_a_file = self.options != ReadOptions::default();
+        let options = self.read_options();
+        let describes_a_file = options != ReadOptions::default();
         let mut result: Vec<Capacity> = Vec::new();
         result.extend(self.rate.map(Capacity::constant));
         result.extend(self.steps.map(|steps| Capacity::Steps { steps }));
-        result.extend(self.trace.map(|trace| {
-            Capacity::Trace(TraceFile {
-                trace,
-                options: self.options,
-            })
-        }));
+        result
+            .extend(self.trace.map(|trace| {
+                Capacity::Trace(TraceFile::named(&trace).with_read_options(&options))
+            }));
         result.extend(
             self.generate
                 .map(|generate| Capacity::Generated { generate }),

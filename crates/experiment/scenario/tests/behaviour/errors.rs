@@ -182,7 +182,7 @@ fn an_unknown_kind_comes_with_the_nearest() {
     assert_eq!(
         complaint("[path.down]\ntrace = \"x.down\"\nformat = \"cvs\""),
         "bad.toml:3: path.down.format: \"cvs\" is not a choice here; did you mean \"csv\"?; allowed: \
-         mahimahi, csv, phone-log, nyu-mets"
+         mahimahi, spreadsheet, json, iperf3, iperf2, mm-link, zeek, nyu-mets, phone-log, speedtest, srsran, csv"
     );
     assert_eq!(
         complaint(

@@ -80,7 +80,7 @@ fn one_capacity_replaces_the_other() {
     assert_eq!(with(recorded, &["path.down=5Mbit/s"]).path.down, constant);
     let other = with(recorded, &["path.down.trace=b.down"]).path.down;
     assert!(
-        matches!(other, Capacity::Trace(file) if file.trace == "b.down" && file.options.format.is_some())
+        matches!(other, Capacity::Trace(file) if file.trace == "b.down" && file.format.is_some())
     );
     let generated = with("", &["path.down.generate.mean=7Mbit/s"]).path.down;
     assert_eq!(

@@ -4,6 +4,7 @@ mod canonical;
 mod mahimahi;
 mod read_options;
 
+pub(crate) use read_options::with_read_options;
 pub use read_options::{DateOrder, Holes, ReadOptions, TraceFormat};
 
 use core::fmt;
@@ -26,15 +27,22 @@ pub enum Direction {
     Uplink,
 }
 
-/// Returns whether a file that begins with `head` is one of mahimahi or a canonical trace, by the first lines.
-pub fn is_own_format(head: &str) -> bool {
+/// Returns whether the file called `name` is one of mahimahi or a canonical trace, by its first lines, `head`. A name of
+/// mahimahi's files decides if the first line is a number, so that mistakes in the others are named with their lines.
+pub fn is_own_format(name: &str, head: &str) -> bool {
     const LINES: usize = 100;
     if head.lines().next() == Some(canonical::MARKER) {
         return true;
     }
     let whole = head.rfind('\n').map_or(head, |end| &head[..end]);
-    let mut first = lines(whole).take(LINES).peekable();
-    first.peek().is_some() && first.all(|(_, line)| line.bytes().all(|byte| byte.is_ascii_digit()))
+    let mut first = lines(whole).map(|(_, line)| line).take(LINES).peekable();
+    let Some(line) = first.peek() else {
+        return false;
+    };
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let is_named = name.ends_with(".down") || name.ends_with(".up");
+    is_named && line.parse::<f64>().is_ok()
+        || first.all(|line| line.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Reads the trace in the `text` of a file named `origin`: a canonical one, or else a file of mahimahi.
@@ -134,16 +142,18 @@ mod tests {
 
     #[test]
     fn own_formats_are_known_by_their_lines() {
-        for (head, expected) in [
-            ("0\n12\n", true),
-            ("# saturated\n12\n12\n", true),
-            ("celltcp trace\n5 7\n", true),
-            ("time,Mbit/s\n0,1\n", false),
-            ("12\n0.5\n", false),
-            ("0 1\n", false),
-            ("", false),
+        for (name, head, expected) in [
+            ("a.up.gz", "0\nx\n", true),
+            ("a.down", "rate\n12\n", false),
+            ("a", "0\n12\n", true),
+            ("a", "# saturated\n12\n12\n", true),
+            ("a", "celltcp trace\n5 7\n", true),
+            ("a", "time,Mbit/s\n0,1\n", false),
+            ("a", "12\n0.5\n", false),
+            ("a", "0 1\n", false),
+            ("a", "", false),
         ] {
-            assert_eq!(is_own_format(head), expected, "{head:?}");
+            assert_eq!(is_own_format(name, head), expected, "{name}: {head:?}");
         }
     }
 

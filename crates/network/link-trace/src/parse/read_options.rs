@@ -110,42 +110,92 @@ pub enum DateOrder {
     Ymd,
 }
 
-/// Properties of a file that a user gives; the others follow from its contents.
-#[derive(
-    Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(default, deny_unknown_fields)]
-pub struct ReadOptions {
-    /// Format of the file; unset: found from its contents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<TraceFormat>,
-    /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1; unset: found from names and values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<String>,
-    /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `ms,kbit/s`; unset: found from the names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<String>,
-    /// The direction whose rates are read, of a file that has both; unset: that of the link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// Use of the time that was not measured: "cut", "hold" (the rate before it) or "zero"; unset: "cut".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub holes: Option<Holes>,
-    /// Whether a rate is that of the interval that ends at its row; unset: it begins there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rates_end_at_row: Option<bool>,
-    /// Length of a row, of a table without times, such as `1s`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<String>,
-    /// The rows to read of a file with several runs, `COLUMN=VALUE`; unset: all, one after another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// Order of day and month in dates: "dmy", "mdy" or "ymd"; unset: found from the dates.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dates: Option<DateOrder>,
-    /// Whether a column of bytes is a counter that adds up; unset: if it never falls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counter: Option<bool>,
+/// Defines a struct that has, after fields of its own, the options for reading a file: serde flattens no struct into a
+/// closed table. Its methods take them out and put them in.
+macro_rules! with_read_options {
+    (@struct $(#[$meta:meta])* $vis:vis struct $name:ident { $($own:tt)* }) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($own)*
+            /// Format of the file; unset: found from its contents.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub format: Option<TraceFormat>,
+            /// The columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1; unset: found from names and values.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub column: Option<String>,
+            /// The units of a table, `RATE`, `TIME` or `TIME,RATE`, such as `ms,kbit/s`; unset: found from the names.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub unit: Option<String>,
+            /// The direction whose rates are read, of a file that has both; unset: that of the link.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub direction: Option<Direction>,
+            /// Use of the time that was not measured: "cut", "hold" (the rate before it) or "zero"; unset: "cut".
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub holes: Option<Holes>,
+            /// Whether a rate is that of the interval that ends at its row; unset: it begins there.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub rates_end_at_row: Option<bool>,
+            /// Length of a row, of a table without times, such as `1s`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub step: Option<String>,
+            /// The rows to read of a file with several runs, `COLUMN=VALUE`; unset: all, one after another.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub run: Option<String>,
+            /// Order of day and month in dates: "dmy", "mdy" or "ymd"; unset: found from the dates.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub dates: Option<DateOrder>,
+            /// Whether a column of bytes is a counter that adds up; unset: if it never falls.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub counter: Option<bool>,
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($own:tt)* }) => {
+        with_read_options! { @struct $(#[$meta])* $vis struct $name { $($own)* } }
+
+        impl $name {
+            /// Returns the options for reading the file.
+            pub(crate) fn read_options(&self) -> $crate::ReadOptions {
+                $crate::ReadOptions {
+                    format: self.format,
+                    column: self.column.clone(),
+                    unit: self.unit.clone(),
+                    direction: self.direction,
+                    holes: self.holes,
+                    rates_end_at_row: self.rates_end_at_row,
+                    step: self.step.clone(),
+                    run: self.run.clone(),
+                    dates: self.dates,
+                    counter: self.counter,
+                }
+            }
+
+            /// Returns this with the options of `options`.
+            pub(crate) fn with_read_options(mut self, options: &$crate::ReadOptions) -> Self {
+                self.format = options.format;
+                self.column = options.column.clone();
+                self.unit = options.unit.clone();
+                self.direction = options.direction;
+                self.holes = options.holes;
+                self.rates_end_at_row = options.rates_end_at_row;
+                self.step = options.step.clone();
+                self.run = options.run.clone();
+                self.dates = options.dates;
+                self.counter = options.counter;
+                self
+            }
+        }
+    };
+}
+pub(crate) use with_read_options;
+
+with_read_options! {
+    @struct
+    /// Properties of a file that a user gives; the others follow from its contents.
+    #[derive(
+        Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize,
+    )]
+    #[serde(default, deny_unknown_fields)]
+    pub struct ReadOptions {}
 }
 
 impl ReadOptions {
