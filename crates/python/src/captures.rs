@@ -67,6 +67,7 @@ impl CaptureAnalysis {
             ("segments", summary.segments),
             ("others", summary.others),
             ("fragments", summary.fragments),
+            ("joined_fragments", summary.joined_fragments),
             ("cut", summary.cut),
             ("unread", summary.unread),
             ("wrong_lengths", summary.wrong_lengths),
@@ -79,6 +80,11 @@ impl CaptureAnalysis {
         for (name, count) in counts {
             all.set_item(name, count)?;
         }
+        let left_out = PyDict::new(py);
+        for (kind, count) in summary.left_out() {
+            left_out.set_item(kind, count)?;
+        }
+        all.set_item("left_out", left_out)?;
         all.set_item("link_type", summary.link_type)?;
         all.set_item("times_ns", summary.times_ns)?;
         let broken = summary.broken.map(|broken| (broken.offset, broken.reason));

@@ -25,8 +25,12 @@ class CaptureOutcome(TypedDict):
     file: str
     packets: Number
     segments: Annotated[Number, "Segments of TCP."]
-    others: Number
-    fragments: Number
+    others: Annotated[Number, "Packets of other protocols."]
+    left_out: Annotated[
+        dict[str, Number], "Packets without a segment of TCP that is read, by protocol, the most first."
+    ]
+    fragments: Annotated[Number, "Later fragments of IP packets whose first one is not there."]
+    joined_fragments: Annotated[Number, "Later fragments of IP packets that were read."]
     cut: Number
     unread: Number
     wrong_lengths: Annotated[Number, "Packets whose record or IP header had an impossible length."]

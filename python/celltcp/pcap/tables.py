@@ -112,6 +112,9 @@ def print_summaries(analyses: CaptureAnalyses) -> None:
             f"{summary['file']}: {summary['packets']} packets, {summary['segments']} of TCP, "
             f"{count} connections"
         )
+        if summary["left_out"]:
+            kinds = (f"{times} of {kind}" for kind, times in summary["left_out"].items())
+            click.echo(f"  no TCP, or none that is read: {', '.join(kinds)}")
         for name, times in analyses.repairs(summary).items():
             click.echo(f"  {times} {REPAIRS[name]}")
 

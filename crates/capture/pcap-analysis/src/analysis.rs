@@ -1,7 +1,10 @@
 //! Analysis: one pass over a capture, in pieces, from bytes to tables.
 
+use rustc_hash::FxHashMap;
+
 use crate::clock;
 use crate::connections::Tracker;
+use crate::fragments::Fragments;
 use crate::input::decode::{Packet, dissect};
 use crate::input::decompress::Bytes;
 use crate::input::pcap_reader::{CaptureError, Records};
@@ -16,10 +19,13 @@ pub struct Summary {
     pub packets: u64,
     /// TCP segments among them.
     pub segments: u64,
-    /// Other protocols.
+    /// Other protocols, and how many of each.
     pub others: u64,
-    /// Fragments of IP packets, which are left out.
+    kinds: FxHashMap<Skipped, u64>,
+    /// Later fragments of IP packets whose first is not there.
     pub fragments: u64,
+    /// Later fragments of IP packets that are read.
+    pub joined_fragments: u64,
     /// Records that end within the headers.
     pub cut: u64,
     /// Records of a link type that is not read, and the first such type.
@@ -44,6 +50,18 @@ pub struct Summary {
     pub broken: Option<CaptureError>,
 }
 
+impl Summary {
+    /// Returns the kinds of what is no segment of TCP, or none that is read, with their numbers, the most first.
+    pub fn left_out(&self) -> Vec<(String, u64)> {
+        let kinds = self.kinds.iter();
+        let mut kinds: Vec<_> = kinds
+            .map(|(kind, count)| (kind.to_string(), *count))
+            .collect();
+        kinds.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        kinds
+    }
+}
+
 /// Analysis of a capture.
 pub struct Analysis {
     records: Option<Records>,
@@ -51,6 +69,7 @@ pub struct Analysis {
     tables: Tables,
     summary: Summary,
     segments: bool,
+    fragments: Fragments,
     order: Order,
     /// Time of the last segment that was analysed, on the clock without steps.
     last_ns: Option<u64>,
@@ -72,6 +91,7 @@ impl Analysis {
             tables: Tables::default(),
             summary,
             segments,
+            fragments: Fragments::default(),
             order: Order::default(),
             last_ns: None,
             forward_ns: 0,
@@ -109,6 +129,8 @@ impl Analysis {
         Summary {
             reused: self.tracker.reused,
             crowded_out: self.tracker.evicted,
+            fragments: self.fragments.left_out,
+            joined_fragments: self.fragments.joined,
             time_reversals: self.order.disordered,
             clock_steps: self.summary.clock_steps + self.order.steps,
             ..self.summary.clone()
@@ -119,22 +141,29 @@ impl Analysis {
         let summary = &mut self.summary;
         summary.packets += 1;
         match dissected {
-            Ok(packet) => {
+            Ok(mut packet) => {
                 summary.segments += 1;
                 summary.wrong_lengths += u64::from(packet.wrong_length);
-                let at_ns = self.order.push(Packet { at_ns, ..packet });
+                self.fragments.complete(&mut packet);
+                let at_ns = self.order.push(packet);
                 self.extend(at_ns);
                 if self.order.is_full() {
                     self.analyse_first();
                 }
                 return;
             }
-            Err(Skipped::NotTcp) => summary.others += 1,
-            Err(Skipped::Fragment) => summary.fragments += 1,
+            Err(Skipped::Fragment(fragment)) => {
+                self.fragments.take(fragment, &mut self.order.waiting);
+            }
             Err(Skipped::Cut) => summary.cut += 1,
-            Err(Skipped::LinkType(link_type)) => {
-                summary.unread += 1;
-                summary.link_type.get_or_insert(link_type);
+            Err(kind) => {
+                if let Skipped::LinkType(link_type) = kind {
+                    summary.unread += 1;
+                    summary.link_type.get_or_insert(link_type);
+                } else {
+                    summary.others += 1;
+                }
+                *summary.kinds.entry(kind).or_default() += 1;
             }
         }
         self.extend(self.order.corrected_ns(at_ns));

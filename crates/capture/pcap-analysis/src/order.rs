@@ -13,7 +13,7 @@ use crate::input::pcap_reader::LATEST_NS;
 use crate::sequence::older;
 
 /// Packets that are kept until none from before them is to be expected.
-const KEPT: usize = 1 << 12;
+const KEPT: usize = 1 << 11;
 /// Packets of several queues are written up to this time after each other, ns; where time goes back further and no
 /// packet tells, the clock was set.
 const REORDERING_NS: u64 = 1_000_000_000;
@@ -50,6 +50,7 @@ impl Default for Order {
 
 impl Order {
     /// Takes the next packet of the capture; returns its time.
+    #[inline]
     pub(crate) fn push(&mut self, mut packet: Packet) -> u64 {
         packet.at_ns = self.corrected_ns(packet.at_ns);
         if packet.at_ns < self.last_ns {

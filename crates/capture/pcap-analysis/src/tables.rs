@@ -83,7 +83,7 @@ results::tables! {
         reductions: u32 = "recoveries in which the change of the flight could be measured",
         reduction: f64 = "median of flight after over flight before a recovery; NaN without",
         is_one_way: u32 = "1 if packets of one side only were captured",
-        is_tunnelled: u32 = "1 if packets were in GTP-U or in IP",
+        is_tunnelled: u32 = "1 if packets were in a tunnel",
         missed_bytes: u64 = "payload acknowledged but not captured",
         wrong_lengths: u64 = "packets whose record or IP header had an impossible length",
         captured_twice: u64 = "packets left out because they were a second copy",

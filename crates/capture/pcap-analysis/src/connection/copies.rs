@@ -10,7 +10,7 @@ use tcp::Flags;
 use crate::input::decode::Packet;
 
 /// Number of earlier packets of a side among which copies are searched.
-const KEPT: usize = 16;
+const KEPT: usize = 8;
 /// Copies follow within this time, ns.
 const COPY_NS: u64 = 1_000_000_000;
 /// Copies without an identification follow within this time, ns, before any was seen.
@@ -144,11 +144,11 @@ mod tests {
                 ..Segment::default()
             },
             identification: 0,
-            ip_len: len + 60,
             fingerprint,
             is_tunnelled: false,
             wrong_length: false,
             is_header_cut: false,
+            fragments: None,
         }
     }
 

@@ -10,18 +10,19 @@ type Tick = (u32, u64);
 /// First and last timestamp of a side.
 #[derive(Default)]
 pub(super) struct SenderClock {
-    ticks: Option<(Tick, Tick)>,
+    first: Option<Tick>,
+    last: Tick,
 }
 
 impl SenderClock {
     pub(super) fn passed(&mut self, value: u32, at_ns: u64) {
-        let (first, _) = self.ticks.unwrap_or(((value, at_ns), (value, at_ns)));
-        self.ticks = Some((first, (value, at_ns)));
+        self.first.get_or_insert((value, at_ns));
+        self.last = (value, at_ns);
     }
 
     /// Returns how much longer the capture took than the sender from its last timestamp to `value` at `at_ns`.
     pub(super) fn surplus_ns(&self, value: u32, at_ns: u64) -> Option<u64> {
-        let (first, last) = self.ticks?;
+        let (first, last) = (self.first?, self.last);
         let ticks = last.0.wrapping_sub(first.0);
         let time = last.1.saturating_sub(first.1);
         if ticks < TICKS || time < KNOWN_NS || ticks > i32::MAX as u32 {

@@ -1,12 +1,21 @@
-//! Layers: from a record to the TCP segment in it.
+//! Layers: from a record to the TCP segment in it, through any tunnels.
 
 use core::net::SocketAddr;
+use core::num::NonZeroU32;
 
 use tcp::{Ecn, Segment};
 
+use super::ip::Ip;
+use super::layer::{Layer, Step};
 use super::pcap_reader::Record;
 use super::skipped::Skipped;
-use super::{ip, link, tcp_header};
+use super::{ether, ip, link, ppp, tcp_header, tunnel, wifi};
+
+/// Headers in each other that are followed: tags, labels and tunnels.
+const LAYERS: usize = 24;
+/// Protocol numbers of IP (registry of the IANA).
+const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// TCP segment of a capture, with fields of its IP header.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -21,8 +30,6 @@ pub struct Packet {
     pub segment: Segment,
     /// Identification field of IPv4; 0 for IPv6.
     pub identification: u16,
-    /// Bytes of the IP packet on the wire.
-    pub ip_len: u32,
     /// Hash of the TCP header, the same for copies of a packet.
     pub fingerprint: u64,
     /// The packet was in a tunnel.
@@ -31,6 +38,17 @@ pub struct Packet {
     pub wrong_length: bool,
     /// Options of TCP are cut off.
     pub is_header_cut: bool,
+    /// What the other fragments of its packet of IP have, if there are any.
+    pub(crate) fragments: Option<Fragments>,
+}
+
+/// Later fragments of the packet of IP in which a segment came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fragments {
+    /// Key that they share.
+    pub(crate) key: NonZeroU32,
+    /// They have more of the segment's payload, and no tunnel tells how much.
+    pub(crate) have_payload: bool,
 }
 
 /// Returns the TCP segment in a record.
@@ -38,22 +56,63 @@ pub struct Packet {
 /// # Errors
 /// The reason why the record has no TCP segment.
 pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
-    let network = match link::network(record.link_type, record.bytes) {
-        link::Link::Ip(packet) => packet,
-        link::Link::Other => return Err(Skipped::NotTcp),
-        link::Link::Cut => return Err(Skipped::Cut),
-        link::Link::Unknown => return Err(Skipped::LinkType(record.link_type)),
-    };
     let kept = record.bytes.len() as u32;
-    let before = kept - network.len() as u32;
-    // A record cannot keep more bytes than there were.
-    let wrong_record = record.wire_len < kept;
-    let wire_len = record.wire_len.max(kept) - before;
-    let inner = ip::find_tcp(network, wire_len)?;
-    let header = tcp_header::parse(inner.payload).ok_or(Skipped::Cut)?;
+    // Where the present packet ends on the wire; a record cannot keep more bytes than there were.
+    let mut end = Some(record.wire_len.max(kept));
+    let mut fragments = None;
+    let mut is_tunnelled = false;
+    let (mut layer, mut rest) = link::first(record.link_type, record.bytes)?;
+    for _ in 0..LAYERS {
+        if layer != Layer::Ip {
+            (layer, rest) = inside(layer, rest)?;
+            continue;
+        }
+        let at = kept - rest.len() as u32;
+        let ip = ip::open(rest, end.map(|end| end.saturating_sub(at)))?;
+        fragments = fragments.or(ip.fragments);
+        if ip.protocol == TCP {
+            return segment(record, &ip, is_tunnelled, fragments);
+        }
+        // The first fragment has the headers of all; the length of what it carries is in these.
+        let is_whole = fragments.is_none();
+        end = end.filter(|_| is_whole).map(|_| at + ip.len);
+        is_tunnelled = true;
+        rest = ip.payload;
+        layer = match ip.protocol {
+            UDP => Layer::Udp,
+            other => Layer::IpProtocol(other),
+        };
+    }
+    Err(Skipped::Other("more than 24 headers"))
+}
+
+/// Returns the layer in one that is not IP.
+#[inline]
+fn inside(layer: Layer, bytes: &[u8]) -> Step<'_> {
+    match layer {
+        Layer::Ip => Ok((layer, bytes)),
+        Layer::Ethernet => ether::frame(bytes),
+        Layer::EtherType(kind) => ether::announced(kind, bytes),
+        Layer::Llc => ether::llc(bytes),
+        Layer::Wifi => wifi::frame(bytes),
+        Layer::Ppp => ppp::frame(bytes),
+        Layer::Udp => tunnel::in_udp(bytes),
+        Layer::IpProtocol(number) => tunnel::in_ip(number, bytes),
+    }
+}
+
+/// Returns the segment in a packet of IP.
+#[inline]
+fn segment(
+    record: &Record<'_>,
+    ip: &Ip<'_>,
+    is_tunnelled: bool,
+    fragments: Option<NonZeroU32>,
+) -> Result<Packet, Skipped> {
+    let header = tcp_header::parse(ip.payload).ok_or(Skipped::Cut)?;
     let segment = Segment {
-        len: inner.payload_len.saturating_sub(header.len),
-        ecn: match inner.ecn {
+        len: ip.payload_len.saturating_sub(header.len),
+        ecn: match ip.ecn {
             0b00 => Ecn::NotEct,
             0b01 => Ecn::Ect1,
             0b10 => Ecn::Ect0,
@@ -63,14 +122,70 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     };
     Ok(Packet {
         at_ns: record.at_ns,
-        source: SocketAddr::new(inner.source, header.ports.0),
-        destination: SocketAddr::new(inner.destination, header.ports.1),
+        source: SocketAddr::new(ip.source, header.ports.0),
+        destination: SocketAddr::new(ip.destination, header.ports.1),
         segment,
-        identification: inner.identification,
-        ip_len: inner.len,
+        identification: ip.identification,
         fingerprint: header.fingerprint,
-        is_tunnelled: inner.is_tunnelled,
-        wrong_length: inner.wrong_length || wrong_record,
+        is_tunnelled,
+        wrong_length: ip.wrong_length || record.wire_len < record.bytes.len() as u32,
         is_header_cut: header.is_cut,
+        fragments: fragments.map(|key| Fragments {
+            key,
+            have_payload: ip.fragments.is_some(),
+        }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: [u8; 2] = [0x45, 0];
+
+    fn behind(header: &[u8]) -> Vec<u8> {
+        [header, &PACKET].concat()
+    }
+
+    /// Returns the bytes from the first header of IP on.
+    fn network(link_type: i32, bytes: &[u8]) -> Result<&[u8], Skipped> {
+        let (mut layer, mut rest) = link::first(link_type, bytes)?;
+        while layer != Layer::Ip {
+            (layer, rest) = inside(layer, rest)?;
+        }
+        Ok(rest)
+    }
+
+    #[test]
+    fn every_link_layer_leads_to_its_packet() {
+        let macs = [0; 12];
+        let ethernet = |rest: &[u8]| behind(&[&macs[..], rest].concat());
+        let cases: [(i32, Vec<u8>); 11] = [
+            (1, ethernet(&[0x08, 0])),
+            (1, ethernet(&[0x81, 0, 0, 7, 0x08, 0])),
+            (1, ethernet(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 9, 0x86, 0xdd])),
+            (1, ethernet(&[0x88, 0x64, 0x11, 0, 0, 1, 0, 4, 0, 0x21])),
+            (113, behind(&[&[0; 14][..], &[0x08, 0]].concat())),
+            (276, behind(&[&[0x08, 0][..], &[0; 18]].concat())),
+            (
+                113,
+                behind(&[&[0; 14][..], &[0x81, 0, 0, 7, 0x08, 0]].concat()),
+            ),
+            (0, behind(&[2, 0, 0, 0])),
+            (108, behind(&[0, 0, 0, 2])),
+            (101, behind(&[])),
+            (9, behind(&[0xff, 3, 0, 0x21])),
+        ];
+        for (link_type, bytes) in cases {
+            assert_eq!(network(link_type, &bytes), Ok(&PACKET[..]), "{link_type}");
+        }
+    }
+
+    #[test]
+    fn other_layers_and_cut_headers_are_told_apart() {
+        let arp = [&[0; 12][..], &[0x08, 0x06, 0, 1]].concat();
+        assert_eq!(network(1, &arp), Err(Skipped::EtherType(0x0806)));
+        assert_eq!(network(1, &arp[..13]), Err(Skipped::Cut));
+        assert_eq!(network(147, &arp), Err(Skipped::LinkType(147)));
+    }
 }

@@ -5,10 +5,15 @@
 
 pub mod decode;
 pub mod decompress;
+mod ether;
 mod gtp;
 mod ip;
+mod layer;
 mod link;
 pub mod pcap_reader;
+mod ppp;
 pub(crate) mod skipped;
 mod tcp_header;
+mod tunnel;
+mod wifi;
 mod zstd;

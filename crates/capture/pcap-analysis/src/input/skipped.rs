@@ -1,14 +1,64 @@
-//! Records without a TCP segment.
+//! Records without a TCP segment that is read.
+
+use core::fmt;
+use core::num::NonZeroU32;
+
+use etherparse::IpNumber;
+
+/// Later part of an IP packet, of which only the first has the headers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Fragment {
+    /// Hash of addresses, protocol and identification, the same for all parts of a packet.
+    pub(crate) key: NonZeroU32,
+    /// Bytes of the packet's payload in it.
+    pub(crate) len: u32,
+}
 
 /// Reason why a record is no TCP segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Skipped {
-    /// Another network or transport protocol.
-    NotTcp,
-    /// A fragment of an IP packet.
-    Fragment,
+    /// An EtherType other than IP.
+    EtherType(u16),
+    /// IEEE 802.2 other than IP.
+    Llc,
+    /// A number of PPP other than IP.
+    Ppp(u16),
+    /// IP was announced, but its version is neither 4 nor 6.
+    NotIp,
+    /// A protocol of IP other than TCP.
+    Ip(u8),
+    /// What this protocol carries cannot be read.
+    Encrypted(&'static str),
+    /// A message of a tunnel or radio without a packet, or an unknown one.
+    Other(&'static str),
+    /// A later fragment of an IP packet.
+    Fragment(Fragment),
     /// Fewer bytes were kept than the headers have.
     Cut,
     /// A link type that is not read.
     LinkType(i32),
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::EtherType(0x0806) => write!(out, "ARP"),
+            Self::EtherType(0x88cc) => write!(out, "LLDP"),
+            Self::EtherType(0x888e) => write!(out, "EAPOL"),
+            Self::EtherType(0x8863) => write!(out, "PPPoE discovery"),
+            Self::EtherType(number) => write!(out, "EtherType {number:#06x}"),
+            Self::Llc => write!(out, "LLC"),
+            Self::Ppp(number) => write!(out, "PPP protocol {number:#06x}"),
+            Self::NotIp => write!(out, "neither IPv4 nor IPv6"),
+            Self::Ip(number) => match IpNumber(number).keyword_str() {
+                Some(name) => write!(out, "{name}"),
+                None => write!(out, "IP protocol {number}"),
+            },
+            Self::Encrypted(name) => write!(out, "{name} (encrypted)"),
+            Self::Other(name) => write!(out, "{name}"),
+            Self::Fragment(_) => write!(out, "fragment of IP"),
+            Self::Cut => write!(out, "cut within its headers"),
+            Self::LinkType(number) => write!(out, "link type {number}"),
+        }
+    }
 }

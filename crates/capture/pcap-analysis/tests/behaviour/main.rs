@@ -4,4 +4,5 @@ mod captures;
 mod connections;
 mod made_up;
 mod order;
+mod tunnels;
 mod waits;

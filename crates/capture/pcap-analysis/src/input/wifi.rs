@@ -1,0 +1,52 @@
+//! IEEE 802.11: from a data frame to its payload.
+
+use super::layer::{Layer, Step, behind, octet};
+use super::skipped::Skipped;
+
+/// Name in the counts of what was left out.
+const NAME: &str = "IEEE 802.11 without data";
+
+/// Returns the layer in a frame (IEEE 802.11 §9.2).
+pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
+    const DATA: u8 = 0b10;
+    const QOS: u8 = 0b1000_0000;
+    const NO_DATA: u8 = 0b0100_0000;
+    const BOTH_DS: u8 = 0b0000_0011;
+    const PROTECTED: u8 = 0b0100_0000;
+    const ORDER: u8 = 0b1000_0000;
+    const AGGREGATE: u8 = 0b1000_0000;
+    let (kind, flags) = (octet(bytes, 0)?, octet(bytes, 1)?);
+    if kind & 0b11 != 0 || kind >> 2 & 0b11 != DATA || kind & NO_DATA != 0 {
+        return Err(Skipped::Other(NAME));
+    }
+    if flags & PROTECTED != 0 {
+        return Err(Skipped::Encrypted("IEEE 802.11"));
+    }
+    let mut at = if flags & BOTH_DS == BOTH_DS { 30 } else { 24 };
+    if kind & QOS == 0 {
+        return behind(Layer::Llc, bytes, at);
+    }
+    let is_aggregate = octet(bytes, at)? & AGGREGATE != 0;
+    at += 2;
+    if flags & ORDER != 0 {
+        at += 4;
+    }
+    // Of an aggregate, the first frame is read: addresses, length, and what they frame.
+    behind(Layer::Llc, bytes, if is_aggregate { at + 14 } else { at })
+}
+
+/// Returns the layer in a frame of CAPWAP, in which some controllers swap the octets of the frame control.
+pub(super) fn frame_of_controller(bytes: &[u8]) -> Step<'_> {
+    let step = frame(bytes);
+    if !matches!(step, Err(Skipped::Other(_))) {
+        return step;
+    }
+    let mut swapped = [0; 40];
+    let len = bytes.len().min(swapped.len());
+    swapped[..len].copy_from_slice(&bytes[..len]);
+    if len >= 2 {
+        swapped.swap(0, 1);
+    }
+    let (layer, rest) = frame(&swapped[..len])?;
+    behind(layer, bytes, len - rest.len())
+}
