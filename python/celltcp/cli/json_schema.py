@@ -23,6 +23,7 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "papers": ("publications.outcome:PapersOutcome",),
     "pcap analyze": ("pcap.outcome:AnalysisOutcome",),
     "pcap validate": ("pcap.outcome:JudgementOutcome",),
+    "pcap agreement": ("pcap.outcome:AgreementOutcome",),
     "pcap compare": ("pcap.outcome:GroupsOutcome",),
     "pcap resets": ("pcap.outcome:SavingsOutcome",),
     "fidelity": ("fidelity.outcome:FidelityOutcome",),

@@ -243,6 +243,24 @@ def validate_command(
 
 
 @pcap.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@option("json_file")
+def agreement(folder: Path, json_file: str | None) -> None:
+    """Compare the counts of tshark and tcptrace with those of the analysis.
+
+    All captures in FOLDER and its folders are read. The tools must be installed, at least one of them.
+    """
+    from celltcp.pcap.agreement import captures_in, measure_agreement
+    from celltcp.pcap.tables import print_agreement
+
+    check_json(json_file)
+    files = captures_in(folder)
+    with progress_bar("comparing") as progress:
+        outcome = measure_agreement(files, progress)
+    print_result(lambda: outcome, json_file, lambda: print_agreement(outcome))
+
+
+@pcap.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option(

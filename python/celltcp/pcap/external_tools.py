@@ -16,17 +16,20 @@ _TSHARK = {
     "resets": "tcp.flags.reset == 1",
 }
 
+#: Payload of another protocol, such as the header in an ICMP error, is no segment of the capture.
+_SEGMENTS = "tcp and not icmp and not icmpv6"
+
 #: Seconds after which a tool is given up.
 _TIMEOUT_S = 120
 
 
-def external_counts(capture: Path) -> dict[str, dict[str, int]]:
-    """Returns the counts of each tool that is installed."""
+def external_counts(capture: Path, totals: bool = False) -> dict[str, dict[str, int]]:
+    """Returns the counts of each tool that is installed; `totals` adds connections and segments."""
     result = {}
     if shutil.which("tshark"):
-        result["tshark"] = _tshark(capture)
+        result["tshark"] = {**(_tshark_totals(capture) if totals else {}), **_tshark(capture)}
     if shutil.which("tcptrace"):
-        result["tcptrace"] = _tcptrace(capture)
+        result["tcptrace"] = _tcptrace(capture, totals)
     return {tool: counts for tool, counts in result.items() if counts}
 
 
@@ -40,7 +43,7 @@ def _output(command: list[str]) -> str:
 
 def _tshark(capture: Path) -> dict[str, int]:
     columns = [option for name in _TSHARK.values() for option in ("-e", name.split()[0])]
-    text = _output(["tshark", "-n", "-r", str(capture), "-Y", "tcp", "-T", "fields", *columns])
+    text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, "-T", "fields", *columns])
     rows = [line.split("\t") for line in text.splitlines()]
     return {
         name: sum(1 for row in rows if len(row) > place and row[place] not in ("", "0", "False"))
@@ -48,7 +51,18 @@ def _tshark(capture: Path) -> dict[str, int]:
     }
 
 
-def _tcptrace(capture: Path) -> dict[str, int]:
+def _tshark_totals(capture: Path) -> dict[str, int]:
+    fields = ("-T", "fields", "-e", "tcp.stream")
+    text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, *fields])
+    # A frame with several segments has several streams.
+    streams = [stream for line in text.splitlines() for stream in line.split(",")]
+    return {"connections": len(set(streams)), "segments": len(streams)}
+
+
+def _tcptrace(capture: Path, totals: bool) -> dict[str, int]:
     text = _output(["tcptrace", "-n", "-l", str(capture)])
     counts = re.findall(r"rexmt data pkts:\s+(\d+)", text)
-    return {"retransmissions": sum(int(count) for count in counts)} if counts else {}
+    if not counts:
+        return {}
+    connections = {"connections": len(re.findall(r"complete conn:", text))} if totals else {}
+    return {**connections, "retransmissions": sum(int(count) for count in counts)}

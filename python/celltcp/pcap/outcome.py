@@ -120,6 +120,32 @@ class JudgementOutcome(TypedDict):
     cases: list[CaseOutcome]
 
 
+class CaptureCounts(TypedDict):
+    """Counts of a capture by the analysis and by other tools."""
+
+    file: str
+    counts: Annotated[dict[str, int], "Counts of the analysis."]
+    others: Annotated[dict[str, dict[str, int]], "Counts of each other tool."]
+
+
+class ToolAgreement(TypedDict):
+    """Agreement with a tool in one quantity."""
+
+    tool: str
+    quantity: str
+    captures: Annotated[int, "Captures in which the tool counts it."]
+    equal: Annotated[int, "Captures in which both counts are equal."]
+    own: Annotated[int, "Sum of the counts of the analysis."]
+    theirs: Annotated[int, "Sum of the counts of the tool."]
+
+
+class AgreementOutcome(TypedDict):
+    """Outcome of celltcp pcap agreement."""
+
+    tools: list[ToolAgreement]
+    captures: list[CaptureCounts]
+
+
 @dataclass(frozen=True)
 class Group:
     """Group of connections in both sets of captures, and the gain of the second set."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS
-from celltcp.pcap.outcome import Group, JudgementOutcome
+from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
@@ -148,6 +149,35 @@ def print_judgement(outcome: JudgementOutcome) -> None:
     numbers = number_columns("RTT %", "capacity %", "buffer %", "again", "tshark")
     console.print_table(Table((Column("case", folds=True), *numbers), tuple(cases), frame="none"))
     click.echo(f"\n{outcome['packets_per_s']:.0f} packets per second")
+
+
+def print_agreement(outcome: AgreementOutcome) -> None:
+    """Prints in how many captures the counts of each tool are equal, and where they are not."""
+    console = Terminal(_WIDTH)
+    numbers = number_columns("captures", "equal", "celltcp", "tool's")
+    rows = tuple(
+        (
+            each["tool"],
+            each["quantity"].replace("_", " "),
+            *map(str, (each["captures"], each["equal"], each["own"], each["theirs"])),
+        )
+        for each in outcome["tools"]
+    )
+    console.print_table(Table((Column("tool"), Column("count"), *numbers), rows, frame="none"))
+    click.echo()
+    differing = []
+    for capture in outcome["captures"]:
+        own = capture["counts"]
+        for tool, theirs in capture["others"].items():
+            texts = [
+                f"{name.replace('_', ' ')} {own[name]} ({count})"
+                for name, count in theirs.items()
+                if own[name] != count
+            ]
+            if texts:
+                differing.append((Path(capture["file"]).name, tool, ", ".join(texts)))
+    columns = (Column("file", folds=True), Column("tool"), Column("celltcp (tool)", folds=True))
+    console.print_table(Table(columns, tuple(differing), frame="none"))
 
 
 def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
