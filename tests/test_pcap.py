@@ -18,6 +18,7 @@ from celltcp.pcap.ground_truth import ground_truth_losses
 from celltcp.pcap.tags import read_tag_rules, tagged
 from celltcp.pcap.validation import document, validate
 from celltcp.pcap.validation_cases import CASES, Case, placed, random_cases
+from celltcp.pcap.validation_paths import path_cases
 
 #: Real captures of phones and browsers (test data of nDPI).
 REAL = next(
@@ -137,6 +138,40 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
     assert outcome["rtt_error"] < 0.05
     assert outcome["capacity_error"] < 0.05
     assert outcome["packets_per_s"] > 0
+
+
+def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer() -> None:
+    """Overflow of shallow buffers at long RTTs, random losses beside delayed ACKs, and all between."""
+    chosen = [each for each in path_cases(40, 3) if "1%" in each.set[3] or "0%" in each.set[3]][:12]
+    outcome = document(validate(chosen))
+    assert len(outcome["groups"]) == 4
+    for group, scores in outcome["groups"].items():
+        for kind in ("congestion", "random"):
+            score = scores[kind]
+            assert score["true"] < 20 or score["f1"] >= 0.85, (group, kind, score)
+
+
+def test_the_scenario_of_a_fast_transfer_reaches_its_rate(celltcp, tmp_path: Path) -> None:
+    """Windows of 6 MB allow no 700 Mbit/s over 80 ms."""
+    changes = [
+        "path.rtt=80ms",
+        'path.down={ rate = "800Mbit/s" }',
+        "tcp.receive_buffer_max=64MiB",
+        "tcp.send_buffer_max=64MiB",
+        "tcp.mss=1300B",
+        "tcp.window_scale=11",
+    ]
+    file = tmp_path / "fast.pcap"
+    ct.run("steady-20-68", "cubic", duration="6s", set=changes, samples="off", pcap=file)
+    done = celltcp("pcap", "to-scenario", str(file), "--out", "fast.toml")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "fast.toml").read_text()
+    assert 'mss = "1300B"' in text
+    assert "window_scale = 11" in text
+    reached = analyse(file).connections["throughput_mbps"].iloc[0]
+    assert reached > 500
+    ran = ct.run(tmp_path / "fast.toml", "cubic", samples="off").flows["goodput_mbps"].iloc[0]
+    assert ran > 0.85 * reached
 
 
 def test_captures_in_between_are_judged(celltcp) -> None:

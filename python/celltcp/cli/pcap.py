@@ -206,6 +206,12 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     help="Draw so many cases at random, instead of the usual ones.",
 )
 @click.option(
+    "--paths",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Draw so many paths over RTT, buffer, random loss, delayed ACKs and CCA instead.",
+)
+@click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the cases drawn."
 )
 def validate_command(
@@ -215,20 +221,29 @@ def validate_command(
     cases: str | None,
     at: str,
     count: int | None,
+    paths: int | None,
     seed: int,
 ) -> None:
     """Validate the analysis on simulated captures.
 
     The native engine runs scenarios and writes captures. The outcome of each segment is the ground
     truth. The comparison has kinds of loss, RTT, buffer and capacity. The counts of tshark and
-    tcptrace stand beside ours where they are installed.
+    tcptrace stand beside ours where they are installed. With --paths, each quarter of RTT and buffer
+    has scores of its own.
     """
     from celltcp.pcap.tables import print_judgement
     from celltcp.pcap.validation import document, outlined, validate
     from celltcp.pcap.validation_cases import CASES, placed, random_cases
+    from celltcp.pcap.validation_paths import path_cases
 
     check_json(json_file)
-    known = random_cases(count, seed) if count else CASES
+    if count and paths:
+        raise click.UsageError("--random and --paths: allowed: one of them")
+    known = CASES
+    if count:
+        known = random_cases(count, seed)
+    elif paths:
+        known = path_cases(paths, seed)
     chosen = [case for case in placed(known, at) if cases is None or cases in case.name]
     if not chosen:
         names = "; ".join(case.name for case in known)

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
+from celltcp.pcap.diagnosis import DIAGNOSIS, diagnoses
 from celltcp.pcap.tags import TagRule, tagged
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
@@ -156,6 +157,8 @@ class _Keeper:
             for name, batches in self.batches.items()
             if batches
         }
+        if "connections" in tables:
+            tables["connections"] = _diagnosed(tables["connections"], tables["losses"])
         if notes is not None:
             connections = tagged(tables["connections"].to_pandas(), list(notes))
             tables["connections"] = pa.Table.from_pandas(connections, preserve_index=False)
@@ -237,6 +240,13 @@ def _read(
     except BaseException:
         keeper.abandon()
         raise
+
+
+def _diagnosed(connections: pa.Table, losses: pa.Table) -> pa.Table:
+    """Adds the sentence about each connection as the last column."""
+    sentences = diagnoses(connections.to_pandas(), losses.to_pandas())
+    field = pa.field("diagnosis", pa.string(), metadata={"meaning": DIAGNOSIS})
+    return connections.append_column(field, pa.array(sentences, pa.string()))
 
 
 def _with_file(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
+from celltcp.pcap.endpoint_settings import endpoint_settings
 
 #: Headers of a full segment with timestamps, bytes.
 _HEADERS = 52
@@ -53,6 +54,8 @@ class PathEstimate:
     #: Whether losses of an overflow tell the buffer; else it is what the queue has needed.
     is_buffer_full: bool
     random_loss: float
+    #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
+    endpoints: str
 
     @property
     def mean_mbps(self) -> float:
@@ -107,6 +110,7 @@ def estimate_path(
         buffer,
         is_full,
         lost / max(segments, 1),
+        endpoint_settings(row, float(rate.max())),
     )
 
 
@@ -240,5 +244,6 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f'buffer = "{round(path.buffer_bytes)}B" # {note}\n'
         f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
         f'down.trace = "{trace.name}" # measured in {100 * path.measured:.0f} % of the time\n'
+        f"{path.endpoints}"
     )
     return write_text(file, text), trace

@@ -52,6 +52,10 @@ def _connection_columns() -> Mapping[str, object]:
     return {
         **table_columns(table, {**texts, **guesses}),
         "file": str,
+        "diagnosis": Annotated[
+            str,
+            "What it waited for, or what limits it, in one sentence; empty if there is nothing to say.",
+        ],
         "missed_bytes": Annotated[Number, "Payload acknowledged but not captured, bytes."],
     }
 
@@ -113,6 +117,9 @@ class JudgementOutcome(TypedDict):
 
     at: Annotated[Literal["sender", "between"], "Place of the captures."]
     kinds: Annotated[dict[str, ScoreOutcome], "Losses that were found, by kind."]
+    groups: Annotated[
+        dict[str, dict[str, ScoreOutcome]], "The same by quarters of RTT and buffer, with --paths."
+    ]
     rtt_error: Annotated[Number, "Mean relative error of the RTT."]
     capacity_error: Annotated[Number, "Mean relative error of the capacity."]
     buffer_error: Annotated[Number, "Mean relative error of the buffer."]

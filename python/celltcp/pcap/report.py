@@ -23,7 +23,7 @@ _INTERVAL = 0.1
 _COLUMNS = (
     *(("file", False), ("no", True), ("client", False), ("server", False), ("MB", True), ("s", True)),
     *(("Mbit/s", True), ("least RTT ms", True), ("retransmitted", True), ("losses", True)),
-    *(("waited s", True), ("CCA", False)),
+    *(("waited s", True), ("CCA", False), ("diagnosis", False)),
 )
 
 
@@ -84,6 +84,7 @@ def _connections(analyses: CaptureAnalyses) -> Table:
             str(row["losses"]),
             f"{row['harm_s']:.2f}",
             "" if row["cca"] == "unknown" else str(row["cca"]),
+            str(row["diagnosis"]),
         )
         for row in analyses.by_waiting_time().head(_MOST).to_dict("records")
     )

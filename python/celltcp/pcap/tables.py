@@ -11,13 +11,16 @@ import click
 
 from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS
-from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome
+from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80
+
+#: Columns of a pipe: no column of the table is left out there.
+_PIPE_WIDTH = 1_000
 
 Row = dict[str, Any]
 
@@ -79,11 +82,15 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
         return
     shown = rows[:most] if most else rows
     several = len(analyses.summaries) > 1
-    Terminal(_WIDTH).print_table(_table(shown, several))
+    Terminal(_PIPE_WIDTH).print_table(_table(shown, several))
     if len(shown) < len(rows):
         click.echo(f"{len(rows) - len(shown)} more connections: --rows 0")
     if any(_kinds(row) for row in shown):
         click.echo("losses: c congestion, r random, o outage, t tail")
+    for row in shown:
+        if row["diagnosis"]:
+            file = f"{row['file']} " if several else ""
+            click.echo(f"{file}{row['connection']}: {row['diagnosis']}")
 
 
 def _table(rows: list[Row], several: bool) -> Table:
@@ -124,9 +131,7 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def print_judgement(outcome: JudgementOutcome) -> None:
-    """Prints the scores of each kind of loss, and the errors of each case."""
-    console = Terminal(_WIDTH)
+def _score_table(scores: dict[str, ScoreOutcome]) -> Table:
     kinds = tuple(
         (
             kind,
@@ -134,11 +139,20 @@ def print_judgement(outcome: JudgementOutcome) -> None:
             str(score["true"]),
             str(score["found"]),
         )
-        for kind, score in outcome["kinds"].items()
+        for kind, score in scores.items()
     )
     headings = ("precision", "recall", "F1", "true", "found")
-    console.print_table(Table((Column("kind"), *number_columns(*headings)), kinds, frame="none"))
-    click.echo()
+    return Table((Column("kind"), *number_columns(*headings)), kinds, frame="none")
+
+
+def print_judgement(outcome: JudgementOutcome) -> None:
+    """Prints the scores of each kind of loss, and the errors of each case."""
+    console = Terminal(_WIDTH)
+    for name, scores in {"": outcome["kinds"], **outcome["groups"]}.items():
+        if name:
+            click.echo(name)
+        console.print_table(_score_table(scores))
+        click.echo()
     cases = []
     for case in outcome["cases"]:
         errors = (case["rtt_error"], case["capacity_error"], case["buffer_error"])

@@ -247,11 +247,15 @@ def document(judged: Sequence[Validation]) -> JudgementOutcome:
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known else None
 
+    groups = dict.fromkeys(each.case.group for each in judged if each.case.group)
     seconds = sum(each.seconds for each in judged)
     cases = [each.outcome for each in judged]
     return {
         "at": "sender" if judged[0].case.before is None else "between",
         "kinds": scores(judged),
+        "groups": {
+            group: scores([each for each in judged if each.case.group == group]) for group in groups
+        },
         "rtt_error": mean([each["rtt_error"] for each in cases]),
         "capacity_error": mean([each["capacity_error"] for each in cases]),
         "buffer_error": mean([each["buffer_error"] for each in cases]),

@@ -30,6 +30,8 @@ class Case:
     before: float | None = None
     #: Random loss between sender and a capture in between.
     loss_before: str = "0%"
+    #: Name of the cases with which it is scored apart from others; empty if it is in no such group.
+    group: str = ""
 
     @property
     def node(self) -> str:
@@ -70,7 +72,7 @@ CASES = tuple(
 
 #: Scenario whose radio is the access link: it has losses and a buffer of its own.
 _RADIO = "highway/drive"
-#: Scenarios, CCAs and buffers of random cases.
+#: Scenarios of random cases.
 _SCENARIOS = (
     "steady-5-18",
     "steady-5-68",
@@ -83,7 +85,9 @@ _SCENARIOS = (
     "fall",
     _RADIO,
 )
-_CCAS = ("cubic", "reno", "bbr", "bbr3", "westwood", "illinois")
+#: CCAs of cases that are drawn.
+CCAS = ("cubic", "reno", "bbr", "bbr3", "westwood", "illinois")
+#: Buffers of random cases.
 _BUFFERS = ("20packets", "40packets", "80packets", "150packets", "300packets")
 #: Paths on which packets do not overtake by more than a few places.
 _SLOW = tuple(name for name in _SCENARIOS if "100" not in name)
@@ -128,5 +132,5 @@ def _random_case(draw: random.Random, number: int) -> Case:
         )
     before = draw.choice((0.25, 0.4, 0.5, 0.6, 0.75))
     loss_before = draw.choice(("0%", "0%", "0.1%", "0.5%"))
-    cca = draw.choice(_CCAS)
+    cca = draw.choice(CCAS)
     return Case(f"random {number}", scenario, cca, tuple(changes), "30s", before, loss_before)

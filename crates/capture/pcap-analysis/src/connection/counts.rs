@@ -21,6 +21,12 @@ pub(super) struct Counts {
     pub(super) missed: u64,
     pub(super) captured_late: u64,
     pub(super) timeouts: u64,
+    /// Retransmissions of segments longer than any that had been acknowledged.
+    pub(super) oversize: u64,
+    /// ACKs of the other side with SACK blocks far from all data.
+    pub(super) sack_outside: u32,
+    /// Retransmissions since the other side was heard last.
+    pub(super) unanswered: u32,
 }
 
 impl Counts {

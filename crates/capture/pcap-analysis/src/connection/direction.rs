@@ -11,13 +11,16 @@ use tcp::{Flags, Segment};
 
 use super::cca_inference::Reductions;
 use super::counts::{Counts, PeakRate};
+use super::delayed_ack::DelayedAcks;
 use super::flight::{Flight, Sent};
 use super::interval::Interval;
 use super::loss::{Loss, Queue, Repair};
+use super::queue_delay::QueueDelays;
 use super::rtt::{Rtts, Sample};
 use super::sender_clock::SenderClock;
 use super::stalls::Stalls;
 use super::timestamp_rtt::TimestampRtt;
+use super::undecided::Undecided;
 use crate::sequence;
 use gaps::Gap;
 
@@ -25,8 +28,6 @@ use gaps::Gap;
 const AWAY_NS: u64 = 1_000_000;
 /// Losses that are kept until their kind is known.
 const LOSSES: usize = 1 << 16;
-/// Number of decided losses that are remembered.
-const LOSS_HISTORY: usize = 64;
 /// RTT that is assumed for a path without a sample, ns.
 const USUAL_RTT_NS: u64 = 100_000_000;
 /// Kind of a segment with regard to its sequence numbers.
@@ -63,6 +64,9 @@ pub(super) struct Direction {
     probed: Option<SeenSegment>,
     /// RTT between the capture and the other side.
     pub(super) answers: Rtts,
+    /// Delay of the queue between the capture and the other side, and of that between the capture and this side.
+    pub(super) queue: QueueDelays,
+    pub(super) near_queue: QueueDelays,
     /// Timestamps of this side.
     pub(super) echo: TimestampRtt,
     pub(super) clock: SenderClock,
@@ -90,8 +94,8 @@ pub(super) struct Direction {
     /// Losses that the other side has not acknowledged, and those it has.
     pub(super) open: VecDeque<Loss>,
     pub(super) classified: VecDeque<Loss>,
-    /// Times of the latest losses whose kind is decided.
-    recent_losses: VecDeque<u64>,
+    /// Losses whose kind the queue tells.
+    pub(super) undecided: Undecided,
     pub(super) reductions: Reductions,
     pub(super) interval: Interval,
     pub(super) silences: Stalls,
@@ -114,6 +118,7 @@ pub(super) struct Direction {
     /// Since when data have been in flight without a pause.
     pub(super) busy_since: Option<u64>,
     pub(super) peak: PeakRate,
+    pub(super) delayed_acks: DelayedAcks,
 }
 
 /// A segment with its time and place among the numbers of its direction.
@@ -148,6 +153,13 @@ impl Direction {
     pub(super) fn has_data_in_flight(&self) -> bool {
         let only_fin = self.fin && self.flight.bytes() == 1;
         !self.flight.is_empty() && !only_fin
+    }
+
+    /// Adds a sample of the handshake, whose ACKs are never delayed.
+    pub(super) fn rtt(&mut self, sample: Sample) {
+        self.answers.add(sample);
+        self.queue.add(sample);
+        self.queue.note(sample);
     }
 
     /// Adds up over time what held until now. `window` is the one that the other side offers.
@@ -231,6 +243,8 @@ impl Direction {
 
     fn repeat(&mut self, passing: &SeenSegment, end: u64) {
         let SeenSegment { at_ns, start, .. } = *passing;
+        self.counts.unanswered += 1;
+        self.counts.oversize += u64::from(u64::from(passing.len) > self.flight.longest_acked);
         self.counts.retransmissions += 1;
         let again = (end - start).min(u64::from(passing.len));
         self.counts.retransmitted_bytes += again;
@@ -273,6 +287,7 @@ impl Direction {
             is_reordering: false,
             acked_ns: needless.then_some(at_ns),
             losses_nearby: 0,
+            packets_in_flight: 0,
         };
         self.add_loss(loss);
     }
@@ -309,12 +324,9 @@ impl Direction {
     }
 
     fn add_loss(&mut self, mut loss: Loss) {
-        let rtts = if loss.is_upstream {
-            &self.near
-        } else {
-            &self.answers
-        };
-        loss.queue = queue(rtts, loss.lost_ns);
+        loss.queue.rtt_ns = self.delays(&loss).rtt_beside(loss.lost_ns, loss.start);
+        let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
+        loss.packets_in_flight = (outstanding / self.segment.max(1)) as u32;
         if loss.acked_ns.is_some() {
             self.classified.push_back(loss);
         } else {
@@ -323,30 +335,5 @@ impl Direction {
             }
             self.open.push_back(loss);
         }
-    }
-
-    /// Marks a loss whose kind has been reported.
-    pub(super) fn mark_reported(&mut self, loss: &Loss) {
-        if self.recent_losses.len() == LOSS_HISTORY {
-            self.recent_losses.pop_front();
-        }
-        self.recent_losses.push_back(loss.lost_ns);
-    }
-
-    /// Number of earlier losses within one RTT.
-    pub(super) fn count_losses_nearby(&self, loss: &Loss, rtt_ns: u64) -> u32 {
-        let within = |at: &&u64| at.abs_diff(loss.lost_ns) <= rtt_ns.max(1_000_000);
-        self.recent_losses.iter().filter(within).count() as u32
-    }
-}
-
-/// Returns the RTT next to `at_ns` and its range.
-fn queue(rtts: &Rtts, at_ns: u64) -> Queue {
-    let (before, after) = rtts.around(at_ns);
-    let near = |sample: Option<Sample>| sample.map(|sample| sample.rtt_ns);
-    Queue {
-        rtt_ns: near(before).max(near(after)),
-        min_ns: rtts.min_ns().unwrap_or(0),
-        peak_ns: rtts.peak_ns(),
     }
 }

@@ -38,6 +38,10 @@ pub(super) struct AckResult {
     pub(super) delivered: u64,
     /// RTT of the newest segment that passed once only.
     pub(super) sample: Option<Sample>,
+    /// The sample is of a SACK block: the ACK for data out of order is never delayed (RFC 5681 §4.2).
+    pub(super) is_selective: bool,
+    /// Time from the newest segment acknowledged cumulatively to the next one, if that had passed.
+    pub(super) followed_after_ns: Option<u64>,
     /// Segments that passed once and were reported after later ones.
     pub(super) reordered: Vec<Sent>,
     /// Bytes acknowledged that never passed.
@@ -55,6 +59,8 @@ pub(super) struct Flight {
     /// End of the highest selective acknowledgement.
     pub(super) highest_sacked: u64,
     sacked_bytes: u64,
+    /// Length of the longest segment that was acknowledged.
+    pub(super) longest_acked: u64,
     /// SACK blocks of the last ACK.
     known: [(u64, u64); 4],
     reports: SackHistory,
@@ -190,6 +196,7 @@ impl Flight {
             result.uncaptured += self.miss(seen, sent.start);
             seen = seen.max(sent.end);
             let len = sent.end - sent.start;
+            self.longest_acked = self.longest_acked.max(len);
             if sent.is_sacked {
                 self.sacked_bytes = self.sacked_bytes.saturating_sub(len);
                 continue;
@@ -203,8 +210,12 @@ impl Flight {
         }
         result.uncaptured += self.miss(seen, ack);
         // Karn's algorithm (RFC 6298 §3): an ACK for what passed twice is no sample.
-        if let (Some(sent), false, true) = (newest, repeated, result.reordered.is_empty()) {
-            result.sample = result.sample.or(Some(sample(&sent, at_ns)));
+        if let (Some(sent), false, true, None) =
+            (newest, repeated, result.reordered.is_empty(), result.sample)
+        {
+            result.sample = Some(sample(&sent, at_ns));
+            let next = self.sent.front().filter(|next| next.times == 1);
+            result.followed_after_ns = next.map(|next| next.last_ns.saturating_sub(sent.last_ns));
         }
     }
 
@@ -292,6 +303,7 @@ impl Flight {
                 continue;
             }
             self.sacked_bytes += sent.end - sent.start;
+            self.longest_acked = self.longest_acked.max(sent.end - sent.start);
             result.delivered += sent.end - sent.start;
             if sent.times > 1 || sent.is_late {
                 continue;
@@ -300,6 +312,7 @@ impl Flight {
                 result.reordered.push(*sent);
             } else {
                 result.sample = Some(sample(sent, at_ns));
+                result.is_selective = true;
             }
         }
     }
@@ -308,6 +321,7 @@ impl Flight {
 fn sample(sent: &Sent, at_ns: u64) -> Sample {
     Sample {
         at_ns: sent.last_ns,
+        end: sent.end,
         rtt_ns: at_ns.saturating_sub(sent.last_ns),
     }
 }

@@ -45,7 +45,7 @@ impl Handshake {
             1 if syn => {
                 let is_first = self.syn_ack_ns.is_none() && self.ack_ns.is_none();
                 if let (Some((_, sent)), true, 1) = (self.syn_ns, is_first, self.syns) {
-                    up.answers.add(sample(sent, at_ns));
+                    up.rtt(sample(sent, at_ns));
                 }
                 let first = self.syn_ack_ns.map_or(at_ns, |(first, _)| first);
                 self.syn_ack_ns = Some((first, at_ns));
@@ -54,7 +54,7 @@ impl Handshake {
             0 if flags.contains(Flags::ACK) && !flags.contains(Flags::RST) => {
                 if let Some((first, last)) = self.syn_ack_ns {
                     if first == last {
-                        down.answers.add(sample(last, at_ns));
+                        down.rtt(sample(last, at_ns));
                     }
                     self.is_over = true;
                 }
@@ -108,6 +108,7 @@ fn agree(up: &mut Direction, down: &mut Direction) {
 fn sample(sent_ns: u64, at_ns: u64) -> Sample {
     Sample {
         at_ns: sent_ns,
+        end: 0,
         rtt_ns: at_ns.saturating_sub(sent_ns),
     }
 }

@@ -9,12 +9,14 @@
 //! 3. *outage*: the segment passed while nothing came back from the receiver for 200 ms and two RTTs, and what ended
 //!    that was not the answer to its repair, an RTT later.
 //! 4. *tail*: nothing that was sent after the segment had been reported when it passed again.
-//! 5. *congestion*: the RTT of the segments next to it shows a long queue, or many segments were lost with it.
+//! 5. *congestion*: the queue was full beside it, or many segments were lost with it (`full_queue`).
 //! 6. *random*: anything else.
 
 use strum::{IntoStaticStr, VariantNames};
 
 use crate::tables::LossRow;
+
+use super::full_queue::Evidence;
 
 /// Names of the kinds of losses in the table of losses.
 pub const LOSS_KINDS: &[&str] = Kind::VARIANTS;
@@ -58,33 +60,15 @@ impl Repair {
     }
 }
 
-/// RTT of the segments next to a loss, and the range of RTTs with which it is compared.
+/// Queue in which a segment was lost.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Queue {
-    /// Highest RTT of the segments next to it, ns.
+    /// RTT of the segment next to it, ns.
     pub(super) rtt_ns: Option<u64>,
     /// Lowest RTT of the connection, ns.
     pub(super) min_ns: u64,
-    /// Highest recent RTT, ns.
-    pub(super) peak_ns: u64,
-}
-
-impl Queue {
-    /// Returns the place of the RTT between the lowest and the highest one.
-    fn share(&self) -> Option<f64> {
-        let rtt = self.rtt_ns?;
-        let range = self.peak_ns.saturating_sub(self.min_ns);
-        if range == 0 {
-            return Some(0.0);
-        }
-        Some((rtt.saturating_sub(self.min_ns) as f64 / range as f64).min(1.0))
-    }
-
-    /// Returns the delay of the queue over the lowest RTT.
-    fn growth(&self) -> Option<f64> {
-        let rtt = self.rtt_ns?;
-        Some(rtt.saturating_sub(self.min_ns) as f64 / self.min_ns.max(1) as f64)
-    }
+    /// Longest delay above it in the time around, ns.
+    pub(super) ceiling_ns: u64,
 }
 
 /// A loss, with the observations by which its kind is decided.
@@ -108,62 +92,56 @@ pub(super) struct Loss {
     pub(super) acked_ns: Option<u64>,
     /// Other losses that passed within an RTT around it.
     pub(super) losses_nearby: u32,
+    /// Packets in flight when it was found.
+    pub(super) packets_in_flight: u32,
 }
 
-/// Smallest growth of the RTT over its minimum that shows a queue.
-const GROWN: f64 = 0.08;
-/// Smallest position of the RTT in its range that shows a full queue, if other segments were lost as well.
-const FULL: f64 = 0.6;
-/// The same for a segment that was lost without so many others.
-const FULL_ALONE: f64 = 0.85;
-/// Number of other losses within an RTT that are expected of a full queue.
-const FEW: u32 = 2;
-/// Number of losses within an RTT that shows a queue that overflowed.
-const BURST: u32 = 4;
+/// Kind of a loss, the confidence, and the rule that told it.
+pub(super) type Judgement = (Kind, f64, &'static str);
 
 impl Loss {
-    /// Returns kind, confidence and rule. `silent_until` is the end of a silence in which the segment passed.
-    pub(super) fn judge(
-        &self,
-        silent_until: Option<u64>,
-        rtt_ns: u64,
-    ) -> (Kind, f64, &'static str) {
+    /// Returns the judgement by the rules that need no queue. `silent_until` is the end of a silence in which the
+    /// segment passed.
+    pub(super) fn judge(&self, silent_until: Option<u64>, rtt_ns: u64) -> Option<Judgement> {
         if let Some(reason) = self.spurious {
-            return (Kind::Spurious, 0.95, reason);
+            return Some((Kind::Spurious, 0.95, reason));
         }
         if self.is_reordering {
             let reason = "it came after later segments and did not pass again";
-            return (Kind::Reordering, 0.9, reason);
+            return Some((Kind::Reordering, 0.9, reason));
         }
         if silent_until.is_some_and(|until| !self.explains(until, rtt_ns)) {
             let reason = "nothing came from the receiver for long when it passed";
-            return (Kind::Outage, 0.8, reason);
+            return Some((Kind::Outage, 0.8, reason));
         }
         if !self.is_reported {
             let reason = "no later segment had been reported when it passed again";
-            return (Kind::Tail, 0.8, reason);
+            return Some((Kind::Tail, 0.8, reason));
         }
-        let (Some(share), Some(growth)) = (self.queue.share(), self.queue.growth()) else {
-            return if self.losses_nearby >= BURST {
-                (Kind::Congestion, 0.5, "many segments were lost with it")
-            } else {
-                (Kind::Random, 0.3, "no RTT tells of a queue")
-            };
-        };
-        let full = if self.losses_nearby < FEW {
-            FULL_ALONE
-        } else {
-            FULL
-        };
-        if share >= full && growth >= GROWN {
-            let sure = 0.5 + 0.5 * (share - full) / (1.0 - full);
-            return (Kind::Congestion, sure, "the RTT beside it was high");
+        None
+    }
+
+    /// Returns the judgement by the queue; `false_discovery_rate` is the probability that a loss at a full queue is
+    /// random.
+    pub(super) fn judge_queue(&self, evidence: Evidence, false_discovery_rate: f64) -> Judgement {
+        match evidence {
+            Evidence::Burst | Evidence::Full { is_burst: true } => {
+                (Kind::Congestion, 0.7, "many segments were lost with it")
+            }
+            Evidence::Unknown => (Kind::Random, 0.3, "no RTT tells of a queue"),
+            Evidence::Full { .. } if false_discovery_rate <= 0.5 => {
+                let sure = 1.0 - false_discovery_rate;
+                (Kind::Congestion, sure, "the queue beside it was full")
+            }
+            Evidence::Full { .. } => {
+                let reason = "the queue beside it was no longer than usual";
+                (Kind::Random, false_discovery_rate, reason)
+            }
+            Evidence::Short => {
+                let sure = (1.0 - self.queue.share().unwrap_or(0.0)).clamp(0.5, 0.95);
+                (Kind::Random, sure, "the queue beside it was short")
+            }
         }
-        if self.losses_nearby >= BURST && growth >= GROWN / 2.0 {
-            return (Kind::Congestion, 0.5, "many segments were lost with it");
-        }
-        let sure = (1.0 - share).clamp(0.5, 0.95);
-        (Kind::Random, sure, "the RTT beside it was low")
     }
 
     /// Returns whether the loss itself explains a silence: it ended one RTT after the repair.
@@ -175,7 +153,7 @@ impl Loss {
     /// Returns the row of the loss. `begin_ns` and `base` are the start of the connection and of the direction.
     pub(super) fn row(
         &self,
-        judged: (Kind, f64, &'static str),
+        judged: Judgement,
         connection: u32,
         up: bool,
         begin_ns: u64,

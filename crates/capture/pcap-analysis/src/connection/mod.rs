@@ -7,17 +7,24 @@ mod capture_point;
 mod cca_inference;
 mod copies;
 mod counts;
+mod delay_histogram;
+mod delayed_ack;
 mod direction;
 mod flight;
+mod full_queue;
 mod handshake;
 mod interval;
 mod loss;
 mod output;
+mod pause;
+mod queue_delay;
+mod reset_origin;
 mod rtt;
 mod sack_history;
 mod sender_clock;
 mod stalls;
 mod timestamp_rtt;
+mod undecided;
 mod waits;
 
 use std::net::SocketAddr;
@@ -31,12 +38,12 @@ use copies::Copies;
 use direction::{Direction, SeenSegment, SegmentKind};
 use handshake::Handshake;
 pub use loss::LOSS_KINDS;
+use pause::Pause;
+use reset_origin::ResetOrigin;
 use waits::Waits;
 
 /// Pause beyond which time counts as idle, ns.
 const PAUSE_NS: u64 = 1_000_000_000;
-/// Number of later losses that may count as lost together with a loss.
-const COMPANY: usize = 64;
 /// Jump of sequence numbers that no window allows (RFC 7323 §2.3: a window is less than 2^30).
 const JUMP: u32 = 1 << 30;
 
@@ -61,6 +68,10 @@ pub(crate) struct Connection {
     copies: Copies,
     reset_by: Option<usize>,
     captured_twice: u64,
+    reset_origin: ResetOrigin,
+    pause: Pause,
+    /// Time at the end in which data were in flight and the receiver sent nothing, ns.
+    unanswered_ns: u64,
     wrong_lengths: u64,
     is_tunnelled: bool,
     is_reused: bool,
@@ -89,6 +100,9 @@ impl Connection {
             copies: Copies::default(),
             reset_by: None,
             captured_twice: 0,
+            reset_origin: ResetOrigin::default(),
+            pause: Pause::default(),
+            unanswered_ns: 0,
             wrong_lengths: 0,
             is_tunnelled: false,
             is_reused,
@@ -142,7 +156,12 @@ impl Connection {
         let at_ns = packet.at_ns;
         self.wrong_lengths += u64::from(packet.wrong_length);
         self.is_tunnelled |= packet.is_tunnelled;
-        self.idle_ns += at_ns.saturating_sub(self.last_ns).saturating_sub(PAUSE_NS);
+        let pause_ns = at_ns.saturating_sub(self.last_ns);
+        self.idle_ns += pause_ns.saturating_sub(PAUSE_NS);
+        let is_reset = packet.segment.flags.contains(Flags::RST);
+        self.pause.on_packet(side, pause_ns, is_reset);
+        self.reset_origin
+            .on_packet(side, at_ns, packet.ttl, is_reset);
         self.last_ns = at_ns;
         let since_ns = at_ns.saturating_sub(self.begin_ns);
         for up in [true, false] {
@@ -229,6 +248,8 @@ impl Connection {
                 && let Some(sample) = to.echo.echoed(echo, at_ns)
             {
                 from.near.add(sample);
+                from.near_queue.add(sample);
+                from.near_queue.note(sample);
                 from.interval.near_rtt(sample);
             }
         }
@@ -245,6 +266,7 @@ impl Connection {
         let rtt = to.answers.smoothed_ns().unwrap_or(0);
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
         let silence = to.silences.on_packet(at_ns, waiting, rtt);
+        to.counts.unanswered = 0;
         if to.is_duplicate_ack(segment, same_window) {
             from.counts.duplicate_acks += 1;
         }
@@ -295,7 +317,13 @@ impl Connection {
             timestamp: segment.timestamps.map(|(value, _)| value),
             identification: packet.identification,
         };
-        from.send(&passing, to.closed_since.is_some())
+        let kind = from.send(&passing, to.closed_since.is_some());
+        if kind == SegmentKind::New
+            && let Some(wait) = from.delayed_acks.on_data(at_ns, passing.near_ns)
+        {
+            self.waits.add(wait);
+        }
+        kind
     }
 
     fn reset(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
@@ -325,46 +353,41 @@ impl Connection {
     /// Classifies losses that later packets cannot affect.
     fn classify_losses(&mut self, at_ns: u64, tables: &mut Tables) {
         for side in 0..2 {
-            loop {
-                let half = &mut self.halves[side];
-                let rtt = half.answers.smoothed_ns().unwrap_or(0);
-                let settling_time = (2 * rtt).max(50_000_000);
-                let Some(loss) = half.classified.front() else {
-                    break;
-                };
+            let rtt = self.halves[side].answers.smoothed_ns().unwrap_or(0);
+            let settling_time = (2 * rtt).max(50_000_000);
+            let is_settled = |loss: &loss::Loss| {
                 let since = loss.acked_ns.unwrap_or(loss.repaired_ns);
-                if at_ns < since.saturating_add(settling_time) {
-                    break;
-                }
-                self.append_loss_row(side, tables);
+                at_ns >= since.saturating_add(settling_time)
+            };
+            while self.halves[side].classified.front().is_some_and(is_settled) {
+                self.classify_first(side);
+            }
+            if self.halves[side].undecided.is_due(at_ns) {
+                self.append_loss_rows(side, at_ns, tables);
             }
         }
     }
 
-    /// Appends the row of the first settled loss.
-    fn append_loss_row(&mut self, side: usize, tables: &mut Tables) {
+    /// Classifies the first settled loss, as far as this needs no queue.
+    fn classify_first(&mut self, side: usize) {
         let half = &mut self.halves[side];
-        let Some(mut loss) = half.classified.pop_front() else {
+        let Some(loss) = half.classified.pop_front() else {
             return;
         };
-        let rtts = if loss.is_upstream {
-            &half.near
-        } else {
-            &half.answers
-        };
-        let rtt = rtts.min_ns().unwrap_or(0);
-        let near = |other: &&loss::Loss| other.lost_ns.abs_diff(loss.lost_ns) <= rtt.max(1_000_000);
-        let later = half.classified.iter().chain(&half.open).take(COMPANY);
-        loss.losses_nearby =
-            later.filter(near).count() as u32 + half.count_losses_nearby(&loss, rtt);
+        let rtt = half.delays(&loss).min_ns().unwrap_or(0);
         let silent_until = half.silences.end_around(loss.lost_ns, rtt);
-        let judged = loss.judge(silent_until, rtt);
-        half.mark_reported(&loss);
-        let base = half.base.unwrap_or(0);
-        self.kinds[judged.0 as usize] += 1;
-        tables
-            .losses
-            .push(loss.row(judged, self.number, side == 0, self.begin_ns, base));
+        let judgement = loss.judge(silent_until, rtt);
+        half.undecided.push(loss, judgement);
+    }
+
+    /// Appends the rows of the losses whose kind is known at `at_ns`.
+    fn append_loss_rows(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
+        for (loss, judgement) in self.halves[side].decide_losses(at_ns) {
+            let base = self.halves[side].base.unwrap_or(0);
+            self.kinds[judgement.0 as usize] += 1;
+            let row = loss.row(judgement, self.number, side == 0, self.begin_ns, base);
+            tables.losses.push(row);
+        }
     }
 
     /// Ends what the connection waits for when it is reset, or after its last packet.
@@ -374,6 +397,9 @@ impl Connection {
             let waiting = half.busy_since.filter(|_| half.has_data_in_flight());
             let closure = half.closed_since.map(|since| (since, at_ns));
             let silence = half.silences.on_end(at_ns, waiting, rtt);
+            if let Some((from, until)) = silence {
+                self.unanswered_ns = self.unanswered_ns.max(until - from);
+            }
             for wait in silence.into_iter().chain(closure) {
                 self.waits.add(wait);
             }
@@ -390,8 +416,9 @@ impl Connection {
             let open = core::mem::take(&mut half.open);
             half.classified.extend(open);
             while !self.halves[side].classified.is_empty() {
-                self.append_loss_row(side, tables);
+                self.classify_first(side);
             }
+            self.append_loss_rows(side, u64::MAX, tables);
             let up = side == 0;
             if let Some(row) = self.halves[side].interval.row(self.number, up) {
                 tables.intervals.push(row);

@@ -60,6 +60,7 @@ impl Connection {
                 part as f64 / of as f64
             }
         };
+        let reset = self.reset_origin.first();
         let both = |what: fn(&Direction) -> bool| what(up) && what(down);
         ConnectionRow {
             connection: self.number,
@@ -145,6 +146,25 @@ impl Connection {
                 download_ns.unwrap_or(0),
             ),
             stalled_s: seconds(stalled),
+            handshake_wait_s: self
+                .handshake
+                .wait()
+                .map_or(0.0, |(first, last)| seconds(last - first)),
+            delayed_acks: sender.delayed_acks.waits,
+            delayed_ack_s: seconds(sender.delayed_acks.total_ns),
+            unanswered_s: seconds(self.unanswered_ns),
+            unanswered_retransmissions: up.counts.unanswered.max(down.counts.unanswered),
+            longest_idle_s: seconds(self.pause.longest_ns),
+            answers_after_idle: self.pause.answers,
+            reset_ttl: reset.map_or(f64::NAN, |reset| f64::from(reset.ttl)),
+            reset_usual_ttl: reset
+                .and_then(|reset| reset.usual_ttl)
+                .map_or(f64::NAN, f64::from),
+            reset_after_ms: whole(reset.and_then(|reset| reset.after_ns)),
+            sack_outside: up.counts.sack_outside + down.counts.sack_outside,
+            segment_max: sender.segment,
+            segment_acked_max: sender.flight.longest_acked,
+            oversize_retransmissions: sender.counts.oversize,
             zero_window_s: seconds(closed),
             harm_s: seconds(self.waits.total_ns()),
             losses: losses.into_iter().map(kind).sum(),

@@ -1,18 +1,16 @@
-//! RTT samples of one side of the capture: extremes, percentiles, and the last few with the time of each.
+//! RTT samples of one side of the capture: extremes, percentiles and the smoothed RTT.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Steps of the histogram per factor of e: each is 2 % wide.
 const STEPS: f64 = 50.0;
-/// Samples kept with their times.
-const RECENT: usize = 256;
-/// Kept samples per smoothed RTT: each is the highest of its time.
-const PER_RTT: u64 = 64;
 
 /// Sample: the time at which a packet passed, and the time until its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sample {
     pub(super) at_ns: u64,
+    /// End of the packet among the numbers of its direction, which orders packets of one time; 0 if it has none.
+    pub(super) end: u64,
     pub(super) rtt_ns: u64,
 }
 
@@ -25,9 +23,6 @@ pub(super) struct Rtts {
     min_ns: Option<u64>,
     max_ns: u64,
     smoothed_ns: u64,
-    /// Highest recent RTT, and the time at which it was updated.
-    peak: (f64, u64),
-    recent: VecDeque<Sample>,
 }
 
 impl Rtts {
@@ -44,34 +39,6 @@ impl Rtts {
         } else {
             self.smoothed_ns - self.smoothed_ns / 8 + rtt / 8
         };
-        self.update_peak(sample.at_ns, rtt);
-        let spacing = self.smoothed_ns / PER_RTT;
-        match self.recent.back_mut() {
-            // Of a burst, the segment that waited longest tells the queue in which the next one was lost.
-            Some(last) if sample.at_ns < last.at_ns.saturating_add(spacing) => {
-                last.rtt_ns = last.rtt_ns.max(rtt);
-            }
-            _ => {
-                if self.recent.len() == RECENT {
-                    self.recent.pop_front();
-                }
-                self.recent.push_back(sample);
-            }
-        }
-    }
-
-    /// Updates the peak, which falls towards the lowest RTT within half a minute.
-    fn update_peak(&mut self, at_ns: u64, rtt: u64) {
-        const FADING_NS: f64 = 30e9;
-        let min = self.min_ns.unwrap_or(rtt) as f64;
-        let passed = at_ns.saturating_sub(self.peak.1) as f64;
-        let faded = self.peak.0 - (self.peak.0 - min).max(0.0) * (passed / FADING_NS).min(1.0);
-        self.peak = (faded.max(rtt as f64), at_ns.max(self.peak.1));
-    }
-
-    /// Returns the highest recent RTT.
-    pub(super) fn peak_ns(&self) -> u64 {
-        self.peak.0 as u64
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -108,13 +75,6 @@ impl Rtts {
         }
         None
     }
-
-    /// Returns the kept samples of the packets that passed last before and first after `at_ns`.
-    pub(super) fn around(&self, at_ns: u64) -> (Option<Sample>, Option<Sample>) {
-        let after = self.recent.partition_point(|sample| sample.at_ns <= at_ns);
-        let before = after.checked_sub(1).map(|index| self.recent[index]);
-        (before, self.recent.get(after).copied())
-    }
 }
 
 #[cfg(test)]
@@ -126,6 +86,7 @@ mod tests {
         for (number, rtt) in rtts_ms.into_iter().enumerate() {
             rtts.add(Sample {
                 at_ns: number as u64 * 10_000_000,
+                end: 0,
                 rtt_ns: rtt * 1_000_000,
             });
         }
@@ -141,26 +102,5 @@ mod tests {
         }
         assert_eq!(rtts.min_ns(), Some(1_000_000));
         assert_eq!(rtts.mean_ns(), Some(500.5e6));
-    }
-
-    #[test]
-    fn of_a_burst_the_longest_wait_is_kept() {
-        let mut rtts = samples([20]);
-        for number in 0..10 {
-            rtts.add(Sample {
-                at_ns: 50_000_000 + number,
-                rtt_ns: (20 + number) * 1_000_000,
-            });
-        }
-        assert_eq!(rtts.around(60_000_000).0.unwrap().rtt_ns, 29_000_000);
-    }
-
-    #[test]
-    fn the_samples_around_a_time_are_those_of_the_packets_next_to_it() {
-        let rtts = samples([20, 30, 40]);
-        let (before, after) = rtts.around(15_000_000);
-        assert_eq!(before.unwrap().rtt_ns, 30_000_000);
-        assert_eq!(after.unwrap().rtt_ns, 40_000_000);
-        assert_eq!(samples([]).around(1), (None, None));
     }
 }

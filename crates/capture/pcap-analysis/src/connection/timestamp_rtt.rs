@@ -37,6 +37,7 @@ impl TimestampRtt {
             if first == value {
                 return Some(Sample {
                     at_ns,
+                    end: 0,
                     rtt_ns: at_ns.saturating_sub(passed_ns),
                 });
             }

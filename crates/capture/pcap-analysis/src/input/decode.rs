@@ -30,6 +30,10 @@ pub struct Packet {
     pub segment: Segment,
     /// Identification field of IPv4; 0 for IPv6.
     pub identification: u16,
+    /// TTL of IPv4, hop limit of IPv6.
+    pub ttl: u8,
+    /// Bytes of the IP packet on the wire.
+    pub ip_len: u32,
     /// Hash of the TCP header, the same for copies of a packet.
     pub fingerprint: u64,
     /// The packet was in a tunnel.
@@ -126,6 +130,8 @@ fn segment(
         destination: SocketAddr::new(ip.destination, header.ports.1),
         segment,
         identification: ip.identification,
+        ttl: ip.ttl,
+        ip_len: ip.len,
         fingerprint: header.fingerprint,
         is_tunnelled,
         wrong_length: ip.wrong_length || record.wire_len < record.bytes.len() as u32,

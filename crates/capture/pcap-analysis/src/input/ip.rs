@@ -20,6 +20,8 @@ pub(super) struct Ip<'a> {
     pub(super) ecn: u8,
     /// Number of the protocol in it.
     pub(super) protocol: u8,
+    /// TTL of IPv4, hop limit of IPv6.
+    pub(super) ttl: u8,
     /// Bytes behind the IP headers that were kept.
     pub(super) payload: &'a [u8],
     /// Bytes behind the IP headers on the wire.
@@ -42,11 +44,12 @@ pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipp
     let payload = ip.payload().payload;
     // The payload is a part of the packet, which may have padding behind it.
     let headers = (payload.as_ptr().addr() - packet.as_ptr().addr()) as u32;
-    let (said, identification, ecn) = match &ip {
+    let (said, identification, ecn, ttl) = match &ip {
         LaxIpSlice::Ipv4(v4) => {
             let header = v4.header();
             let len = u32::from(header.total_len());
-            (len, header.identification(), header.slice()[1] & 0b11)
+            let ecn = header.slice()[1] & 0b11;
+            (len, header.identification(), ecn, header.ttl())
         }
         LaxIpSlice::Ipv6(v6) => {
             let header = v6.header();
@@ -54,7 +57,7 @@ pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipp
                 0 => 0,
                 len => u32::from(len) + 40,
             };
-            (len, 0, header.slice()[1] >> 4 & 0b11)
+            (len, 0, header.slice()[1] >> 4 & 0b11, header.hop_limit())
         }
     };
     let (len, wrong_length) = if said < headers {
@@ -73,6 +76,7 @@ pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipp
         destination: ip.destination_addr(),
         identification,
         ecn,
+        ttl,
         protocol: ip.payload_ip_number().0,
         payload: &payload[..payload.len().min((len - headers) as usize)],
         payload_len: len - headers,

@@ -2,11 +2,21 @@
 
 use tcp::{Flags, Segment};
 
-use super::super::flight::Sent;
+use super::super::flight::{AckResult, Sent};
 use super::super::loss::{Loss, Queue, Repair};
+use super::super::rtt::Sample;
 use super::Direction;
 use crate::sequence;
 
+/// Bounds of the full-sized segment of which a receiver delays the ACK: that without an announced size (RFC 9293
+/// §3.7.1), and that of Ethernet.
+const MIN_FULL: u64 = 536;
+const MAX_FULL: u64 = 1_460;
+/// Longest time for which a receiver holds back SACK blocks to report several segments at once, ns (Linux
+/// `tcp_comp_sack_delay_ns`).
+const COMPRESSION_NS: u64 = 1_000_000;
+/// Distance from the cumulative acknowledgement that no SACK block has, bytes.
+const FAR_BYTES: u64 = 1 << 24;
 /// Reason of a retransmission that a D-SACK shows to be needless.
 const TWICE: &str = "the receiver reported it twice (D-SACK)";
 
@@ -31,6 +41,7 @@ impl Direction {
         }
         self.take_probe(ack);
         let before = self.flight.acked;
+        self.note_sack_outside(segment);
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
         self.counts.missed += result.uncaptured;
         if result.advanced > 0 {
@@ -43,8 +54,19 @@ impl Direction {
         }
         self.peak.add(since_ns, result.delivered);
         if let Some(sample) = result.sample {
+            let delay_ns = sample
+                .rtt_ns
+                .saturating_sub(self.queue.min_ns().unwrap_or(u64::MAX));
+            let is_alone = segment.len == 0 && result.advanced <= self.full_segment();
+            if is_alone && self.flight.is_empty() && !result.is_selective {
+                self.delayed_acks.on_ack(at_ns, delay_ns);
+            }
             self.answers.add(sample);
+        }
+        if let Some(sample) = self.undelayed(segment, &result) {
             self.interval.rtt(sample);
+            self.queue.add(sample);
+            self.queue.note(self.without_compression(sample, &result));
         }
         for sent in &result.reordered {
             self.overtaken(sent, at_ns);
@@ -56,6 +78,65 @@ impl Direction {
             self.reductions.acked(at_ns, ack, rtt, self.segment);
             self.settle(segment, before, ack, at_ns);
         }
+    }
+
+    /// Returns the RTT sample of an ACK without the time in which the receiver may have held it back.
+    ///
+    /// It acknowledges more than one full-sized segment at once (RFC 9293 §3.8.6.3: "an ACK SHOULD be generated for at
+    /// least every second full-sized segment"). One segment alone waits until the next one comes, which is as long as
+    /// the next one passed later; if none passed, until a timer ends. SACK blocks for several segments at once may have
+    /// waited as well. An ACK with payload waits for the application.
+    fn undelayed(&self, segment: &Segment, result: &AckResult) -> Option<Sample> {
+        let sample = result.sample?;
+        let full = self.full_segment();
+        let held = |held_ns: u64| {
+            let rtt_ns = sample.rtt_ns.saturating_sub(held_ns);
+            let rtt_ns = rtt_ns.max(self.queue.min_ns().unwrap_or(sample.rtt_ns));
+            Sample { rtt_ns, ..sample }
+        };
+        if result.is_selective {
+            let is_held = result.delivered > full;
+            return Some(held(if is_held { COMPRESSION_NS } else { 0 }));
+        }
+        if segment.len > 0 {
+            return None;
+        }
+        if result.advanced > full {
+            return Some(sample);
+        }
+        result.followed_after_ns.map(held)
+    }
+
+    /// Returns the likely RTT where [`Self::undelayed`] has the least: of several segments in SACK blocks, the first one
+    /// waited longest, and the newest one, of which the sample is, came later.
+    fn without_compression(&self, undelayed: Sample, result: &AckResult) -> Sample {
+        let others = (result.delivered / self.full_segment()).saturating_sub(1);
+        match result.sample {
+            Some(sample) if result.is_selective && others > 0 => {
+                let waited_ns = COMPRESSION_NS.saturating_sub(others * self.packet_ns());
+                let rtt_ns = sample.rtt_ns.saturating_sub(waited_ns);
+                Sample {
+                    rtt_ns: rtt_ns.max(undelayed.rtt_ns),
+                    ..sample
+                }
+            }
+            _ => undelayed,
+        }
+    }
+
+    /// Returns the length of the segment of which a receiver delays the ACK.
+    fn full_segment(&self) -> u64 {
+        self.segment.clamp(MIN_FULL, MAX_FULL)
+    }
+
+    /// Counts an ACK with SACK blocks that no data of this direction can have.
+    fn note_sack_outside(&mut self, segment: &Segment) {
+        let far = FAR_BYTES.max(2 * self.in_flight_max);
+        let is_far = |(left, _): &(u32, u32)| {
+            sequence::near(self.flight.highest, *left).abs_diff(self.flight.acked) > far
+        };
+        let is_outside = self.counts.segments > 0 && segment.sack.as_slice().iter().any(is_far);
+        self.counts.sack_outside += u32::from(is_outside);
     }
 
     /// Adds a segment that an ACK shows to have been overtaken.
@@ -74,6 +155,7 @@ impl Direction {
             is_reordering: true,
             acked_ns: Some(at_ns),
             losses_nearby: 0,
+            packets_in_flight: 0,
         });
     }
 

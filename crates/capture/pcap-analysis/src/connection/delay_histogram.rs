@@ -1,0 +1,86 @@
+//! Histogram of delays: counts in equal steps, which double in width when a delay is above the last one.
+
+/// Steps of the histogram.
+const STEPS: usize = 64;
+/// Width of a step at first, ns.
+const WIDTH_NS: u64 = 1 << 12;
+/// Samples after which all counts are halved, so that old ones fade.
+const FADING: u32 = 1 << 16;
+
+/// Counts of delays.
+pub(super) struct DelayHistogram {
+    width_ns: u64,
+    counts: [u32; STEPS],
+    total: u32,
+}
+
+impl Default for DelayHistogram {
+    fn default() -> Self {
+        Self {
+            width_ns: WIDTH_NS,
+            counts: [0; STEPS],
+            total: 0,
+        }
+    }
+}
+
+impl DelayHistogram {
+    pub(super) fn add(&mut self, delay_ns: u64) {
+        while delay_ns / self.width_ns >= STEPS as u64 {
+            self.widen();
+        }
+        self.counts[(delay_ns / self.width_ns) as usize] += 1;
+        self.total += 1;
+        if self.total >= FADING {
+            for count in &mut self.counts {
+                *count /= 2;
+            }
+            self.total = self.counts.iter().sum();
+        }
+    }
+
+    fn widen(&mut self) {
+        self.width_ns *= 2;
+        for step in 0..STEPS / 2 {
+            self.counts[step] = self.counts[2 * step] + self.counts[2 * step + 1];
+        }
+        self.counts[STEPS / 2..].fill(0);
+    }
+
+    /// Returns the share of the delays that are at least `delay_ns`, to a step.
+    pub(super) fn share_from(&self, delay_ns: u64) -> f64 {
+        let first = (delay_ns / self.width_ns) as usize;
+        let above: u32 = self.counts.iter().skip(first).sum();
+        f64::from(above) / f64::from(self.total.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_those_of_the_delays_to_a_step() {
+        let mut histogram = DelayHistogram::default();
+        for delay_us in 0..1_000 {
+            histogram.add(delay_us * 1_000);
+        }
+        for part in [0.1, 0.5, 0.9] {
+            let share = histogram.share_from((part * 1e6) as u64);
+            assert!((share - (1.0 - part)).abs() < 0.02, "{part}: {share}");
+        }
+        assert_eq!(histogram.share_from(2_000_000), 0.0);
+    }
+
+    #[test]
+    fn old_delays_fade() {
+        let mut histogram = DelayHistogram::default();
+        for _ in 0..FADING {
+            histogram.add(1_000_000);
+        }
+        for _ in 0..4 * FADING {
+            histogram.add(0);
+        }
+        assert!(histogram.share_from(1_000_000) < 0.1);
+    }
+}

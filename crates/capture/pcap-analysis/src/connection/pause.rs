@@ -1,0 +1,26 @@
+//! Pause: the longest time without any packet, and whether the side that was spoken to after it answered.
+
+/// Longest pause of a connection.
+#[derive(Default)]
+pub(super) struct Pause {
+    pub(super) longest_ns: u64,
+    /// Side that sent the first packet after it.
+    first_side: usize,
+    /// Packets of the other side since.
+    pub(super) answers: u64,
+}
+
+impl Pause {
+    /// Notes a packet of a side that came so long after the one before.
+    pub(super) fn on_packet(&mut self, side: usize, pause_ns: u64, is_reset: bool) {
+        if pause_ns > self.longest_ns {
+            *self = Self {
+                longest_ns: pause_ns,
+                first_side: side,
+                answers: 0,
+            };
+        } else if side != self.first_side && !is_reset {
+            self.answers += 1;
+        }
+    }
+}

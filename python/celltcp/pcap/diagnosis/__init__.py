@@ -1,0 +1,47 @@
+"""Diagnosis: one sentence for each connection about what it waited for, or what limits it.
+
+Rules go from faults that explain everything else over what the connection waited for to limits of its
+rate. A rule uses columns of the tables only, and claims nothing that they do not show.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.faults import FAULTS
+from celltcp.pcap.diagnosis.limits import LIMITS
+from celltcp.pcap.diagnosis.waits import Wait, waits
+
+__all__ = ["DIAGNOSIS", "diagnoses"]
+
+#: Meaning of the column with the sentences.
+DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where nothing is to be said"
+
+#: Share of a connection's time, and least time, for which a wait is what matters most.
+_SHARE = 0.05
+_LEAST_S = 0.1
+
+
+def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame) -> list[str]:
+    """Returns the sentence of each connection; empty where nothing is to be said.
+
+    Args:
+        connections: rows of connections.
+        losses: rows of their losses.
+    """
+    own = dict(iter(losses.groupby(["file", "connection"], observed=True)))
+    none = losses.iloc[:0]
+    return [
+        _diagnosis(Evidence(row, own.get((row["file"], row["connection"]), none)))
+        for row in connections.to_dict("records")
+    ]
+
+
+def _diagnosis(evidence: Evidence) -> str:
+    faults = (rule(evidence) for rule in FAULTS)
+    limits = (rule(evidence) for rule in LIMITS)
+    longest = max(waits(evidence), key=lambda wait: wait.seconds, default=Wait(0.0, ""))
+    matters = longest.seconds >= max(_LEAST_S, _SHARE * evidence.row["duration_s"])
+    sentences = (*faults, longest.text if matters else "", *limits, longest.text)
+    return next((sentence for sentence in sentences if sentence), "")

@@ -1,0 +1,72 @@
+"""Evidence: what the tables show of one connection, and the words for quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Row of a connection, and the rows of its losses."""
+
+    row: dict[Hashable, Any]
+    losses: pd.DataFrame
+
+    @property
+    def sender(self) -> str:
+        """Side that sent most payload."""
+        return "server" if self.row["direction"] == "down" else "client"
+
+    @property
+    def receiver(self) -> str:
+        """The other side."""
+        return "client" if self.sender == "server" else "server"
+
+    @property
+    def is_at_sender(self) -> bool:
+        """Whether the bytes in flight in the capture are those of the sender."""
+        return bool(self.row["place"] == "sender")
+
+    @property
+    def bytes(self) -> int:
+        """Payload of the sender."""
+        return int(self.row[f"bytes_{self.row['direction']}"])
+
+    @property
+    def rtt_ms(self) -> float:
+        """Lowest RTT of the path, or of the side of the capture for which there is one; NaN without."""
+        row = self.row
+        for name in ("rtt_min_ms", "far_rtt_min_ms", "near_rtt_min_ms"):
+            if row[name] > 0:
+                return float(row[name])
+        return float("nan")
+
+    @cached_property
+    def timeouts(self) -> pd.DataFrame:
+        """Losses that were repaired by time-out."""
+        lost = ~self.losses["kind"].isin(["spurious", "reordering"])
+        timeouts: pd.DataFrame = self.losses[lost & (self.losses["repair"] == "time-out")]
+        return timeouts
+
+
+def plural(count: int, name: str, more: str = "") -> str:
+    """Returns a count with its noun."""
+    return f"{count} {name if count == 1 else more or name + 's'}"
+
+
+def seconds(value: float) -> str:
+    """Returns a time in s, or in ms if it is short."""
+    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
+
+
+def size(value: float) -> str:
+    """Returns a number of bytes."""
+    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value:.0f} B"

@@ -1,0 +1,121 @@
+"""Faults: what devices in the middle, hosts and captures did wrong, which explains all else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds, size
+
+#: Pause after which devices in the middle may have forgotten a connection, s.
+_PAUSE_S = 60.0
+#: Largest difference of TTLs that a change of the route explains.
+_ROUTE = 3
+#: Number of times from which on it is no accident.
+_SEVERAL = 3
+
+
+def _forged_reset(evidence: Evidence) -> str:
+    """A RST with another TTL than its side's packets took another way: another host sent it."""
+    row = evidence.row
+    ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
+    if math.isnan(ttl) or math.isnan(usual) or abs(ttl - usual) <= _ROUTE:
+        return ""
+    side = row["ending"].removeprefix("reset by ")
+    name = f"the {side}" if side in ("client", "server") else "one side"
+    after = row["reset_after_ms"]
+    soon = "" if math.isnan(after) else f" {seconds(after / 1e3)} after a packet of the other side"
+    pause = row["longest_idle_s"]
+    why = f"; the connection had been idle for {seconds(pause)}" if pause >= _PAUSE_S else ""
+    return (
+        f"a device in between (NAT, firewall) sent the RST in the name of {name}{soon}: "
+        f"its TTL is {ttl:.0f}, that of {name} {usual:.0f}{why}"
+    )
+
+
+def _forgotten(evidence: Evidence) -> str:
+    """After a long pause nothing is answered, not even by a RST: some state was dropped."""
+    row = evidence.row
+    is_unanswered = row["unanswered_retransmissions"] >= _SEVERAL and not row["answers_after_idle"]
+    if row["longest_idle_s"] < _PAUSE_S or not is_unanswered:
+        return ""
+    return (
+        f"after a pause of {seconds(row['longest_idle_s'])} nothing was answered any more "
+        f"({plural(row['unanswered_retransmissions'], 'retransmission')} in "
+        f"{seconds(row['unanswered_s'])}, no RST): a device in between (NAT, firewall) has "
+        "forgotten the connection, or the host is gone"
+    )
+
+
+def _never_opened(evidence: Evidence) -> str:
+    row = evidence.row
+    if row["handshake"] == "refused":
+        return "the server refused the connection: it answered the SYN by a RST"
+    if row["handshake"] != "no SYN-ACK" or row["packets_up"] != row["syns"]:
+        return ""
+    wait = f" in {seconds(row['handshake_wait_s'])}" if row["handshake_wait_s"] else ""
+    return f"no answer came to {plural(row['syns'], 'SYN')}{wait}"
+
+
+def _rewritten_sequence_numbers(evidence: Evidence) -> str:
+    """SACK blocks far from all data: a device changed the sequence numbers of headers only."""
+    count = evidence.row["sack_outside"]
+    if count < _SEVERAL:
+        return ""
+    timeouts = len(evidence.timeouts)
+    effect = f"; {plural(timeouts, 'loss', 'losses')} had to wait for a time-out" if timeouts else ""
+    return (
+        f"the SACK blocks of {plural(count, 'ACK')} lie outside of the window: a firewall rewrites "
+        f"sequence numbers but not SACK blocks{effect}"
+    )
+
+
+def _path_mtu(evidence: Evidence) -> str:
+    """Long segments are never acknowledged while short ones are (RFC 2923 section 2.1)."""
+    row = evidence.row
+    acked, longest = row["segment_acked_max"], row["segment_max"]
+    if row["oversize_retransmissions"] < _SEVERAL or not 0 < acked < longest:
+        return ""
+    if row["harm_s"] < 0.1:
+        return ""
+    return (
+        f"waited {seconds(row['harm_s'])}: of the segments of {longest} bytes none was acknowledged "
+        f"({plural(row['oversize_retransmissions'], 'retransmission')}), but shorter ones up to "
+        f"{acked} bytes: a black hole of path MTU discovery, neither congestion nor radio"
+    )
+
+
+def _dropped_by_the_capture(evidence: Evidence) -> str:
+    """Data that were acknowledged at once without having been captured were never lost."""
+    row = evidence.row
+    missed = row["missed_bytes"]
+    if row["is_one_way"] or not evidence.bytes:
+        return ""
+    duplicates = row["duplicate_acks_up"] + row["duplicate_acks_down"]
+    if duplicates or missed < row["segment_max"]:
+        return ""
+    return (
+        f"the capture dropped packets, the network did not: {size(missed)} are not in the file "
+        "but were acknowledged without any duplicate ACK"
+    )
+
+
+def _one_direction(evidence: Evidence) -> str:
+    row = evidence.row
+    if not evidence.bytes and row["missed_bytes"]:
+        return f"only ACKs were captured, not the {size(row['missed_bytes'])} that they acknowledge"
+    if row["is_one_way"] and evidence.bytes:
+        return "only the data of one direction were captured, not their ACKs"
+    return ""
+
+
+#: Rules in the order in which they are tried.
+FAULTS: tuple[Callable[[Evidence], str], ...] = (
+    _forged_reset,
+    _forgotten,
+    _never_opened,
+    _rewritten_sequence_numbers,
+    _path_mtu,
+    _dropped_by_the_capture,
+    _one_direction,
+)

@@ -1,0 +1,156 @@
+"""Limits: what bounds the rate of a connection that waited for nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds, size
+
+#: Least payload of which a limit is told, bytes: less fits into the first windows.
+_LEAST_BYTES = 20_000
+#: Share of the time from which on a limit holds.
+_MOSTLY = 0.5
+#: Largest window without scale (RFC 7323 section 2.1), bytes.
+_UNSCALED = 65_535
+#: Share of the most bytes in flight that the mean reaches if their number is constant.
+_CONSTANT = 0.8
+#: Share of the receive window below which it does not limit.
+_BELOW = 0.8
+#: Growth of the median RTT over the lowest one from which on a queue stands.
+_QUEUE = 1.25
+#: Losses of an overshoot, and the share of the time in which they are.
+_OVERSHOOT = 10
+_EARLY = 0.25
+
+
+def _receive_window(evidence: Evidence) -> str:
+    row = evidence.row
+    window = row["window_max"]
+    if math.isnan(window) or not row["window_limited"] >= _MOSTLY or _waits_for_application(evidence):
+        return ""
+    scale = row[f"scale_{evidence.receiver}"]
+    unscaled = row["handshake"] == "whole" and math.isnan(scale) and window <= _UNSCALED
+    why = ", which has no window scale" if unscaled else ""
+    rtt = evidence.rtt_ms
+    median = row["far_rtt_p50_ms"]
+    rate = "" if math.isnan(rtt) else f" of {max(rtt, median) if median > 0 else rtt:.3g} ms"
+    return (
+        f"the receive window of the {evidence.receiver}{why} limits the rate: {size(window)} per "
+        f"RTT{rate}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
+    )
+
+
+def _waits_for_application(evidence: Evidence) -> bool:
+    return evidence.is_at_sender and bool(evidence.row["application_limited"] >= _MOSTLY)
+
+
+def _application(evidence: Evidence) -> str:
+    if not _waits_for_application(evidence):
+        return ""
+    share = 100 * evidence.row["application_limited"]
+    return (
+        f"the application of the {evidence.sender} limits the rate: nothing was in flight in "
+        f"{share:.0f} % of the time"
+    )
+
+
+def _send_buffer(evidence: Evidence) -> str:
+    """A flight that stays the same without loss or queue, far below the receive window."""
+    row = evidence.row
+    most, window = row["in_flight_max"], row["window_max"]
+    if math.isnan(window) or most > _BELOW * window or row["losses"] or not most:
+        return ""
+    has_queue = row["far_rtt_p50_ms"] > _QUEUE * row["far_rtt_min_ms"]
+    if row["in_flight_mean"] < _CONSTANT * most or has_queue or not evidence.is_at_sender:
+        return ""
+    return (
+        f"the send buffer of the {evidence.sender} limits the rate: never more than {size(most)} "
+        f"are in flight, nothing is lost, and the receive window is {size(window)}"
+    )
+
+
+def _overshoot(evidence: Evidence) -> str:
+    """Slow start lost many segments at once, and the window has grown slowly since."""
+    row, losses = evidence.row, evidence.losses
+    overflow = losses[losses["kind"] == "congestion"]
+    if len(overflow) < _OVERSHOOT or not row["download_s"] > 0 or not evidence.is_at_sender:
+        return ""
+    last = float(overflow["t_s"].quantile(0.9))
+    if last > _EARLY * row["download_s"] or row["in_flight_mean"] > row["in_flight_max"] / 2:
+        return ""
+    return (
+        f"slow start overshot the queue: {len(overflow)} segments were lost by {seconds(last)}, "
+        f"and the congestion window has not grown back: {size(row['in_flight_mean'])} in flight on "
+        f"average after {size(row['in_flight_max'])}"
+    )
+
+
+def _losses(evidence: Evidence) -> str:
+    """The kind of which most losses are."""
+    row = evidence.row
+    kinds = {kind: row[f"losses_{kind}"] for kind in ("congestion", "random", "outage", "tail")}
+    kind, count = max(kinds.items(), key=lambda each: each[1])
+    if not count:
+        return _reordering(evidence)
+    lost = plural(count, "segment")
+    texts = {
+        "congestion": f"a full queue on the path limits the rate: {lost} were lost in it",
+        "random": f"{lost} were lost at random, beside a short queue",
+        "outage": f"{lost} were lost while the path stood still",
+        "tail": f"{lost} were lost at the end of a flight, where a probe or a time-out repairs them",
+    }
+    return texts[kind].replace("1 segment were", "1 segment was")
+
+
+def _reordering(evidence: Evidence) -> str:
+    row = evidence.row
+    overtaken = row["reordered"]
+    if not overtaken:
+        return ""
+    were = "was" if overtaken == 1 else "were"
+    return f"{plural(overtaken, 'segment')} {were} overtaken on the path (reordering), none was lost"
+
+
+def _offload(evidence: Evidence) -> str:
+    """Segments above the announced size are cut or were joined by the network card."""
+    row = evidence.row
+    announced = [row[name] for name in ("mss_up", "mss_down") if not math.isnan(row[name])]
+    if not announced or row["segment_max"] <= min(announced):
+        return ""
+    return (
+        f"segments of up to {row['segment_max']} bytes are those of the host (TSO, GRO): on the path "
+        f"none is longer than {min(announced):.0f} bytes"
+    )
+
+
+def _queue(evidence: Evidence) -> str:
+    row = evidence.row
+    if not row["far_rtt_p50_ms"] > 2 * row["far_rtt_min_ms"] or row["far_rtt_samples"] < 20:
+        return ""
+    return (
+        f"a queue stands on the path: the RTT is {row['far_rtt_p50_ms']:.3g} ms in the median and "
+        f"{row['far_rtt_min_ms']:.3g} ms at least, without loss"
+    )
+
+
+def _losses_and_offload(evidence: Evidence) -> str:
+    losses = _losses(evidence)
+    return "; ".join(filter(None, (losses, losses and _offload(evidence))))
+
+
+def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
+    """Returns a rule for transfers only."""
+    return lambda evidence: rule(evidence) if evidence.bytes >= _LEAST_BYTES else ""
+
+
+#: Rules in the order in which they are tried.
+LIMITS: tuple[Callable[[Evidence], str], ...] = (
+    _enough(_receive_window),
+    _enough(_overshoot),
+    _losses_and_offload,
+    _enough(_application),
+    _enough(_send_buffer),
+    _enough(_queue),
+    _offload,
+)

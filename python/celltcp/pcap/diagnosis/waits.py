@@ -1,0 +1,76 @@
+"""Waits: the causes for which a connection could not go on, with the time of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds
+
+#: Number of delayed ACKs from which on it is a pattern of the sender.
+_SEVERAL = 3
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A cause for which a connection waited."""
+
+    seconds: float
+    text: str
+
+
+def waits(evidence: Evidence) -> Iterator[Wait]:
+    """Yields what the connection waited for."""
+    row = evidence.row
+    if handshake := row["handshake_wait_s"]:
+        yield Wait(
+            handshake, f"waited {seconds(handshake)} for the handshake: {row['syns']} SYNs were sent"
+        )
+    if closed := row["zero_window_s"]:
+        up, down = row["zero_windows_up"], row["zero_windows_down"]
+        side = "client" if up >= down else "server"
+        text = (
+            f"waited {seconds(closed)} for the closed receive window of the {side} "
+            f"({plural(up + down, 'time')}): its application did not read"
+        )
+        yield Wait(closed, text)
+    if row["delayed_acks"] >= _SEVERAL:
+        text = (
+            f"waited {seconds(row['delayed_ack_s'])} for delayed ACKs "
+            f"({plural(row['delayed_acks'], 'time')}): the {evidence.sender} sends on only when its "
+            "last segment is acknowledged (Nagle); set TCP_NODELAY, or write each message at once"
+        )
+        yield Wait(row["delayed_ack_s"], text)
+    yield from _silences(evidence)
+
+
+def _silences(evidence: Evidence) -> Iterator[Wait]:
+    """Yields the waits for a receiver of which nothing came while data were in flight."""
+    row = evidence.row
+    unanswered = row["unanswered_s"]
+    if unanswered:
+        again = plural(row["unanswered_retransmissions"], "retransmission")
+        text = (
+            f"waited {seconds(unanswered)} until the end without any answer ({again}): an outage, or "
+            "the host is gone"
+        )
+        yield Wait(unanswered, text)
+    rest = row["stalled_s"] - unanswered
+    if rest <= 0:
+        return
+    timeouts = evidence.timeouts
+    outages = int((timeouts["kind"] == "outage").sum())
+    if row["spurious"] and not row["losses"]:
+        yield Wait(
+            rest,
+            f"waited {seconds(rest)} for a path that stood still; nothing was lost "
+            f"({plural(row['spurious'], 'spurious retransmission')})",
+        )
+    elif len(timeouts) > outages:
+        count = plural(len(timeouts) - outages, "loss", "losses")
+        tails = int((timeouts["kind"] == "tail").sum())
+        end = f", {tails} of them at the end of a flight" if tails else ""
+        yield Wait(rest, f"waited {seconds(rest)} for retransmission time-outs after {count}{end}")
+    else:
+        lost = plural(row["losses_outage"], "segment") if row["losses_outage"] else "nothing"
+        yield Wait(rest, f"waited {seconds(rest)} for an outage of the path, in which {lost} was lost")

@@ -1,0 +1,81 @@
+"""Settings of the endpoints of a captured transfer: windows, segment size, options and CCA."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+#: Share of the time with a full receive window from which on the window has limited the transfer.
+_LIMITED = 0.05
+#: Least confidence of a CCA that is written down.
+_LEAST_CONFIDENCE = 0.5
+#: Default of both buffers, bytes: the largest receive buffer and send buffer.
+_RECEIVE_BUFFER = 6 * 2**20
+_SEND_BUFFER = 4 * 2**20
+#: Memory of a packet per byte of payload at most: Linux counts buffers by memory.
+_OVERHEAD = 3
+#: IP and TCP headers without options, which the announced segment size leaves out of the packet.
+_HEADERS = 40
+#: Packet size and rate of the wired hop unless a scenario has others, bytes and Mbit/s.
+_MTU = 1_500
+_WIRED_MBPS = 1_000.0
+
+
+def endpoint_settings(row: Mapping[Hashable, Any], capacity_mbps: float) -> str:
+    """Returns the parts of a scenario about the endpoints of a connection.
+
+    Under these settings a sender can reach what the captured one did.
+
+    Args:
+        row: the connection.
+        capacity_mbps: highest capacity of its path.
+    """
+    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{_tcp(row)}{_flow(row)}"
+
+
+def _mss(row: Mapping[Hashable, Any]) -> int | None:
+    """Returns the segment size that both sides allow."""
+    sizes = [size for size in (row["mss_up"], row["mss_down"]) if not math.isnan(size)]
+    return int(min(sizes)) if sizes else None
+
+
+def _wired(row: Mapping[Hashable, Any], capacity_mbps: float) -> str:
+    """Returns the packet size of the path, and a wired hop that is no narrower."""
+    mtu = max((_mss(row) or 0) + _HEADERS, _MTU)
+    lines = [] if mtu == _MTU else [f'mtu = "{mtu}B"']
+    if mtu > _MTU or capacity_mbps > _WIRED_MBPS / 2:
+        rate = max(_WIRED_MBPS, 10 * capacity_mbps)
+        lines += ["", "[[path.wired]]", 'name = "wan"', f'rate = "{rate:.0f}Mbit/s"']
+        lines += [f'mtu = "{mtu}B"']
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _tcp(row: Mapping[Hashable, Any]) -> str:
+    receiver = "client" if row["direction"] == "down" else "server"
+    lines = []
+    if (mss := _mss(row)) is not None:
+        lines.append(f'mss = "{mss}B" # as announced')
+    if row["handshake"] == "whole":
+        scale = row[f"scale_{receiver}"]
+        shift = "false" if math.isnan(scale) else f"{min(scale, 14):.0f}"
+        lines.append(f"window_scale = {shift} # of the receiver")
+        lines += [f"{name} = false" for name in ("timestamps", "sack") if not row[name]]
+    window = row["window_max"]
+    if not math.isnan(window):
+        if row["window_limited"] >= _LIMITED:
+            share = 100 * row["window_limited"]
+            lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
+        size = max(_OVERHEAD * window, _RECEIVE_BUFFER)
+        lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
+    size = max(_OVERHEAD * row["in_flight_max"], _SEND_BUFFER)
+    lines.append(f'send_buffer_max = "{size:.0f}B" # up to {row["in_flight_max"]} B were in flight')
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _flow(row: Mapping[Hashable, Any]) -> str:
+    """Returns the flow with the sender's CCA; none where the capture does not tell it."""
+    if row["cca"] == "unknown" or row["cca_confidence"] < _LEAST_CONFIDENCE:
+        return ""
+    sure = f"with confidence {row['cca_confidence']:.2f}"
+    return f'\n[[flows]]\ncca = "{row["cca"]}" # of the captured sender, {sure}\n'
