@@ -75,6 +75,15 @@ def test_a_capture_tells_of_its_connections(celltcp, capture: Path, tmp_path: Pa
 TABLES = ("connections", "segments", "losses", "resets", "intervals")
 
 
+def test_a_pipe_has_all_columns_and_a_sentence_for_each_connection(celltcp, capture: Path) -> None:
+    done = celltcp("pcap", "analyze", str(capture), "--json", "j.json")
+    headings = done.stdout.splitlines()[0].split()
+    for heading in ("server", "MB", "RTT", "again", "losses", "spur.", "waited", "place", "CCA"):
+        assert heading in headings
+    assert "omitted" not in done.stdout
+    assert "\n0: a full queue on the path limits the rate: " in done.stdout
+
+
 def test_packed_captures_and_the_standard_input_are_the_same(capture: Path, tmp_path: Path) -> None:
     packed = tmp_path / "x.pcap.gz"
     packed.write_bytes(gzip.compress(capture.read_bytes()))

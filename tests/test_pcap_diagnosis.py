@@ -139,6 +139,42 @@ def application(made: Connection) -> None:
         download(made, 0.1 + number * 0.3, 20, 0.02, first=20 * number)
 
 
+def captured_late(made: Connection) -> None:
+    made.handshake()
+    for number in range(20):
+        made.packet(0.1 + 0.01 * number, True, ack=(number + 1) * MSS)
+        made.packet(0.1005 + 0.01 * number, False, seq=number * MSS, length=MSS)
+
+
+def time_outs(made: Connection) -> None:
+    made.handshake()
+    end = 0.1
+    for turn in range(3):
+        end = download(made, end, 20, 0.02, first=21 * turn)
+        last = 21 * turn + 20
+        made.packet(end, False, seq=last * MSS, length=MSS)
+        made.packet(end + 0.6, False, seq=last * MSS, length=MSS)
+        made.packet(end + 0.62, True, ack=(last + 1) * MSS)
+        end += 0.63
+
+
+def overtaken(made: Connection) -> None:
+    made.handshake()
+    end = download(made, 0.1, 20, 0.02)
+    for segment in range(20, 24):
+        made.packet(end + 1e-5 * segment, False, seq=segment * MSS, length=MSS)
+    made.packet(end + 0.02, True, ack=20 * MSS, sack=((21 * MSS, 22 * MSS),))
+    made.packet(end + 0.0201, True, ack=22 * MSS)
+    made.packet(end + 0.0202, True, ack=24 * MSS)
+
+
+def acks_only(made: Connection) -> None:
+    made.handshake()
+    end = download(made, 0.1, 40, 0.02)
+    made.packets = [each for each in made.packets if each[2] < 100]
+    made.packet(end + 0.1, True, ack=60 * MSS)
+
+
 #: What each connection is about: words that its sentence has, and that no other one has.
 CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a RST of a middlebox": (forged_reset, ("sent the RST in the name of the server", "254", "333 s")),
@@ -154,6 +190,10 @@ CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a capture that drops": (capture_drops, ("the capture dropped packets",)),
     "a window without scale": (window_limit, ("no window scale", "11.7 kB")),
     "a send buffer": (send_buffer, ("the send buffer of the server",)),
+    "segments after their ACKs": (captured_late, ("20 segments after their own ACKs",)),
+    "time-outs": (time_outs, ("for retransmission time-outs after 3 losses",)),
+    "reordering": (overtaken, ("1 segment was overtaken",)),
+    "ACKs without data": (acks_only, ("only ACKs were captured",)),
     "an application": (application, ("the application of the server limits",)),
 }
 

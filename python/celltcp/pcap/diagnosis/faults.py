@@ -85,6 +85,16 @@ def _path_mtu(evidence: Evidence) -> str:
     )
 
 
+def _captured_late(evidence: Evidence) -> str:
+    late = evidence.row["captured_late"]
+    if late < _SEVERAL:
+        return ""
+    return (
+        f"the capture has {plural(late, 'segment')} after their own ACKs: a fault of the "
+        "capture (two taps, offload), not of the network"
+    )
+
+
 def _dropped_by_the_capture(evidence: Evidence) -> str:
     """Data that were acknowledged at once without having been captured were never lost."""
     row = evidence.row
@@ -116,6 +126,7 @@ FAULTS: tuple[Callable[[Evidence], str], ...] = (
     _never_opened,
     _rewritten_sequence_numbers,
     _path_mtu,
+    _captured_late,
     _dropped_by_the_capture,
     _one_direction,
 )

@@ -143,6 +143,7 @@ mod tests {
                 flags,
                 ..Segment::default()
             },
+            ttl: 64,
             identification: 0,
             fingerprint,
             is_tunnelled: false,
