@@ -1,9 +1,10 @@
 //! Catalogue of congestion controls, for Python.
 
 use cca::registry;
+use config::Spec;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use scenario::{CcaMix, FlowText, LineupText, MiddleboxKind};
+use scenario::{CcaMix, MiddleboxKind};
 
 use crate::refuse;
 
@@ -28,7 +29,7 @@ pub(crate) fn lineups(
     all: Option<Vec<String>>,
     own: Option<&str>,
 ) -> PyResult<Vec<String>> {
-    let read = CcaMix::list_with(text, &all.unwrap_or_default(), own);
+    let read = CcaMix::list(text, &all.unwrap_or_default(), own);
     Ok(format_mixes(read.map_err(refuse)?))
 }
 
@@ -67,13 +68,15 @@ type Flow = (String, String, Vec<(String, String)>);
 
 /// Returns the flows of a line-up, and its middleboxes as text, `None` where it names none. Names need not be known.
 #[pyfunction]
-pub(crate) fn lineup_parts(text: &str) -> PyResult<(Vec<Flow>, Option<&str>)> {
-    let parts = LineupText::of(text);
-    let flows = parts.flows.iter().map(|flow| {
-        let flow = FlowText::of(flow).map_err(refuse)?;
-        Ok((flow.text, flow.name, flow.settings))
-    });
-    Ok((flows.collect::<PyResult<_>>()?, parts.middleboxes))
+pub(crate) fn lineup_parts(text: &str) -> PyResult<(Vec<Flow>, Option<String>)> {
+    let mut mix: CcaMix<Spec, String> = text.parse().map_err(refuse)?;
+    let flow = |flow: Spec| {
+        let settings = flow.settings.clone().into_iter().collect();
+        (flow.to_string(), flow.name, settings)
+    };
+    let flows = mix.flows.drain(..).map(flow).collect();
+    let middleboxes = mix.to_string().strip_prefix('@').map(str::to_owned);
+    Ok((flows, middleboxes))
 }
 
 /// Returns the entry of the congestion control called `name`.

@@ -140,17 +140,17 @@ impl Scenario {
 
     /// Names of the CCAs of all flows, by the kernel's names, including those that they switch to or may be given.
     #[getter]
-    fn ccas(&self) -> PyResult<Vec<&'static str>> {
+    fn ccas(&self) -> PyResult<Vec<&str>> {
         let mut all = Vec::new();
         for flow in &self.inner.flows {
-            all.extend(flow.switch.iter().map(|switch| switch.to.name));
+            all.extend(flow.switch.iter().map(|switch| switch.to.name()));
             match flow.cca.auto() {
                 Some(auto) => {
                     let policy = auto.policy_in(&self.inner.selection).map_err(refuse)?;
                     // On a kernel a policy does without those that it names others for.
                     all.extend(policy.choices().into_iter().map(|cca| policy.on_linux(cca)));
                 }
-                None => all.push(flow.cca.name),
+                None => all.push(flow.cca.name()),
             }
         }
         Ok(all)

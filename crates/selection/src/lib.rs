@@ -9,6 +9,7 @@
 //! kernel engine.
 
 mod auto;
+mod cca_choice;
 mod destination_cache;
 mod estimate;
 pub mod estimators;
@@ -24,6 +25,7 @@ mod table_rows;
 
 pub use auto::{Auto, AutoError, Files};
 pub use cca::SenderInfo;
+pub use cca_choice::CcaChoice;
 pub use destination_cache::{CcaStats, ConnectionResult, DestinationCache, DestinationEntry};
 pub use estimate::{Estimate, Latency, Movement, Phase, Speed};
 pub use estimators::{PathEstimates, PathEstimators};

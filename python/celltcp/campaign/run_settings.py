@@ -19,9 +19,6 @@ from celltcp.scenarios.scenarios import ScenarioSource
 #: Largest seed: every whole number up to it is one of JSON, too.
 MAX_SEED = 2**53 - 2**20
 
-#: Congestion controls that are compared unless others are named.
-DEFAULT_CCAS = ("cubic", "bbr", "reno")
-
 
 def workers_of(jobs: int | None, cluster: str | None) -> Workers:
     """Returns where runs are done: number of threads of this machine, or the cluster of an address.

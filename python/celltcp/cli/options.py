@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from celltcp.campaign.engines import ENGINES
 from celltcp.cli.verbosity import note_early
-from celltcp.scenarios.ccas import MIDDLEBOXES
+from celltcp.scenarios.ccas import DEFAULT_CCAS, MIDDLEBOXES
 
 #: Seeds that a run can have.
 SEEDS = click.IntRange(0, 2**53 - 2**20)
@@ -112,7 +112,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Version of the Linux kernel for the kernel engine.  [default: the newest built]",
     },
     "cca": {
-        "default": "cubic,bbr,newreno",
+        "default": ",".join(DEFAULT_CCAS),
         "show_default": True,
         "metavar": "LIST",
         "help": "Congestion controls: names (bbr), with parameters (cubic:hystart=off), or for several "

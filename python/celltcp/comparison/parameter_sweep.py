@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
-from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.outcome import SweepOutcome
 from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenarios import ScenarioSource

@@ -8,8 +8,9 @@ from pathlib import Path
 from celltcp._core import Scenario
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
-from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
+from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
 

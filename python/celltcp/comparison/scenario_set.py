@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
-from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import METRICS
 from celltcp.comparison.outcome import ScenarioSetOutcome
@@ -19,6 +19,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
+from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 

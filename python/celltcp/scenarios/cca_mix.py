@@ -6,9 +6,9 @@ Labels are short names of selectors in tables, legends and messages; data keep t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import PurePath
+from typing import NamedTuple
 
 from celltcp._core import auto_parameters, lineup_parts
 
@@ -19,12 +19,11 @@ AUTO = "auto"
 _DEFAULTS = {name: default for name, _, default in auto_parameters()}
 
 
-@dataclass(frozen=True)
-class FlowCca:
+class FlowCca(NamedTuple):
     """The congestion control of a flow: name and parameters."""
 
     name: str
-    parameters: Mapping[str, str]
+    parameters: dict[str, str]
     #: Name and parameters as they stand in the line-up.
     text: str
 
@@ -34,8 +33,7 @@ class FlowCca:
         return self.name == AUTO
 
 
-@dataclass(frozen=True)
-class CcaMix:
+class CcaMix(NamedTuple):
     """A line-up in its parts."""
 
     flows: tuple[FlowCca, ...]

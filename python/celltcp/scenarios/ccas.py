@@ -26,6 +26,8 @@ NONE = "none"
 #: Words of a list of middleboxes: all kinds, and none.
 MIDDLEBOXES = (NONE, *middlebox_kinds())
 
+#: Congestion controls that are compared unless others are named.
+DEFAULT_CCAS = ("cubic", "bbr", "reno")
 
 #: Source of each CCA that a user has added, or digest of its library, by its name.
 _SOURCES: dict[str, str] = {}

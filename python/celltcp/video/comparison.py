@@ -14,13 +14,14 @@ import pandas as pd
 from celltcp._core import CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
-from celltcp.campaign.run_settings import DEFAULT_CCAS, RunSettings
+from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import VIDEO
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.results.tables import Results
+from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import QOE

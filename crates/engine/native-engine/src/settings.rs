@@ -1,6 +1,6 @@
 //! Settings of TCP, converted from a scenario.
 
-use cca::{BuiltCca, CcaInfo, CongestionState, SettingError, Settings, Window, registry, reno};
+use cca::{BuiltCca, CongestionState, SettingError, Settings, Window, reno};
 use scenario::CcaChoice;
 use tcp::{Connection, NetDevice, TcpConfig};
 use units::random::{Purpose, RngStream};
@@ -10,10 +10,8 @@ use units::random::{Purpose, RngStream};
 /// # Errors
 /// If a parameter is refused.
 pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
-    if choice.auto().is_some() {
-        return Ok(());
-    }
-    entry(choice).check(&choice.settings())
+    let cca = choice.fixed();
+    cca.map_or(Ok(()), |cca| cca.check(choice.settings()))
 }
 
 /// Builds the CCA of `choice` with its slow start.
@@ -21,14 +19,10 @@ pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
 /// # Errors
 /// As [`check`].
 pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, SettingError> {
-    entry(choice).build(&choice.settings())
-}
-
-fn entry(choice: &CcaChoice) -> &'static CcaInfo {
-    let Some(result) = registry::find(choice.name) else {
-        unreachable!("a choice comes from the catalogue, and nothing ever leaves it");
+    let Some(cca) = choice.fixed() else {
+        unreachable!("a selector has chosen from the catalogue, and nothing ever leaves it");
     };
-    result
+    cca.build(choice.settings())
 }
 
 /// Returns the two ends of connection number `connection`. The sender runs `choice` and has what is set in `config`. The

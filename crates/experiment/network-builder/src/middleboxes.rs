@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
-use cca::BuiltCca;
+use cca::{BuiltCca, cca_by_name};
 use middlebox::{
-    AckRegulator, AckSemantics, CcaText, EgressQueue, Eln, Freeze, Kind, Middlebox as Settings,
+    AckRegulator, AckSemantics, EgressQueue, Eln, Freeze, Kind, Middlebox as Settings,
     ResetTracker, RunDefaults, Snoop, SplitHost,
 };
 use net::{HostId, Limit, Queue};
-use scenario::Scenario;
+use scenario::{DEFAULT_CCA, Scenario};
 use tcp::TcpConfig;
 use units::Rate;
 
 use crate::plan::{Middlebox, Plan, PlanError};
-
-/// CCA of split hosts for flows whose own one is selected at run time.
-const FALLBACK: &str = "cubic";
 
 /// Returns the middleboxes of `scenario` on the path of `plan`, in the run with `seed`.
 ///
@@ -28,21 +25,18 @@ pub(crate) fn middleboxes(
 ) -> Result<Vec<Middlebox>, PlanError> {
     let mut of_flows = Vec::with_capacity(scenario.flows.len());
     for flow in &scenario.flows {
-        let text = if flow.cca.auto().is_some() {
-            FALLBACK.to_owned()
-        } else {
-            flow.cca.to_string()
-        };
-        of_flows.push((plan.ends(flow)?, checked(&text)));
+        let selected = flow.cca.fixed().is_none();
+        let cca = (!selected).then(|| flow.cca.to_string());
+        of_flows.push((plan.ends(flow)?, cca));
     }
     let of_flows = Arc::new(of_flows);
     let boxes = scenario.path.middleboxes.iter().map(|settings| {
-        let own = settings.cca.as_deref().map(checked);
+        let own = settings.cca.clone();
         let of_flows = Arc::clone(&of_flows);
         let environment = RunDefaults {
             tcp: TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu()),
             seed,
-            cca: Arc::new(move |one, other| build(own.as_ref(), &of_flows, (one, other))),
+            cca: Arc::new(move |one, other| build(own.as_deref(), &of_flows, (one, other))),
         };
         let settings = settings.clone();
         let outlets = outlets(scenario, plan);
@@ -97,21 +91,15 @@ fn promise(scenario: &Scenario, settings: &Settings) -> AckSemantics {
     settings.kind.promise()
 }
 
-/// Hosts of a flow, and its CCA.
-type FlowCca = ((HostId, HostId), CcaText);
+/// Hosts of a flow, and its CCA; `None` if it is selected at run time.
+type FlowCca = ((HostId, HostId), Option<String>);
 
 /// Builds the CCA of a split host for a connection between two hosts: its own one, or that of the flow between them.
-fn build(own: Option<&CcaText>, of_flows: &[FlowCca], (one, other): (HostId, HostId)) -> BuiltCca {
+fn build(own: Option<&str>, of_flows: &[FlowCca], (one, other): (HostId, HostId)) -> BuiltCca {
     let of_flow = of_flows
         .iter()
         .find(|(ends, _)| *ends == (one, other) || *ends == (other, one))
-        .map(|(_, text)| text);
-    let result = own.or(of_flow).cloned();
-    let built = result.unwrap_or_else(|| checked(FALLBACK)).build();
+        .and_then(|(_, cca)| cca.as_deref());
+    let built = cca_by_name(own.or(of_flow).unwrap_or(DEFAULT_CCA));
     built.unwrap_or_else(|error| unreachable!("a scenario is checked where it is read: {error}"))
-}
-
-fn checked(text: &str) -> CcaText {
-    let read = CcaText::read(text);
-    read.unwrap_or_else(|error| unreachable!("a scenario is checked where it is read: {error}"))
 }

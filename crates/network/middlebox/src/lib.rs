@@ -6,7 +6,6 @@
 //! delay ACKs. The settings of middleboxes in scenarios are [`Middlebox`].
 
 mod ack_regulator;
-mod cca_text;
 mod egress;
 mod eln;
 mod freeze;
@@ -19,7 +18,6 @@ mod text;
 mod timers;
 
 pub use ack_regulator::AckRegulator;
-pub use cca_text::CcaText;
 pub use egress::EgressQueue;
 pub use eln::Eln;
 pub use freeze::Freeze;

@@ -2,14 +2,13 @@
 
 use core::fmt::Display;
 
+use cca::cca_by_name;
 use config::{FieldError, RenamedKey, count, only_for, positive, refuse, table, within};
 use net::LinkSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 use units::{Bytes, Duration};
-
-use crate::CcaText;
 
 /// Kind of a middlebox.
 #[derive(
@@ -187,7 +186,7 @@ impl Middlebox {
             return refuse("at", "\"\" is not a node; allowed: the name of a node");
         }
         if let Some(text) = &self.cca
-            && let Err(message) = CcaText::read(text)
+            && let Err(message) = cca_by_name(text)
         {
             return refuse("cca", message);
         }

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use config::RenamedKey;
+use config::{RenamedKey, Spec};
 use serde_json::{Map, Value};
 
 use crate::{Kind, Middlebox};
@@ -12,15 +12,15 @@ impl FromStr for Middlebox {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (kind, settings) = config::parse_spec(text)?;
+        let Spec { name, settings, .. } = text.parse()?;
         let mut fields = Map::new();
-        fields.insert("kind".to_owned(), Value::from(kind));
+        fields.insert("kind".to_owned(), Value::from(name));
         for (name, value) in settings {
             let value = value
                 .parse::<u64>()
                 .map_or_else(|_| Value::from(value), Value::from);
-            let name = Self::renamed(name).unwrap_or(name);
-            if fields.insert(name.to_owned(), value).is_some() {
+            let name = Self::renamed(&name).map_or(name, str::to_owned);
+            if fields.insert(name.clone(), value).is_some() {
                 return Err(format!(
                     "{text:?}: {name:?} is given more than once; allowed: once"
                 ));
@@ -36,14 +36,13 @@ impl FromStr for Middlebox {
 impl Middlebox {
     /// Returns the former names of settings in the text of a middlebox, each with the present one.
     pub fn former_settings(text: &str) -> Vec<RenamedKey> {
-        let Ok((kind, settings)) = config::parse_spec(text) else {
+        let Ok(given) = text.parse::<Spec>() else {
             return Vec::new();
         };
-        let is_former = |name: &str| settings.iter().any(|(given, _)| *given == name);
-        let is_middlebox = Kind::ALL.iter().any(|known| known.name() == kind);
+        let is_middlebox = Kind::ALL.iter().any(|known| known.name() == given.name);
         let renamed = Self::RENAMED.iter().copied();
         renamed
-            .filter(|(former, _)| is_middlebox && is_former(former))
+            .filter(|(former, _)| is_middlebox && given.settings.contains_key(*former))
             .collect()
     }
 

@@ -22,10 +22,11 @@ mod window;
 mod windowed_filter;
 
 pub use catalogue::*;
+pub use config::Settings;
 pub use congestion_state::CongestionState;
 pub use info::{Build, BuiltCca, CcaInfo, Family};
-pub use parameters::{Parameter, SettingError, Settings};
-pub use registry::{UnknownCca, cca_by_name};
+pub use parameters::{Parameter, SettingError};
+pub use registry::cca_by_name;
 pub use sender_view::SenderInfo;
 pub use slow_start::SlowStart;
 pub use switch::{SwitchMode, TransferState, modelled_window, used_window};

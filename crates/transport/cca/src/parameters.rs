@@ -2,13 +2,9 @@
 //! values, unit and source, so that the documentation and the parser cannot differ.
 
 use core::ops::RangeInclusive;
-use std::collections::BTreeMap;
 
 use config::suggestion;
 use units::Duration;
-
-/// Chosen values as text (`"off"`, `"0.8"`, `"2ms"`), by parameter name.
-pub type Settings = BTreeMap<String, String>;
 
 /// Description of one parameter. The closures let a program declare parameters that it learns at run time.
 #[derive(Clone, Copy)]

@@ -2,22 +2,15 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use config::suggestion;
+use config::{Spec, suggestion};
 
 use super::CcaInfo;
+use super::SettingError;
 use super::catalogue::CCAS;
 use super::info::BuiltCca;
-use super::{SettingError, Settings};
 
 /// Congestion controls that users have added.
 static ADDED: RwLock<Vec<&'static CcaInfo>> = RwLock::new(Vec::new());
-
-/// Error: no congestion control has this name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown congestion control {name:?}; there are {}", names().join(", "))]
-pub struct UnknownCca {
-    name: String,
-}
 
 fn names() -> Vec<&'static str> {
     all().iter().map(|cca| cca.name).collect()
@@ -83,15 +76,50 @@ pub fn called(name: &str, besides: &[&'static str]) -> Result<&'static CcaInfo, 
     })
 }
 
-/// Creates the congestion control called `name`, with its parameters at their defaults.
+/// Returns a name with settings as it is printed: the name of the kernel, and values in their canonical form.
 ///
 /// # Errors
-/// Returns an error if no congestion control has that name.
-pub fn cca_by_name(name: &str) -> Result<BuiltCca, UnknownCca> {
-    let unknown = || UnknownCca {
-        name: name.to_owned(),
+/// There is no such congestion control, as [`called`] reports, or it refuses a setting.
+pub fn canonical(given: &Spec, besides: &[&'static str]) -> Result<Spec, String> {
+    let cca = called(&given.name, besides)?;
+    let print = |(parameter, value): (&String, &String)| {
+        Ok((parameter.clone(), cca.canonical(parameter, value)?))
     };
-    let cca = find(name).ok_or_else(unknown)?;
-    cca.build(&Settings::new())
-        .map_err(|_: SettingError| unknown())
+    let settings = given.settings.iter().map(print).collect();
+    let settings: Result<_, SettingError> = settings;
+    let settings = settings.and_then(|settings| cca.check(&settings).map(|()| settings));
+    let settings = settings.map_err(|error| error.to_string())?;
+    Ok(Spec::new(cca.name, settings))
+}
+
+/// Creates the congestion control of a text such as `cubic` or `cubic:beta=0.8`.
+///
+/// # Errors
+/// There is no such congestion control, as [`called`] reports, or it refuses a setting.
+pub fn cca_by_name(text: &str) -> Result<BuiltCca, String> {
+    let spec: Spec = text.parse()?;
+    let built = called(&spec.name, &[])?.build(&spec.settings);
+    built.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cca_by_name;
+
+    #[test]
+    fn a_text_names_a_cca_and_its_parameters() {
+        assert!(cca_by_name("bbr").is_ok());
+        assert!(cca_by_name("cubic:beta=0.8,hystart=off").is_ok());
+        for (text, part) in [
+            ("cubick", "\"cubick\" is not a congestion control"),
+            ("cubic:gamma=1", "no parameter \"gamma\""),
+            (
+                "cubic:beta",
+                "\"beta\" is not a setting; allowed: parameter=value",
+            ),
+        ] {
+            let error = cca_by_name(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ fn lineups() {
     ]);
     fuzz::fuzz("lineups", &sources, |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        for lineup in CcaMix::list(&text).into_iter().flatten() {
+        for lineup in CcaMix::list(&text, &[], None).into_iter().flatten() {
             let mut scenario = Scenario::default();
             lineup.apply(&mut scenario);
             let _ = scenario.check_middleboxes();

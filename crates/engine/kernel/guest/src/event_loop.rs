@@ -17,7 +17,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
-use selection::{DEFAULT_CCA, Selectors};
+use selection::{CcaChoice, DEFAULT_CCA, Selectors};
 use units::{Duration, Instant};
 use workload::{Action, End, OpenedBy, Sessions, Switches};
 
@@ -25,7 +25,7 @@ use self::event_token::{Source, watch};
 use self::sockets::Connection;
 use crate::connection::{self, EndSettings, PIECE};
 use crate::device::Device;
-use crate::flows::{self, Choice};
+use crate::flows;
 use crate::host::Host;
 use crate::reader::Readers;
 
@@ -58,7 +58,7 @@ pub(crate) struct EventLoop<'a> {
     listeners: Vec<TcpListener>,
     sessions: Sessions,
     connections: Vec<Connection>,
-    switches: Switches<Choice>,
+    switches: Switches<CcaChoice>,
     selectors: Selectors,
     slot: Duration,
     next_slot: Instant,
@@ -122,11 +122,7 @@ impl<'a> EventLoop<'a> {
         for (number, flow) in job.flows.iter().enumerate() {
             // A selected flow has no CCA before its first connection.
             let present = play.switches.present(number);
-            let cca = if present.auto.is_some() {
-                DEFAULT_CCA
-            } else {
-                present.name
-            };
+            let cca = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
             let (accepts, own) = match flow.opens {
                 OpenedBy::Receiver => (End::Server, Some(cca)),
                 OpenedBy::Sender => (End::Client, None),

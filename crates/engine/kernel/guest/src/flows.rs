@@ -2,43 +2,10 @@
 
 use std::io;
 
-use cca::registry;
-use kernel_protocol::{GuestCca, GuestFlow, GuestJob};
-use selection::{Auto, Selectors};
+use kernel_protocol::{GuestFlow, GuestJob};
+use selection::{CcaChoice, Selectors};
 use units::{Duration, Instant};
 use workload::{FlowPlan, ScheduledSwitch, Sessions, Switches, Workload};
-
-/// Congestion control that a flow asks for, or `auto` and its words.
-#[derive(Clone, Debug)]
-pub(crate) struct Choice {
-    /// The kernel's name, or `auto`.
-    pub(crate) name: &'static str,
-    /// The words after `auto`, if it is selected.
-    pub(crate) auto: Option<Auto>,
-    /// Name and parameters, as results show them.
-    pub(crate) label: String,
-}
-
-impl Choice {
-    fn new(asked: &GuestCca) -> io::Result<Self> {
-        let label = asked.label.clone();
-        if asked.name == Auto::NAME {
-            let auto = Auto::new(&asked.settings).map_err(io::Error::other)?;
-            return Ok(Self {
-                name: Auto::NAME,
-                auto: Some(auto),
-                label,
-            });
-        }
-        let unknown = || io::Error::other(format!("{:?} is not in the catalogue", asked.name));
-        let result = registry::find(&asked.name).ok_or_else(unknown)?;
-        Ok(Self {
-            name: result.name,
-            auto: None,
-            label,
-        })
-    }
-}
 
 /// Returns the workload of a flow, with its file if it names one.
 fn workload(job: &GuestJob, flow: &GuestFlow) -> io::Result<Workload> {
@@ -67,15 +34,16 @@ pub(crate) fn sessions(job: &GuestJob) -> io::Result<Sessions> {
 }
 
 /// Returns the congestion controls of the flows and their changes.
-pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<Choice>> {
+pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<CcaChoice>> {
+    let read = |cca: &str| cca.parse().map_err(io::Error::other);
     let (mut first, mut due) = (Vec::new(), Vec::new());
     for (number, flow) in job.flows.iter().enumerate() {
-        first.push(Choice::new(&flow.cca)?);
+        first.push(read(&flow.cca)?);
         for switch in &flow.switches {
             due.push(ScheduledSwitch {
                 at: at(switch.at_ns),
                 flow: number,
-                to: Choice::new(&switch.to)?,
+                to: read(&switch.to)?,
                 mode: switch.how,
             });
         }
@@ -84,10 +52,10 @@ pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<Choice>> {
 }
 
 /// Returns the selectors of the flows whose congestion control is selected.
-pub(crate) fn selectors(job: &GuestJob, switches: &Switches<Choice>) -> io::Result<Selectors> {
+pub(crate) fn selectors(job: &GuestJob, switches: &Switches<CcaChoice>) -> io::Result<Selectors> {
     let flows = job.flows.iter().enumerate();
     let flows = flows.map(|(number, flow)| {
-        let auto = switches.present(number).auto.clone();
+        let auto = switches.present(number).auto();
         (flow.name.as_str(), auto)
     });
     let selectors = Selectors::new(flows, &job.files, job.seed).map_err(io::Error::other)?;

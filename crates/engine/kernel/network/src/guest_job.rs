@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use kernel_protocol::{GuestCca, GuestFlow, GuestJob, GuestSwitch, Job};
+use kernel_protocol::{GuestFlow, GuestJob, GuestSwitch, Job};
 use network_builder::Plan;
-use scenario::{CcaChoice, Flow, Samples, Scenario};
+use scenario::{Flow, Samples, Scenario};
 use units::Duration;
 
 use crate::settings;
@@ -45,7 +45,7 @@ pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Resu
 fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io::Result<GuestFlow> {
     let switches = flow.switch.iter().map(|switch| GuestSwitch {
         at_ns: switch.at.as_nanos(),
-        to: guest_cca(&switch.to),
+        to: switch.to.to_string(),
         how: switch.mode,
     });
     Ok(GuestFlow {
@@ -57,17 +57,9 @@ fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io:
         count: flow.count,
         workload: serde_json::to_string(&flow.workload)?,
         nodelay: flow.sends_at_once(nodelay),
-        cca: guest_cca(&flow.cca),
+        cca: flow.cca.to_string(),
         switches: switches.collect(),
     })
-}
-
-fn guest_cca(choice: &CcaChoice) -> GuestCca {
-    GuestCca {
-        name: choice.name.to_owned(),
-        settings: choice.settings(),
-        label: choice.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernel_protocol::{KeepAlive, KernelSettings};
-use scenario::{CcaChoice, Parameter, Scenario, Tcp, WindowScale, kernel_text};
+use scenario::{CcaChoice, Scenario, Tcp, WindowScale, kernel_text};
 use tcp::TcpConfig;
 use units::{Bytes, Duration};
 
@@ -132,15 +132,15 @@ fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
         core::iter::once(&flow.cca).chain(later)
     });
     // A selected congestion control has its usual parameters.
-    for choice in of_flows.filter(|choice| choice.auto().is_none()) {
-        for (name, value) in &choice.parameters {
+    for choice in of_flows.filter(|choice| choice.fixed().is_some()) {
+        for (name, value) in choice.settings() {
             let (parameter, text) = module_parameter(choice, name, value)?;
             let known = all.entry(parameter).or_insert_with(|| text.clone());
             if *known != text {
                 return Err(format!(
                     "{name}: flows want {known} and {text}, but {} has one value for all \
                      connections of a kernel",
-                    choice.name
+                    choice.name()
                 ));
             }
         }
@@ -154,20 +154,20 @@ fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
 fn module_parameter(
     choice: &CcaChoice,
     name: &str,
-    value: &Parameter,
+    value: &str,
 ) -> Result<(String, String), String> {
-    let module = format!("tcp_{}", choice.name);
-    Ok(match (name, value) {
-        ("hystart_detect", Parameter::Text(word)) => {
-            let bits = match word.as_str() {
+    let module = format!("tcp_{}", choice.name());
+    Ok(match name {
+        "hystart_detect" => {
+            let bits = match value {
                 "train" => 1,
                 "delay" => 2,
                 _ => 3,
             };
             (format!("{module}.hystart_detect"), bits.to_string())
         }
-        ("hystart_ack_delta", Parameter::Text(time)) => {
-            let delta: units::Duration = time
+        "hystart_ack_delta" => {
+            let delta: units::Duration = value
                 .parse()
                 .map_err(|error: units::ParseQuantityError| error.to_string())?;
             (
@@ -175,11 +175,11 @@ fn module_parameter(
                 delta.as_micros().to_string(),
             )
         }
-        ("c" | "beta", _) => {
+        "c" | "beta" => {
             return Err(format!(
                 "{name}: the kernel computes with it when it starts; it cannot be set there"
             ));
         }
-        _ => (format!("{module}.{name}"), kernel_text(value)),
+        _ => (format!("{module}.{name}"), kernel_text(&value.into())),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cca::{Settings, SwitchMode};
+use cca::SwitchMode;
 use selection::Files;
 use serde::{Deserialize, Serialize};
 use workload::OpenedBy;
@@ -102,21 +102,10 @@ pub struct GuestFlow {
     pub workload: String,
     /// Whether sockets send short segments at once.
     pub nodelay: bool,
-    /// First congestion control.
-    pub cca: GuestCca,
+    /// First congestion control: name and parameters, or `auto` with its own.
+    pub cca: String,
     /// Changes of the congestion control.
     pub switches: Vec<GuestSwitch>,
-}
-
-/// Choice of a congestion control.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct GuestCca {
-    /// The kernel's name, or `auto`.
-    pub name: String,
-    /// Its parameters, or those of `auto`.
-    pub settings: Settings,
-    /// Name and parameters, as results show them.
-    pub label: String,
 }
 
 /// Change of a congestion control.
@@ -125,7 +114,7 @@ pub struct GuestSwitch {
     /// Time of the change, ns.
     pub at_ns: u64,
     /// The congestion control that takes over.
-    pub to: GuestCca,
+    pub to: String,
     /// Kind of takeover.
     pub how: SwitchMode,
 }

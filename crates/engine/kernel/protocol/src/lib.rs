@@ -15,11 +15,11 @@ mod run;
 
 pub use frame::{FrameReader, decode, encode, write_frame};
 pub use guest::{Message, Reply};
-pub use job::{GuestCca, GuestFlow, GuestJob, GuestSwitch, KeepAlive, KernelSettings, LinuxQueue};
+pub use job::{GuestFlow, GuestJob, GuestSwitch, KeepAlive, KernelSettings, LinuxQueue};
 pub use run::{Job, Report};
 
 /// Version of the messages. It is raised whenever a message changes, so that parties of different builds notice.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// Environment variable that names the shared object of the path.
 pub const PATH_VARIABLE: &str = "CELLTCP_PATH";

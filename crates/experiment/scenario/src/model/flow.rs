@@ -4,7 +4,9 @@ use config::table;
 use units::Duration;
 use workload::{OpenedBy, Workload};
 
-use super::{CcaChoice, Switch};
+use selection::CcaChoice;
+
+use super::Switch;
 
 table! {
     /// One application and its connections.

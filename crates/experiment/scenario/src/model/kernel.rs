@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::table;
-
-use super::Parameter;
+use config::{Parameter, table};
 
 table! {
     /// Settings of the kernel engine; the native engine refuses a scenario that has any.

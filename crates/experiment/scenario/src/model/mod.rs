@@ -1,24 +1,20 @@
 //! Model: the sections of a scenario.
 
-mod cca;
 mod cca_mix;
 mod flow;
 mod kernel;
 mod limits;
-mod lineup_text;
 mod path;
 mod scenario;
 mod switch;
 
 pub use ::radio::settings::{self as radio, Radio};
 pub use ::tcp::{Tcp, Tso, WindowScale};
-pub use cca::{CcaChoice, Parameter};
-pub use cca_mix::{CcaMix, former_middlebox_settings};
-pub use config::{Buffer, Cross};
+pub use cca_mix::{ALL, CcaMix, OWN, former_middlebox_settings};
+pub use config::{Buffer, Cross, Parameter};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};
 pub use limits::Limits;
-pub use lineup_text::{ALL, FlowText, LineupText, OWN};
 pub use link_trace::{Capacity, Generate, Step, TraceFile, TraceFormat};
 pub use middlebox::{AckSemantics, Kind as MiddleboxKind, Middlebox};
 pub use net::{
@@ -27,4 +23,5 @@ pub use net::{
 };
 pub use path::{ExtraLink, Path, WiredHop};
 pub use scenario::{Samples, Scenario, Variation};
+pub use selection::{CcaChoice, DEFAULT_CCA};
 pub use switch::Switch;

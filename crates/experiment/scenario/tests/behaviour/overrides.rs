@@ -64,7 +64,7 @@ fn an_element_of_a_default_list_is_changed_and_the_next_is_new() {
     let flows: Vec<_> = scenario
         .flows
         .iter()
-        .map(|f| (f.name.as_str(), f.cca.name))
+        .map(|f| (f.name.as_str(), f.cca.name()))
         .collect();
     assert_eq!(flows, [("flow-1", "reno"), ("flow-2", "bbr")]);
 }
@@ -117,9 +117,9 @@ fn one_kind_replaces_the_other_and_a_word_grows_parameters() {
 #[test]
 fn a_congestion_control_grows_parameters() {
     let cca = &with("", &["flows.0.cca.hystart=off", "flows.0.cca.beta=0.5"]).flows[0].cca;
-    assert_eq!(cca.name, "cubic");
-    assert_eq!(cca.parameters["hystart"], Parameter::Switch(false));
-    assert_eq!(cca.parameters["beta"], Parameter::Number(0.5));
+    assert_eq!(cca.name(), "cubic");
+    assert_eq!(cca.settings()["hystart"], "off");
+    assert_eq!(cca.settings()["beta"], "0.5");
 }
 
 #[test]

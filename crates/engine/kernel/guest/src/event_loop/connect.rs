@@ -7,7 +7,7 @@ use kernel_protocol::Message;
 use linux_sockets::options;
 use nix::sys::epoll::EpollFlags;
 use packet::addressing;
-use selection::decision_row;
+use selection::{DEFAULT_CCA, decision_row};
 use units::Instant;
 use workload::End;
 
@@ -28,10 +28,11 @@ impl<'a> EventLoop<'a> {
         let decision = self.choose(now, flow, connection)?;
         let (opener, acceptor) = (self.host_of(flow, by)?, self.host_of(flow, by.other())?);
         let asked = self.switches.present(flow);
-        let cca = decision.as_ref().map_or(asked.name, |decision| decision.to);
+        let fixed = asked.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+        let cca = decision.as_ref().map_or(fixed, |decision| decision.to);
         self.device.send(&Message::Open {
             flow: flow as u32,
-            cca: asked.label.clone(),
+            cca: asked.to_string(),
         })?;
         if let Some(decision) = &decision {
             self.device
@@ -99,12 +100,12 @@ impl<'a> EventLoop<'a> {
             let end = connection.opened_by.other();
             if end == End::Server {
                 // The listener may have got another congestion control since.
-                let present = self.switches.present(flow);
-                if present.auto.is_some() {
-                    options::set_congestion(&socket, connection.cca)?;
-                } else if present.name != connection.cca {
-                    connection.cca = present.name;
-                    options::set_congestion(&socket, connection.cca)?;
+                match self.switches.present(flow).fixed() {
+                    Some(present) if present.name == connection.cca => {}
+                    present => {
+                        connection.cca = present.map_or(connection.cca, |present| present.name);
+                        options::set_congestion(&socket, connection.cca)?;
+                    }
                 }
                 let source = Source::Socket(number, end);
                 watch(&self.epoll, &socket, EpollFlags::EPOLLOUT, source)?;
@@ -124,7 +125,7 @@ impl<'a> EventLoop<'a> {
         let connection = &mut self.connections[number];
         if end == End::Server && !core::mem::replace(&mut connection.is_established, true) {
             let flow = connection.flow;
-            if self.switches.present(flow).auto.is_some() {
+            if self.switches.present(flow).fixed().is_none() {
                 self.establish(number as u32)?;
             }
         }

@@ -5,15 +5,19 @@ use std::io;
 use cca::SwitchMode;
 use kernel_protocol::Message;
 use linux_sockets::{PacingCap, options};
+use selection::{CcaChoice, DEFAULT_CCA};
 use units::Instant;
 use workload::{OpenedBy, ScheduledSwitch};
 
 use super::EventLoop;
-use crate::flows::Choice;
 
 impl EventLoop<'_> {
-    pub(super) fn switch(&mut self, now: Instant, due: &ScheduledSwitch<Choice>) -> io::Result<()> {
-        let to = due.to.name;
+    pub(super) fn switch(
+        &mut self,
+        now: Instant,
+        due: &ScheduledSwitch<CcaChoice>,
+    ) -> io::Result<()> {
+        let to = due.to.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
         if self.job.flows[due.flow].opens == OpenedBy::Receiver {
             options::set_congestion(&self.listeners[due.flow], to)?;
         }
