@@ -32,8 +32,6 @@ pub struct Packet {
     pub identification: u16,
     /// TTL of IPv4, hop limit of IPv6.
     pub ttl: u8,
-    /// Bytes of the IP packet on the wire.
-    pub ip_len: u32,
     /// Hash of the TCP header, the same for copies of a packet.
     pub fingerprint: u64,
     /// The packet was in a tunnel.
@@ -131,7 +129,6 @@ fn segment(
         segment,
         identification: ip.identification,
         ttl: ip.ttl,
-        ip_len: ip.len,
         fingerprint: header.fingerprint,
         is_tunnelled,
         wrong_length: ip.wrong_length || record.wire_len < record.bytes.len() as u32,
