@@ -26,7 +26,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.css_colors import contrast, on_dark
-from celltcp.present.js_arrays import pack_places, pack_values
+from celltcp.present.js_arrays import pack_values, pack_x
 from celltcp.present.markdown import markdown_section
 from celltcp.present.page import page_of
 from celltcp.present.palette import COLOURS
@@ -247,10 +247,10 @@ def test_numbers_keep_their_precision() -> None:
     packed = pack_values(whole)
     assert (packed["low"] + packed["step"] * unpacked(packed, 2) == whole).all()
     places = np.cumsum(np.random.default_rng(1).exponential(size=5000))
-    packed = pack_places(places)
+    packed = pack_x(places)
     result = packed["low"] + packed["step"] * unpacked(packed, 4)
     assert np.abs(result - places).max() <= (places[-1] - places[0]) / 2**26
-    assert "data" not in pack_places(np.arange(0.0, 60.0, 0.1))
+    assert "data" not in pack_x(np.arange(0.0, 60.0, 0.1))
     assert pack_values(np.full(3, np.nan))["count"] == 3
 
 

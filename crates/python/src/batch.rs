@@ -1,7 +1,7 @@
-//! Batches: many runs on several threads in one call, whose tables come back joined.
+//! Batches: many runs on several threads in one call, whose tables are returned joined.
 //!
 //! A batch consists of chunks. The tables of a chunk are delivered together, chunk by chunk in their order, so
-//! that what is delivered does not depend on the number of threads.
+//! that the delivered tables do not depend on the number of threads.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::refuse;
 use crate::run::{Going, Watch};
 use crate::scenarios::Scenario;
 
-/// Wall time between two looks at interrupts, and between two calls for progress.
+/// Wall time between two checks for signals, and between two reports of progress.
 const TICK: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Wall time that a piece of a run should take. A run can be stopped between pieces.
@@ -32,7 +32,7 @@ const PIECE: std::time::Duration = std::time::Duration::from_millis(50);
 /// Simulated time of the first piece of a thread, from which on pieces grow.
 const FIRST_PIECE: Duration = Duration::from_millis(50);
 
-/// Shares of a run are counted in parts of this many.
+/// Fixed-point representation of 1.0 in the progress of a run.
 const PROGRESS_SCALE: u64 = 1_000_000;
 
 /// A job as Python writes it: number and label of the run in the tables, scenario, seed, and for a Linux
@@ -45,7 +45,7 @@ type JobTuple = (
     Option<(PathBuf, PathBuf, PathBuf)>,
 );
 
-/// A run to do.
+/// A run of a batch.
 struct Job {
     number: u32,
     label: String,
@@ -89,9 +89,10 @@ struct Batch {
     /// Number of threads that may still finish a run.
     working: AtomicUsize,
     /// Panic of a thread outside of a run.
-    lost: Mutex<Option<String>>,
-    /// Share of its run that each thread has done, in parts of [`PROGRESS_SCALE`].
+    thread_panic: Mutex<Option<String>>,
+    /// Share of its run that each thread has simulated, in parts of [`PROGRESS_SCALE`].
     progress: Vec<AtomicU64>,
+    /// Finished runs that are not delivered yet, by their index in `jobs`.
     done: Mutex<Vec<(usize, PyResult<Tables>)>>,
     progress_changed: Condvar,
 }
@@ -105,16 +106,19 @@ impl Batch {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Does jobs as [`Batch::work`], and counts the thread as gone whatever ends it.
+    /// Runs jobs as [`Batch::work`] does, and counts the thread as ended even after a panic.
     fn work_counted(&self, share: &AtomicU64) {
         if let Err(panic) = catch(|| self.work(share)) {
-            *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+            *self
+                .thread_panic
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
         self.working.fetch_sub(1, Ordering::Release);
         self.progress_changed.notify_one();
     }
 
-    /// Does jobs in their order until there is none left, one fails or the batch is stopped.
+    /// Runs jobs in their order until none is left, one fails or the batch is stopped.
     fn work(&self, share: &AtomicU64) {
         let mut piece = FIRST_PIECE;
         while !self.stopped() {
@@ -137,7 +141,7 @@ impl Batch {
         }
     }
 
-    /// Does one run; nothing comes of it if the batch is stopped before its end.
+    /// Simulates one run; returns `None` if the batch is stopped before its end.
     fn run(&self, job: &Job, piece: &mut Duration, share: &AtomicU64) -> PyResult<Option<Tables>> {
         let mut going = Going::start(
             &job.scenario,
@@ -151,7 +155,7 @@ impl Batch {
         let mut at = Duration::ZERO;
         while at < length {
             at = length.min(at + *piece);
-            let begun = std::time::Instant::now();
+            let start = std::time::Instant::now();
             loop {
                 let reached = going.advance(Instant::ZERO + at)?;
                 if let Some(raised) = python_cca::take_raised() {
@@ -164,7 +168,7 @@ impl Batch {
                     break;
                 }
             }
-            let spent = begun.elapsed();
+            let spent = start.elapsed();
             if spent < PIECE / 2 {
                 *piece = *piece * 4;
             } else if spent > PIECE * 2 {
@@ -176,7 +180,7 @@ impl Batch {
         going.finish().map(Some)
     }
 
-    /// Waits for finished runs, but no longer than a tick.
+    /// Waits for finished runs for up to a tick, and removes them from the batch.
     fn finished(&self) -> Vec<(usize, PyResult<Tables>)> {
         let done = self.done();
         let waited = self
@@ -186,21 +190,24 @@ impl Batch {
         core::mem::take(&mut *done)
     }
 
-    /// Returns whether no thread is left that could finish a run; what is finished may wait to be taken.
-    fn are_gone(&self) -> bool {
+    /// Returns whether all threads have ended. Finished runs may still wait in the batch.
+    fn has_ended(&self) -> bool {
         self.working.load(Ordering::Acquire) == 0
     }
 
     /// Returns the error of a batch whose threads have ended without all runs.
     fn lost_runs(&self) -> PyErr {
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let panic = lost.as_deref().unwrap_or("no thread says why");
+        let panic = self
+            .thread_panic
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let cause = panic.as_deref().unwrap_or("the cause is unknown");
         InternalError::new_err(format!(
-            "threads have ended without their runs: {panic}; this is a fault of celltcp: please report it"
+            "threads have ended without their runs: {cause}; this is a fault of celltcp: please report it"
         ))
     }
 
-    /// Share of all runs that is done, given how many are finished.
+    /// Progress of the batch from 0 to 1, given the number of finished runs.
     fn share(&self, finished: usize) -> f64 {
         let parts: u64 = self
             .progress
@@ -221,34 +228,35 @@ struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// Takes finished runs until all chunks are delivered.
+    /// Collects finished runs and delivers chunks until all are delivered.
     fn all(&mut self) -> PyResult<()> {
         let mut finished = 0;
         let mut last_report = std::time::Instant::now();
         for number in 0..self.chunks.len() {
             let chunk = self.chunks[number].clone();
             while self.tables[chunk.clone()].iter().any(Option::is_none) {
-                let are_gone = self.batch.are_gone();
-                let news = self.batch.finished();
-                if are_gone && news.is_empty() {
+                let has_ended = self.batch.has_ended();
+                let outcomes = self.batch.finished();
+                if has_ended && outcomes.is_empty() {
                     return Err(self.batch.lost_runs());
                 }
-                finished += news.len();
-                self.keep(news)?;
+                finished += outcomes.len();
+                self.store(outcomes)?;
                 if last_report.elapsed() >= TICK {
                     last_report = std::time::Instant::now();
-                    self.tell(self.batch.share(finished), finished)?;
+                    self.report_progress(self.batch.share(finished), finished)?;
                 }
             }
             Python::attach(|py| self.deliver_chunk(py, chunk, true))?;
         }
-        self.tell(1.0, self.batch.jobs.len())
+        self.report_progress(1.0, self.batch.jobs.len())
     }
 
-    /// Keeps the tables of finished runs; of several that failed, the first one is reported.
-    fn keep(&mut self, news: Vec<(usize, PyResult<Tables>)>) -> PyResult<()> {
+    /// Stores the tables of finished runs until their chunk is complete. If runs have failed, returns the error of the
+    /// first of them.
+    fn store(&mut self, outcomes: Vec<(usize, PyResult<Tables>)>) -> PyResult<()> {
         let mut failed: Option<(usize, PyErr)> = None;
-        for (index, outcome) in news {
+        for (index, outcome) in outcomes {
             match outcome {
                 Ok(tables) => self.tables[index] = Some(tables),
                 Err(error) if failed.as_ref().is_none_or(|(first, _)| index < *first) => {
@@ -260,8 +268,8 @@ impl Delivery<'_> {
         failed.map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Looks for interrupts, and calls for progress.
-    fn tell(&self, share: f64, finished: usize) -> PyResult<()> {
+    /// Checks for signals, and calls `progress`.
+    fn report_progress(&self, share: f64, finished: usize) -> PyResult<()> {
         Python::attach(|py| {
             py.check_signals()?;
             if let Some(progress) = self.progress {
@@ -271,41 +279,40 @@ impl Delivery<'_> {
         })
     }
 
-    /// Hands the finished runs of a chunk over, as their places in the batch and their joined tables.
+    /// Delivers the finished runs of a chunk: their indices in the batch and their joined tables.
     fn deliver_chunk(
         &mut self,
         py: Python<'_>,
         chunk: Range<usize>,
         complete: bool,
     ) -> PyResult<()> {
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         let mut joined = Joined::default();
         for index in chunk {
             if let Some(tables) = self.tables[index].take() {
                 let job = &self.batch.jobs[index];
                 joined.add(tables, job.number, &job.label);
-                places.push(index);
+                indices.push(index);
             }
         }
-        if places.is_empty() {
+        if indices.is_empty() {
             return Ok(());
         }
         let all = PyDict::new(py);
         for (name, batch) in joined.into_batches()? {
             all.set_item(name, batch.into_pyobject(py)?)?;
         }
-        self.deliver.call1(py, (places, all, complete)).map(drop)
+        self.deliver.call1(py, (indices, all, complete)).map(drop)
     }
 }
 
-/// Does all runs of the chunks on so many threads, without the GIL.
+/// Simulates the runs of all chunks on `threads` threads, without the GIL.
 ///
-/// Calls `deliver(places, tables, complete)` for every chunk, in their order: the places of its runs in the
-/// batch, counted over all chunks, and a record batch by the name of each table, whose columns `run` and `cca`
-/// hold number and label of the run. Calls `progress(share, finished)` with the share of the batch that is done and
-/// the number of finished runs a few times a second. When something fails or is
-/// interrupted, what is finished of chunks that are not whole is delivered with `complete` false, and the error
-/// is raised.
+/// Calls `deliver(indices, tables, complete)` for every chunk, in their order: the indices of its runs, counted over
+/// all chunks, and a record batch by the name of each table, whose columns `run` and `cca` have number and label of the
+/// run. Calls `progress(share, finished)` a few times a second with the progress of the batch from 0 to 1 and the
+/// number of finished runs. After an error or an interrupt, the finished runs of incomplete chunks are delivered with
+/// `complete` false, and the error is raised.
 #[pyfunction]
 #[pyo3(signature = (chunks, threads, deliver, progress=None))]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
@@ -328,7 +335,7 @@ pub(crate) fn run_batch(
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         working: AtomicUsize::new(threads),
-        lost: Mutex::default(),
+        thread_panic: Mutex::default(),
         progress: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         done: Mutex::default(),
         progress_changed: Condvar::new(),
@@ -348,7 +355,7 @@ pub(crate) fn run_batch(
                 thread.spawn_scoped(scope, || batch.work_counted(share))?;
                 Ok(())
             });
-            // Whatever happens here, the threads are to stop: the scope waits for them.
+            // The threads must stop after an error, too, because the scope waits for them.
             let outcome = match started {
                 Ok(()) => catch(|| delivery.all())
                     .unwrap_or_else(|panic| Err(InternalError::new_err(panic))),
@@ -358,8 +365,8 @@ pub(crate) fn run_batch(
             outcome
         });
         if outcome.is_err() {
-            // The first error counts; what else went wrong while stopping does not.
-            let _ = delivery.keep(core::mem::take(&mut batch.done()));
+            // The first error is raised; later errors while stopping are not.
+            let _ = delivery.store(core::mem::take(&mut batch.done()));
             for chunk in delivery.chunks.clone() {
                 let _ = Python::attach(|py| delivery.deliver_chunk(py, chunk, false));
             }
@@ -374,8 +381,8 @@ fn no_threads(wanted: usize, error: &std::io::Error) -> PyErr {
     ))
 }
 
-/// Returns the number of threads that this process may use: of the processors that its affinity leaves it, as many as
-/// the quota of its control groups (cgroups v1 and v2) pays for.
+/// Returns the number of threads that this process can run at a time: the processors of its affinity mask, limited by
+/// the CPU quota of its control groups (cgroups v1 and v2).
 #[pyfunction]
 pub(crate) fn available_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)

@@ -1,4 +1,4 @@
-"""celltcp compare with several scenarios."""
+"""Part of `celltcp compare` for several scenarios: runs the comparisons and prints their tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def compare_set(
 
 
 def _print_set(result: ScenarioSet, published: bool) -> None:
-    """Prints the table of each scenario, the means over all, and on how many each CCA is best."""
+    """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
     from celltcp.comparison.tables import set_table
     from celltcp.scenarios.cca_mix import labels
 
@@ -53,10 +53,10 @@ def _print_set(result: ScenarioSet, published: bool) -> None:
     console.print_table(set_table(result))
     for requirement, leading in result.leading.items():
         parts = [
-            f"{names[cca]} on {len(where)}"
-            for cca, where in sorted(leading.items(), key=lambda each: -len(each[1]))
-            if where
+            f"{names[cca]} on {len(scenarios)}"
+            for cca, scenarios in sorted(leading.items(), key=lambda item: -len(item[1]))
+            if scenarios
         ]
-        undecided = count - len({name for where in leading.values() for name in where})
+        undecided = count - len({name for scenarios in leading.values() for name in scenarios})
         parts += [f"undecided on {undecided}"] if undecided else []
         console.print(f"best or tied for {requirement:>8}: {', '.join(parts)} of {count}")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp.present.js_arrays import pack_places, pack_values
+from celltcp.present.js_arrays import pack_values, pack_x
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class Chart:
     def to_json(self) -> dict[str, Any]:
         """Returns the chart as the script reads it."""
         return {
-            "x": pack_places(self.x),
+            "x": pack_x(self.x),
             "label": self.label,
             "unit": self.unit,
             "digits": self.digits,

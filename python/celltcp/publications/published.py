@@ -1,14 +1,14 @@
-"""Reader of published tables: files in `published_values`, each with a header.
+"""Reader of published tables: CSV files in `published_values`, each with a header.
 
-Files in `grids` have tables over combinations of values (see the module of that name).
+Tables over combinations of values are in `grids` (see the module of that name).
 
-Lines that begin with # are the header, `key: value`: `publication`, `experiment` (a word for the
-command line), `figure` (as printed), `title`, `interval` ("runs", of the means of the runs, by
-default; "slots", of each slot over the runs, averaged over the run), `form` of the picture ("bars"
-by default, or "spider") and `note`. CSV follows, with a row for each figure and the columns
-`scenario`, `cca`, `quantity`, `unit`, `published`, and if need be `phase`, `published_ci95` and
-`note`. A figure without numbers has rows whose `published` is empty. CCAs have the names that
-celltcp uses.
+Lines that begin with # are the header, `key: value`: `publication`, `experiment` (its name on the
+command line), `figure` (as printed), `title`, `interval`, `form` of the picture ("bars" by default, or
+"spider") and `note`. The confidence `interval` is that of the means of the runs ("runs", the default),
+or of each slot over the runs, averaged over the run ("slots"). CSV follows, with a row for each
+published value and the columns `scenario`, `cca`, `quantity`, `unit` and `published`. `phase`,
+`published_ci95` and `note` are optional. Values that a publication does not state as numbers have an
+empty `published`. CCAs have their names in celltcp.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _GRIDS = Path(__file__).parent / "grids"
 
 @functools.cache
 def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
-    """Returns the tables in a folder: those of a publication together, tables before figures.
+    """Returns the tables in a folder, sorted as by `in_order`.
 
     Raises:
         CelltcpError: names the file, the line, the field and what is allowed.
@@ -49,13 +49,13 @@ def published_tables(folder: Path = _TABLES) -> tuple[Table, ...]:
 
 
 def table_files(folder: Path = _TABLES) -> list[Path]:
-    """Returns the files of tables in a folder, and with that of the package those of grids."""
+    """Returns the files of tables in a folder; those of grids, too, for the folder of the package."""
     grids = sorted(_GRIDS.glob("*.toml")) if folder == _TABLES else []
     return [*sorted(folder.glob("*.csv")), *grids]
 
 
 def tables_in(file: Path) -> list[Table]:
-    """Returns the tables of a file, one unless it is of a grid.
+    """Returns the tables of a file: one of a CSV file, several of a grid.
 
     Raises:
         CelltcpError: as `published_tables` does.
@@ -66,7 +66,7 @@ def tables_in(file: Path) -> list[Table]:
 
 
 def in_order(tables: Iterable[Table]) -> tuple[Table, ...]:
-    """Returns tables with those of a publication together, tables before figures."""
+    """Returns tables sorted by publication; in each, tables come before figures."""
     return tuple(sorted(tables, key=_order))
 
 
@@ -121,10 +121,10 @@ def _read(file: Path) -> Table:
         _check_log(row, names, where)
     if not rows:
         raise CelltcpError(f"{file}: no row follows the names of the columns")
-    known = [(where, row) for where, row in rows if not row.get("line") or _can_run(row["cca"])]
-    entries = tuple(_entry(row, where) for where, row in known)
-    _check_once([where for where, _ in known], entries)
-    for (where, _), each in zip(known, entries, strict=True):
+    runnable = [(where, row) for where, row in rows if not row.get("line") or _can_run(row["cca"])]
+    entries = tuple(_entry(row, where) for where, row in runnable)
+    _check_once([where for where, _ in runnable], entries)
+    for (where, _), each in zip(runnable, entries, strict=True):
         check_part(each, names.get(each.scenario, Condition(each.scenario, each.scenario)), where)
         if each.claim and each.claim.place:
             check_scenario(each.claim.place, names, f"{where}: claim: {each.claim.text!r}")
@@ -143,13 +143,13 @@ def _read(file: Path) -> Table:
 
 
 def _check_log(row: Mapping[str, str], named: Mapping[str, Condition], where: str) -> None:
-    """Raises an error if a quantity of the radio is asked of a built-in scenario that has none."""
+    """Raises an error if a quantity of the radio is compared on a built-in scenario without a radio."""
     quantity, name = row["quantity"], row["scenario"]
     if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in named or "*" in name:
         return
     if not _has_radio(name):
         raise CelltcpError(
-            f"{where}: quantity: {quantity!r}: needs a radio, which {name} has not; allowed: "
+            f"{where}: quantity: {quantity!r}: needs a radio, which {name} lacks; allowed: "
             "scenarios with a table [radio]"
         )
 
@@ -160,7 +160,7 @@ def _has_radio(scenario: str) -> bool:
 
 
 def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
-    """Raises an error if two rows have a published number for the same."""
+    """Raises an error if two rows have a published number for the same quantity, scenario and CCA."""
     seen: dict[object, str] = {}
     for place, each in zip(places, entries, strict=True):
         if each.value is None:
@@ -176,7 +176,7 @@ def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
 
 
 def _can_run(cca: str) -> bool:
-    """Returns whether this build has the CCA and the middleboxes that it passes."""
+    """Returns whether this build has the CCA and the middleboxes of its path."""
     try:
         chosen(cca, ())
     except CelltcpError:
@@ -189,7 +189,7 @@ def _cell(row: Mapping[str, str | None]) -> Cell:
 
 
 def _word(file: Path, header: Mapping[str, str], key: str, allowed: tuple[str, ...]) -> str:
-    """Returns a word of the header, by default the first of those allowed."""
+    """Returns the value of a header field, by default the first allowed value."""
     result = header.get(key, allowed[0])
     if result not in allowed:
         raise CelltcpError(f"{file}: {key}: {result!r}: allowed: {', '.join(allowed)}")
@@ -200,13 +200,13 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
     quantity, phase = row["quantity"] or "", row.get("phase") or ""
     if quantity not in QUANTITIES:
         raise CelltcpError(f"{place}: quantity: {quantity!r}: allowed: {', '.join(QUANTITIES)}")
-    phases = sorted({each for way in PHASES.values() for each in way})
+    phases = sorted({each for names in PHASES.values() for each in names})
     if phase and phase not in phases:
         raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
     value = row["published"]
     width = row.get("published_ci95")
     unit, factor = measured_unit(quantity, row["unit"] or "", place, numbered=bool(value or width))
-    said = row.get("claim")
+    claim_text = row.get("claim")
     half = _number(width, "published_ci95", place) * factor if width else None
     if half is not None and half < 0:
         raise CelltcpError(f"{place}: published_ci95: {width!r}: allowed: 0 or more")
@@ -223,13 +223,13 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
         row.get("note") or "",
         _range(row.get("window"), "window", place),
         _range(row.get("zone"), "zone", place),
-        claim(said, place) if said else None,
+        claim(claim_text, place) if claim_text else None,
         _cell(row) if row.get("line") else None,
     )
 
 
 def _cca(name: str, place: str) -> str:
-    """Returns the name that celltcp uses."""
+    """Returns the name of a CCA in celltcp."""
     if name == SELECTION:
         return name
     try:
@@ -237,7 +237,7 @@ def _cca(name: str, place: str) -> str:
     except CelltcpError as error:
         raise CelltcpError(f"{place}: cca: {error}") from None
     if len(result) != 1:
-        raise CelltcpError(f"{place}: cca: {name!r}: a row has one")
+        raise CelltcpError(f"{place}: cca: {name!r}: {len(result)} CCAs; allowed: one per row")
     return result[0]
 
 

@@ -1,7 +1,7 @@
 """Lazy attributes (`plot`) that a higher layer registers.
 
-Results know no plots. They declare `plot = LazyAttribute()`, and `celltcp/__init__.py`, which knows all
-layers, says by `register_provider` what makes it.
+Results do not import plots: they declare `plot = LazyAttribute()`. `celltcp/__init__.py`, which imports
+all layers, registers the function that computes it by `register_provider`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class LazyAttribute:
         self._name = f"{owner.__name__}.{name}"
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        """Returns the value for the object, or the attachment itself for the class."""
+        """Returns the value for an instance, or the descriptor itself for the class."""
         return self if instance is None else _PROVIDERS[self._name](instance)
 
 

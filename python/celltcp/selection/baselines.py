@@ -15,8 +15,9 @@ from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.cases import best_of, oracle_of, relative, series
 
-#: Baselines in the order of the table: the CCA with the lowest mean regret; that of the other families
-#: of scenarios; the better of two CCAs in each scenario; the best CCA of each run.
+#: Baselines in the order of the table: the CCA with the lowest mean regret over all scenarios; the CCA
+#: with the lowest mean regret over the other families of scenarios; the better of two CCAs in each
+#: scenario; the best CCA of each run.
 BASELINES = ("best constant", "best constant, family left out", "better of two", "oracle")
 
 
@@ -30,7 +31,7 @@ def family_of(scenario: str) -> str:
 class Regrets(NamedTuple):
     """Regrets to the best fixed CCA of each scenario, in %: a row per scenario.
 
-    The oracle, which takes the best CCA of each run, has a regret of zero or less.
+    The oracle chooses the best CCA of each run, so its regret is zero or less.
     """
 
     #: A column per fixed CCA.
@@ -45,33 +46,34 @@ def regrets_of(runs: pd.DataFrame, requirement: str) -> Regrets:
 
     Args:
         runs: as for `celltcp.selection.cases.cases_of`.
-        requirement: the requirement, which some policy has in `runs`.
+        requirement: the requirement of at least one policy in `runs`.
     """
     frames: tuple[dict[str, dict[str, float]], ...] = ({}, {}, {})
-    for scenario, here in runs.groupby("scenario", sort=False):
-        fixed = series(here[here["policy"] == ""], requirement)
-        mine = here[(here["policy"] != "") & (here["requirement"] == requirement)]
-        if mine.empty:
+    for scenario, group in runs.groupby("scenario", sort=False):
+        fixed = series(group[group["policy"] == ""], requirement)
+        selected = group[(group["policy"] != "") & (group["requirement"] == requirement)]
+        if selected.empty:
             continue
         best = fixed[best_of(fixed)]
-        # Where no CCA meets a bounded requirement, there is nothing to compare with.
+        # If no CCA meets a bounded requirement, its mean is zero, and regrets in % are undefined.
         if not estimate(best).mean:
             continue
-        policies = series(mine.assign(label=mine["policy"]), requirement)
+        policies = series(selected.assign(label=selected["policy"]), requirement)
         kinds = (fixed, policies, {"oracle": oracle_of(fixed)})
         for frame, values in zip(frames, kinds, strict=True):
             # Adding zero turns -0.0 into 0.0.
-            regrets = {name: 0.0 - relative(each, best).percent for name, each in values.items()}
+            regrets = {name: 0.0 - relative(metric, best).percent for name, metric in values.items()}
             frame[str(scenario)] = regrets
     return Regrets(*(pd.DataFrame.from_dict(frame, orient="index") for frame in frames))
 
 
 def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
-    """Returns a row per requirement and baseline, and one per policy beside them.
+    """Returns a row per requirement and baseline, and a row per requirement and policy.
 
-    Columns: `requirement`, `baseline` (empty for policies), `choice` (the policy, or which CCAs),
-    `cases`, `regret` with half its interval over the cases in %, `worst` (the highest regret), and
-    per policy how far its regret is below, `ahead_POLICY` with `ahead_ci95_POLICY`.
+    Columns: `requirement`, `baseline` (empty for policies), `choice` (the policy, or the CCAs of the
+    baseline), `cases`, the mean `regret` over the cases in % with half its confidence interval
+    `regret_ci95`, and `worst` (the highest regret). For each policy, `ahead_POLICY` is the paired
+    difference of the row's regret to that of the policy, with half its interval `ahead_ci95_POLICY`.
 
     Args:
         runs: as for `celltcp.selection.cases.cases_of`.
@@ -85,7 +87,7 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
             *_baselines(regrets),
         ]
         for baseline, choice, regret in measured:
-            values = [float(each) for each in regret]
+            values = [float(value) for value in regret]
             mean = estimate(values)
             row: dict[str, object] = {
                 "requirement": requirement,
@@ -96,8 +98,8 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
                 "regret_ci95": _half(mean.ci95),
                 "worst": float(regret.max()),
             }
-            for name, mine in policies.items():
-                ahead = paired_difference(values, [float(each) for each in mine])
+            for name, of_policy in policies.items():
+                ahead = paired_difference(values, [float(value) for value in of_policy])
                 row[f"ahead_{name}"] = ahead.mean
                 row[f"ahead_ci95_{name}"] = _half(ahead.ci95)
             rows.append(row)
@@ -112,8 +114,8 @@ def _baselines(regrets: Regrets) -> list[tuple[str, str, pd.Series]]:
     fixed = regrets.fixed.dropna(axis="columns")
     if fixed.empty:
         return []
-    one = str(fixed.mean().idxmin())
-    result = [(BASELINES[0], one, fixed[one])]
+    best = str(fixed.mean().idxmin())
+    result = [(BASELINES[0], best, fixed[best])]
     families = _families([str(name) for name in fixed.index])
     if len(set(families)) > 1:
         left_out = _family_left_out(fixed, families)
@@ -127,7 +129,7 @@ def _baselines(regrets: Regrets) -> list[tuple[str, str, pd.Series]]:
 
 
 def _families(scenarios: Sequence[str]) -> list[str]:
-    """Returns the family of each scenario; where all are of one family, each is its own."""
+    """Returns the family of each scenario; if all are of one family, each scenario is a family."""
     families = [family_of(each) for each in scenarios]
     return families if len(set(families)) > 1 else list(scenarios)
 

@@ -23,23 +23,24 @@ _UNDEFINED = Relative(math.nan, math.nan, "tied")
 def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
     """Returns the mean of every congestion control in every case under each engine.
 
-    Columns: `scenario`, `requirement`, `engine`, `cca`, `metric`, its `mean` and half interval `ci95`
-    (NaN without spread), `to_best` and `to_best_ci95`: the paired difference to the highest mean of
-    the engine, in % of that, and `best`: whether it has that mean or is tied with it.
+    Columns: `scenario`, `requirement`, `engine`, `cca`, `metric`, its `mean` and half its confidence
+    interval `ci95` (NaN without spread). `to_best` is the paired difference to the highest mean under
+    the engine, in % of that mean, with half its interval `to_best_ci95`. `best` is whether the CCA has
+    the highest mean or is tied with it.
 
     Args:
         runs: a row per run: `engine`, `scenario`, `label`, `seed`, the metrics.
         requirements: of `celltcp.scenarios.requirements.REQUIREMENTS`.
     """
     rows: list[dict[str, Any]] = []
-    for scenario, everywhere in runs.groupby("scenario", sort=False):
+    for scenario, of_scenario in runs.groupby("scenario", sort=False):
         for requirement in requirements:
-            for engine, here in everywhere.groupby("engine", sort=False):
-                values = series(here, requirement)
+            for engine, of_engine in of_scenario.groupby("engine", sort=False):
+                values = series(of_engine, requirement)
                 best = best_and_ties(values)
-                for cca, mine in values.items():
-                    result = estimate(mine)
-                    to_best = relative(mine, values[best[0]]) if best else _UNDEFINED
+                for cca, of_cca in values.items():
+                    result = estimate(of_cca)
+                    to_best = relative(of_cca, values[best[0]]) if best else _UNDEFINED
                     rows.append(
                         {
                             "scenario": scenario,
@@ -60,10 +61,10 @@ def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
 def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per case: the best CCAs under each engine, and whether the two sets overlap.
 
-    Columns: `scenario`, `requirement`, per engine the best followed by those that are tied with it
-    (`native`, `kernel`), those that are in both sets (`both`), `overlap`, `by_chance`: how likely two
-    sets of these sizes, drawn at random, overlap, and `native_choice` and `kernel_choice`: the
-    difference of the best of that engine to the best of the other one, under the other one, in %.
+    Columns: `scenario`, `requirement`, per engine the best CCA followed by those tied with it
+    (`native`, `kernel`), the CCAs in both sets (`both`), `overlap`, and `by_chance`: the probability
+    that two random sets of these sizes overlap. `native_choice` is the difference in % to the best CCA
+    under `kernel` if the best CCA under `native` is used there; `kernel_choice` is the reverse.
     """
     rows: list[dict[str, Any]] = []
     for (scenario, requirement), case in standings.groupby(_CASE, sort=False):
@@ -93,16 +94,17 @@ def by_chance(ccas: int, first: int, second: int) -> float:
 def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per CCA that is best, or tied with the best, under one engine only.
 
-    Columns: `scenario`, `requirement`, `overlap` of the case, `cca`, `only` (the engine), and per
-    engine the paired difference to its best in % with half its interval (`native`, `native_ci95`,
-    `kernel`, `kernel_ci95`). Worst first: cases without overlap before the others, then by the largest
-    difference of a case, then by that of each under the engine in which it is not best.
+    Columns: `scenario`, `requirement`, `overlap` of the case, `cca`, `only` (the engine under which it
+    is best), and per engine the paired difference to the best CCA in % with half its interval
+    (`native`, `native_ci95`, `kernel`, `kernel_ci95`). Cases without overlap come first, then cases
+    with the largest difference. In a case, CCAs are in the order of their differences under the other
+    engine.
     """
     key = [*_CASE, "cca", "engine"]
     sides = standings.set_index(key)[["best", "to_best", "to_best_ci95"]].unstack("engine")
     best, to_best, half = sides["best"], sides["to_best"], sides["to_best_ci95"]
     both = best["native"] & best["kernel"]
-    # One that is undefined is larger than all.
+    # An undefined difference counts as infinite.
     elsewhere = to_best["kernel"].where(best["native"], to_best["native"])
     size = elsewhere.abs().fillna(math.inf)
     columns = {
@@ -126,10 +128,11 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
 def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
     """Returns counts and means over cases: a row per requirement, and one for all of them.
 
-    Columns: `requirement`, `cases`, `overlap` (how many), `share` of them, `by_chance`, mean sizes of
-    the sets (`native`, `kernel`, `both`), in how many cases the highest mean is the same one's
-    (`same_best`), in how many the best of an engine is in the set of the other (`native_in_kernel`,
-    `kernel_in_native`), and the mean of `native_choice` and `kernel_choice` in %.
+    Columns: `requirement`, `cases`, `overlap` (cases whose sets overlap), `share` of them, mean
+    `by_chance`, mean sizes of the sets (`native`, `kernel`, `both`), `same_best` (cases in which the
+    same CCA has the highest mean under both engines), `native_in_kernel` and `kernel_in_native` (cases
+    in which the best CCA under one engine is in the set of the other), and the mean of `native_choice`
+    and `kernel_choice` in %.
     """
     parts = list(overlaps.groupby("requirement", sort=False))
     if len(parts) > 1:
@@ -157,13 +160,13 @@ def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
 
 def _best(case: pd.DataFrame, engine: str) -> list[str]:
     """Returns the best CCA under an engine, followed by those tied with it, by descending mean."""
-    mine = case[(case["engine"] == engine) & case["best"]]
-    return [str(cca) for cca in mine.sort_values("mean", ascending=False, kind="stable")["cca"]]
+    best = case[(case["engine"] == engine) & case["best"]]
+    return [str(cca) for cca in best.sort_values("mean", ascending=False, kind="stable")["cca"]]
 
 
 def _under(case: pd.DataFrame, engine: str, chosen: Sequence[str]) -> float:
     """Returns the difference of the first of `chosen` to the best under this engine, in %."""
     if not chosen:
         return math.nan
-    mine = case[(case["engine"] == engine) & (case["cca"] == chosen[0])]
-    return float(mine["to_best"].iloc[0])
+    rows = case[(case["engine"] == engine) & (case["cca"] == chosen[0])]
+    return float(rows["to_best"].iloc[0])

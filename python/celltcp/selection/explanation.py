@@ -20,7 +20,7 @@ from celltcp.selection.connections import Connection, main_one, selected_in
 from celltcp.selection.outcomes.explanation import ExplanationOutcome
 from celltcp.selection.switch_effects import verdicts_of
 
-#: The features of a decision that are shown, where there is room for a few.
+#: The features of a decision that narrow tables show.
 MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
 
 
@@ -28,7 +28,7 @@ class Explanation:
     """One connection with a selector: its decisions, its estimates, and the truth."""
 
     def __init__(self, results: Results, run: int, flow: int | None = None) -> None:
-        """Takes connection `flow` of a run, or else `connections.main_one` of it.
+        """Reads connection `flow` of a run, by default that of `connections.main_one`.
 
         Raises:
             CelltcpError: if there is no such run, or the connection had no selector.
@@ -37,21 +37,21 @@ class Explanation:
         #: Number of the run.
         self.run = run
         runs = results.tables["runs"].select(["run", "seed", "cca"]).to_pylist()
-        mine = next((row for row in runs if row["run"] == run), None)
-        if mine is None:
+        row = next((row for row in runs if row["run"] == run), None)
+        if row is None:
             raise CelltcpError(f"run: {run} is not in {self.name}; allowed: 0 to {len(runs) - 1}")
         #: Seed of the run.
-        self.seed = int(mine["seed"])
-        #: Congestion control as it was asked for, such as `"auto:policy=rules"`, or the line-up.
-        self.cca = str(mine["cca"])
+        self.seed = int(row["seed"])
+        #: Congestion control as given to `--cca`, such as `"auto:policy=rules"`, or the line-up.
+        self.cca = str(row["cca"])
         #: All connections of the run with a selector.
         self.connections = selected_in(results, run)
         if not self.connections:
             raise CelltcpError(
                 f"{self.name}: no connection of run {run} with a selector lived for a slot of "
-                f"{1000 * float(results.about['slot_s']):g} ms, so there is nothing to tell"
+                f"{1000 * float(results.about['slot_s']):g} ms, so there are no estimates to explain"
             )
-        #: The one that is explained.
+        #: The connection that is explained.
         self.connection = main_one(self.connections) if flow is None else self._numbered(flow)
 
     def _numbered(self, flow: int) -> Connection:
@@ -73,44 +73,44 @@ class Explanation:
     def decisions(self) -> pd.DataFrame:
         """One row per decision: `t_s`, `from_cca`, `to_cca`, `cause`, `reason`, `verdict`, features.
 
-        `verdict` says of each change what became of it (`verdicts.verdicts_of`).
+        `verdict` is the measured effect of a switch (`switch_effects.verdicts_of`).
         """
         table: pd.DataFrame = self.results.tables["decisions"].to_pandas()
-        mine = table[(table["run"] == self.run) & (table["flow"] == self.connection.number)]
-        mine = mine.sort_values("t_ns", ignore_index=True)
-        plain = mine[["from_cca", "to_cca", "cause", "reason"]].astype(str)
-        plain.insert(0, "t_s", mine["t_ns"] * 1e-9)
-        plain["verdict"] = verdicts_of(plain, self.slots, self._requirement)
-        measures = [measures_of(text) for text in mine["measures"].astype(str)]
-        both: pd.DataFrame = plain.join(pd.DataFrame(measures, index=plain.index))
-        return both
+        rows = table[(table["run"] == self.run) & (table["flow"] == self.connection.number)]
+        rows = rows.sort_values("t_ns", ignore_index=True)
+        decisions = rows[["from_cca", "to_cca", "cause", "reason"]].astype(str)
+        decisions.insert(0, "t_s", rows["t_ns"] * 1e-9)
+        decisions["verdict"] = verdicts_of(decisions, self.slots, self._requirement)
+        features = [measures_of(text) for text in rows["measures"].astype(str)]
+        result: pd.DataFrame = decisions.join(pd.DataFrame(features, index=decisions.index))
+        return result
 
     @property
     def _requirement(self) -> str:
-        """Requirement of the selector, as `auto` was given it."""
-        asked = required_in([self.connection.cca])
-        return asked[0] if asked else "balanced"
+        """Requirement of the selector: that of `auto:require=...`, by default balanced."""
+        requirements = required_in([self.connection.cca])
+        return requirements[0] if requirements else "balanced"
 
     @cached_property
     def slots(self) -> pd.DataFrame:
-        """A row per slot: outcome, estimates, and true values (`agreement.beside`)."""
+        """A row per slot: outcome, estimates, and true values (`agreement.estimates_with_truth`)."""
         return estimates_with_truth(self.results, self.run, self.connection.number)
 
     @property
     def title(self) -> str:
         """Title: scenario, `auto` with its parameters, run, and connection if there are several."""
-        called = labels([self.cca])[self.cca]
-        title = f"{self.name}, {called}, seed {self.seed}"
+        label = labels([self.cca])[self.cca]
+        title = f"{self.name}, {label}, seed {self.seed}"
         if len(self.results.tables["flows"].filter(pc.field("run") == self.run)) > 1:
             title += f", connection {self.connection.number} ({self.connection.name})"
         return title
 
     @cached_property
     def picture(self) -> str:
-        """Name of its picture: `explain`, with a number from the second selector of the results on.
+        """Name of its picture: `explain`, numbered from 2 on for further selectors of the results.
 
-        A seed or a connection that is not the default one stands behind it, so that pictures of several
-        explanations stay beside each other.
+        It ends with the seed and the connection unless they are the default, so that pictures of
+        several explanations have different names.
         """
         decided = set(self.results.tables["decisions"]["run"].to_pylist())
         runs = self.results.tables["runs"].select(["run", "cca"]).to_pylist()
@@ -125,17 +125,19 @@ class Explanation:
 
     @property
     def others(self) -> str | None:
-        """Says which other connections have a selector, and why this one is shown; None if none has."""
+        """Text: the other connections with a selector, and why this one is shown; None if none."""
         rest = [each for each in self.connections if each != self.connection]
         if not rest:
             return None
         shown = self.connection
         same = [each for each in self.connections if each.name == shown.name]
         longest = len(same) > 1 and shown == main_one(same)
-        kept = f", the longest of {len(same)} of {shown.name}" if longest else ""
-        names = {each.name: [mine.number for mine in rest if mine.name == each.name] for each in rest}
-        others_text = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in names.items())
-        return f"Shown is connection {shown.number}{kept}; others with a selector: {others_text}"
+        cause = f", the longest of {len(same)} of {shown.name}" if longest else ""
+        numbers_of: dict[str, list[int]] = {}
+        for each in rest:
+            numbers_of.setdefault(each.name, []).append(each.number)
+        others_text = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in numbers_of.items())
+        return f"Shown is connection {shown.number}{cause}; others with a selector: {others_text}"
 
     @property
     def agreements(self) -> list[Agreement]:
@@ -149,7 +151,7 @@ class Explanation:
         counts = self.slots["using_cca"].astype(str).value_counts()
         return (counts * slot_s).rename("seconds")
 
-    #: `plot()` draws capacity and goodput, RTT, queue and phases on one time axis, with the changes.
+    #: `plot()` draws capacity and goodput, RTT, queue and phases on one time axis, with the switches.
     plot = LazyAttribute()
 
     def to_json(self) -> ExplanationOutcome:
@@ -193,13 +195,13 @@ def explain(
     Args:
         results: results, or their folder.
         run: number of the run, counted over all congestion controls.
-        cca: only this CCA, as it was asked for (`"auto:policy=rules"`); `"auto"` if only one was
-            selected.
+        cca: only this CCA, as given to `--cca` (`"auto:policy=rules"`). `"auto"` is enough if the
+            results have one selector.
         flow: number of the connection; that of `connections.main_one` unless given.
-        seed: seed of the run of each selected congestion control; the first unless given.
+        seed: seed of the run of each selector; the first unless given.
 
     Raises:
-        CelltcpError: if nothing was selected in these results, or not in that run or by that name.
+        CelltcpError: if the results have no selector, or not in that run or by that name.
     """
     read = results if isinstance(results, Results) else read_results(results)
     place = read.about["name"]
@@ -217,7 +219,7 @@ def explain(
     selected = {int(row["run"]): str(row["cca"]) for row in runs}
     names = list(dict.fromkeys(selected.values()))
     if cca is not None:
-        cca = _meant(cca, names, place)
+        cca = _resolve(cca, names, place)
     if run is not None and run not in selected:
         allowed = _spans(sorted(selected))
         raise CelltcpError(f"run: {run} has no selector in {place}; allowed: {allowed}")
@@ -230,29 +232,29 @@ def explain(
         raise CelltcpError(f"seed: {seed} is not in {place}; allowed: {_spans(seeds)}")
     result = []
     for name in [cca] if cca is not None else names:
-        mine = [row for row in runs if row["cca"] == name and seed in (None, row["seed"])]
-        result += [Explanation(read, int(row["run"]), flow) for row in mine[:1]]
+        matches = [row for row in runs if row["cca"] == name and seed in (None, row["seed"])]
+        result += [Explanation(read, int(row["run"]), flow) for row in matches[:1]]
     return result
 
 
-def _meant(cca: str, names: list[str], place: str) -> str:
-    """Returns the selected CCA that was meant.
+def _resolve(cca: str, names: list[str], place: str) -> str:
+    """Returns the selector among `names` that `cca` stands for.
 
     Raises:
         CelltcpError: if it is none of them, or could be several.
     """
-    # Results have parameters in one order, whatever that was in the command.
-    spelt = ",".join(lineups(cca))
-    if spelt in names:
-        return spelt
-    if spelt == "auto" and len(names) == 1:
+    # Results have the parameters in one order, which may differ from that of the command.
+    canonical = ",".join(lineups(cca))
+    if canonical in names:
+        return canonical
+    if canonical == "auto" and len(names) == 1:
         return names[0]
-    problem = "could be any of several" if spelt == "auto" else "was not selected"
+    problem = "could be any of several" if canonical == "auto" else "was not selected"
     raise CelltcpError(f"cca: {cca!r} {problem} in {place}; allowed: {'; '.join(names)}")
 
 
 def _spans(numbers: list[int]) -> str:
-    """Returns numbers as text, with runs of neighbours as from-to."""
+    """Returns ascending numbers as text, with consecutive ones as a range: `1, 3 to 5`."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][1] + 1:

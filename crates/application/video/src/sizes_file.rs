@@ -1,4 +1,4 @@
-//! File of segment sizes: the JSON format of the ABR simulator Sabre, with faults by line.
+//! Reader of segment sizes in the JSON format of the ABR simulator Sabre; errors name the line.
 //!
 //! The object has `segment_duration_ms`, `bitrates_kbps` and `segment_sizes_bits`, which has one row for each segment
 //! with one size for each bitrate. Three keys may be added: `resolutions` with texts such as "1280x720", one for each
@@ -24,7 +24,7 @@ const KEYS: &[&str] = &[
 const FULL_HD: (u32, u32) = (1920, 1080);
 
 impl Manifest {
-    /// Reads a file of segment sizes, which errors call `file`.
+    /// Reads the text of a file of segment sizes; `file` is its name in errors.
     ///
     /// # Errors
     /// The first fault, with its line.
@@ -35,10 +35,10 @@ impl Manifest {
         let read = reader.deserialize_map(Keys);
         read.and_then(|manifest| reader.end().map(|()| manifest))
             .map_err(|error| {
-                let whole = error.to_string();
-                let message = whole
+                let with_line = error.to_string();
+                let message = with_line
                     .rsplit_once(" at line ")
-                    .map_or(&*whole, |(what, _)| what);
+                    .map_or(&*with_line, |(message, _)| message);
                 ConfigError {
                     place: format!("{file}:{}", error.line()),
                     field: String::new(),
@@ -48,7 +48,7 @@ impl Manifest {
     }
 }
 
-/// Visitor of the object.
+/// Visitor of the JSON object.
 struct Keys;
 
 impl<'de> Visitor<'de> for Keys {
@@ -66,13 +66,13 @@ impl<'de> Visitor<'de> for Keys {
         let mut frame_rate = None;
         let mut audio = Rate::ZERO;
         while let Some(key) = map.next_key::<String>()? {
-            let is_known = match key.as_str() {
+            let is_repeated = match key.as_str() {
                 "segment_duration_ms" => segment.is_some(),
                 "bitrates_kbps" => rates.is_some(),
                 "segment_sizes_bits" => sizes.is_some(),
                 _ => false,
             };
-            if is_known {
+            if is_repeated {
                 return Err(A::Error::custom(format!(
                     "{key}: is given twice; allowed: once"
                 )));
@@ -161,12 +161,12 @@ impl<'de> Visitor<'de> for Keys {
     }
 }
 
-/// Refuses a list without one entry for each bitrate, where their number is known.
-fn same_count<E: Error>(result: usize, wanted: Option<usize>) -> Result<(), E> {
-    match wanted {
-        Some(wanted) if wanted != result => {
+/// Refuses a list that does not have one entry for each bitrate, if the number of `bitrates` is known already.
+fn same_count<E: Error>(count: usize, bitrates: Option<usize>) -> Result<(), E> {
+    match bitrates {
+        Some(bitrates) if bitrates != count => {
             let message = format!(
-                "{result} entries are out of range; allowed: {wanted}, one for each bitrate"
+                "{count} entries are out of range; allowed: {bitrates}, one for each bitrate"
             );
             Err(E::custom(message))
         }
@@ -276,9 +276,9 @@ impl<'de> Visitor<'de> for Numbers {
     }
 }
 
-/// Reader of the rows, which turns their bits into bytes.
+/// Reader of the rows, which converts sizes from bits to bytes.
 struct Rows {
-    /// Number of sizes in a row, where it is known from the bitrates.
+    /// Number of sizes in a row, if the bitrates have been read already.
     columns: Option<usize>,
 }
 
@@ -358,10 +358,10 @@ struct Bits {
 }
 
 impl Bits {
-    fn refuse<E: Error>(self, result: impl core::fmt::Display, allowed: &str) -> E {
+    fn refuse<E: Error>(self, bits: impl core::fmt::Display, allowed: &str) -> E {
         let row = self.row;
         E::custom(format!(
-            "row {row}: {result} is out of range; allowed: {allowed}"
+            "row {row}: {bits} is out of range; allowed: {allowed}"
         ))
     }
 }

@@ -107,11 +107,11 @@ impl Settings for Frames {
     }
 }
 
-/// Frame on its way.
+/// Frame in flight.
 #[derive(Clone, Copy, Debug)]
 struct FrameInFlight {
     sent: Instant,
-    /// Bytes of the connection up to its end.
+    /// Bytes sent on the connection up to the end of the frame.
     end: u64,
 }
 
@@ -123,13 +123,15 @@ pub(crate) struct FrameSource {
     is_open: bool,
     /// Each kind of frames, with the time of its next frame.
     kinds: Vec<(FrameKind, Instant)>,
-    on_the_way: VecDeque<FrameInFlight>,
+    in_flight: VecDeque<FrameInFlight>,
     sent_bytes: u64,
     arrived_bytes: u64,
+    /// Number of frames that have arrived, and how many of them did so after the deadline.
     arrived: u64,
     late: u64,
-    delays: Duration,
-    longest: Duration,
+    /// Sum and maximum of the delays of frames that have arrived.
+    delay_sum: Duration,
+    max_delay: Duration,
 }
 
 impl FrameSource {
@@ -141,13 +143,13 @@ impl FrameSource {
             draws,
             is_open: false,
             kinds: kinds.map(|kind| (kind, Instant::ZERO)).collect(),
-            on_the_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
             sent_bytes: 0,
             arrived_bytes: 0,
             arrived: 0,
             late: 0,
-            delays: Duration::ZERO,
-            longest: Duration::ZERO,
+            delay_sum: Duration::ZERO,
+            max_delay: Duration::ZERO,
         }
     }
 
@@ -171,7 +173,7 @@ impl Application for FrameSource {
             if *at <= now {
                 let bytes = kind.size.draw(&mut self.draws).get().max(1);
                 self.sent_bytes += bytes;
-                self.on_the_way.push_back(FrameInFlight {
+                self.in_flight.push_back(FrameInFlight {
                     sent: now,
                     end: self.sent_bytes,
                 });
@@ -186,21 +188,21 @@ impl Application for FrameSource {
 
     fn on_progress(&mut self, now: Instant, _: End, bytes: u64, _: &mut Vec<Command>) {
         self.arrived_bytes += bytes;
-        while let Some(frame) = self.on_the_way.front().copied()
+        while let Some(frame) = self.in_flight.front().copied()
             && frame.end <= self.arrived_bytes
         {
-            self.on_the_way.pop_front();
+            self.in_flight.pop_front();
             let delay = now.saturating_since(frame.sent);
             self.arrived += 1;
             self.late += u64::from(self.has_missed(&frame, now));
-            self.delays += delay;
-            self.longest = self.longest.max(delay);
+            self.delay_sum += delay;
+            self.max_delay = self.max_delay.max(delay);
         }
     }
 
     fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         let missing = self
-            .on_the_way
+            .in_flight
             .iter()
             .filter(|frame| self.has_missed(frame, now))
             .count() as u64;
@@ -215,10 +217,10 @@ impl Application for FrameSource {
         ));
         if self.arrived > 0 {
             let milliseconds = |delay: Duration| delay.as_nanos() as f64 / 1e6;
-            let mean = milliseconds(self.delays) / self.arrived as f64;
+            let mean = milliseconds(self.delay_sum) / self.arrived as f64;
             out.push(Command::Record("frame_delay_ms", mean));
-            let longest = milliseconds(self.longest);
-            out.push(Command::Record("frame_delay_max_ms", longest));
+            let max = milliseconds(self.max_delay);
+            out.push(Command::Record("frame_delay_max_ms", max));
         }
     }
 }

@@ -49,20 +49,21 @@ impl Settings for Sequence {
     }
 }
 
-/// Downloads of a flow.
+/// Client of the downloads of a flow.
 pub(crate) struct Downloads {
     sequence: Sequence,
     draws: RngStream,
     jitter: Jitter,
-    /// Whether the time `sequence.first` is over.
-    begun: bool,
+    /// Whether the wake-up at `sequence.first` has been requested.
+    has_started: bool,
+    /// Number of connections opened so far.
     opened: u32,
 }
 
 impl Downloads {
     pub(crate) fn new(sequence: Sequence, draws: RngStream) -> Self {
         Self {
-            begun: sequence.first.is_zero(),
+            has_started: sequence.first.is_zero(),
             jitter: Jitter::new(sequence.jitter, &draws),
             sequence,
             draws,
@@ -73,8 +74,8 @@ impl Downloads {
 
 impl Application for Downloads {
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
-        if !self.begun {
-            self.begun = true;
+        if !self.has_started {
+            self.has_started = true;
             out.push(Command::WakeAt(now + self.sequence.first));
             return;
         }

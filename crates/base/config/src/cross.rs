@@ -1,12 +1,12 @@
-//! Cross-traffic: packets of others that share a link.
+//! Cross-traffic: packets of other senders that share a link.
 
 use units::{Bytes, Duration, Rate};
 
 use crate::validate::{FieldContext, FieldError, invalid_value, positive, refuse, within};
 use crate::{Distribution, table};
 
-/// An IPv4 header and that of UDP, without payload.
-const SMALLEST_PACKET: Bytes = Bytes::new(28);
+/// The headers of IPv4 and UDP, without payload.
+const MIN_PACKET: Bytes = Bytes::new(28);
 
 table! {
     /// Packets of other traffic, at equal intervals, which share the queue and leave after the link; constant, or on
@@ -35,7 +35,7 @@ impl Cross {
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
         positive("rate", self.rate)?;
         if let Some(packet) = self.packet {
-            within("packet", packet, SMALLEST_PACKET, mtu)?;
+            within("packet", packet, MIN_PACKET, mtu)?;
         }
         if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
             return invalid_value("stop", stop, format!("times after start, {}", self.start));

@@ -1,4 +1,4 @@
-//! Document: a configuration as it was written, which knows file and line of each field.
+//! Document: a configuration as a tree of values, with file and line of each field.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct ConfigError {
     pub message: String,
 }
 
-/// A value that is refused, and where it was written.
+/// Error of a field, with the location of its value.
 #[derive(Debug)]
 pub(crate) struct LocatedError {
     pub(crate) origin: Location,
@@ -39,7 +39,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a TOML text, which errors call `file`.
+    /// Parses a TOML text; `file` is its name in errors.
     ///
     /// # Errors
     /// If the text is not TOML.
@@ -51,7 +51,7 @@ impl Document {
         }
     }
 
-    /// Creates a document without lines, which errors call `file`.
+    /// Creates a document without line numbers; `file` is its name in errors.
     pub fn new(tree: Node, file: &str) -> Self {
         Self {
             file: file.to_owned(),
@@ -61,11 +61,11 @@ impl Document {
         }
     }
 
-    /// Changes the tree with `change`, which gets the origin of the values that the override `assignment` sets, and
-    /// returns the former names in it.
+    /// Applies the override `assignment` to the tree by `change`, which gets the location of the new values and returns
+    /// the former names that it has replaced.
     ///
     /// # Errors
-    /// The fault that `change` reports, with the override as its place.
+    /// The error that `change` returns, with the override as its place.
     pub fn change(
         &mut self,
         assignment: &str,
@@ -79,10 +79,10 @@ impl Document {
         Ok(())
     }
 
-    /// Returns the document with the present names of fields and words that have been renamed.
+    /// Returns the document with the present names of renamed fields and values.
     ///
     /// # Errors
-    /// A field is given by both names.
+    /// If a field is given by both names.
     pub fn updated(mut self, renamed: &Renamed) -> Result<Self, ConfigError> {
         match renamed.update(&mut self.tree) {
             Ok(former) => {
@@ -133,15 +133,15 @@ impl Document {
     }
 }
 
-/// Source: the document that a configuration was read from, for errors that show only later.
+/// Source: the document that a configuration was read from, for errors that are detected after reading.
 ///
-/// It is not part of the configuration: any two sources are equal, and serde leaves it out.
+/// It is not part of the configuration: any two sources are equal, and serde skips it.
 #[derive(Clone, Debug, Default)]
 pub struct Source(Option<Arc<Document>>);
 
 impl Source {
     /// Returns the error for a value that is refused. If the configuration was not read from a document, `otherwise`
-    /// stands for the file.
+    /// is its name in the error.
     pub fn error(&self, wrong: FieldError, otherwise: &str) -> ConfigError {
         match &self.0 {
             Some(document) => document.error(wrong),

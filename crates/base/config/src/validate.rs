@@ -78,7 +78,7 @@ pub fn refuse(field: impl Into<String>, message: impl Into<String>) -> Result<()
     Err(FieldError::new(field, message.into()))
 }
 
-/// Refuses `value`, which is not among what is allowed.
+/// Refuses `value`, which is out of range; `allowed` describes the range.
 ///
 /// # Errors
 /// Always.
@@ -165,7 +165,7 @@ pub fn count(field: impl Into<String>, value: u32, low: u32, high: u32) -> Resul
     }
 }
 
-/// Refuses a field that is set to `value` but belongs to something else, `what`.
+/// Refuses a field that is set to `value`, but has a meaning for `owner` only.
 ///
 /// # Errors
 /// If `is_set`.
@@ -173,10 +173,10 @@ pub fn only_for(
     field: impl Into<String>,
     is_set: bool,
     value: impl Display,
-    what: impl Display,
+    owner: impl Display,
 ) -> Result<(), FieldError> {
     if is_set {
-        let message = format!("{value} is set, but this is only for {what}; leave it out");
+        let message = format!("{value} is set, but this is only for {owner}; leave it out");
         return refuse(field, message);
     }
     Ok(())
@@ -188,15 +188,15 @@ pub fn changed<T: Default + Serialize>(table: &T) -> Vec<(String, String)> {
         Ok(serde_json::Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
     };
-    let plain = fields(&T::default());
+    let defaults = fields(&T::default());
     fields(table)
         .into_iter()
-        .filter(|(name, value)| plain.get(name) != Some(value))
+        .filter(|(name, value)| defaults.get(name) != Some(value))
         .map(|(name, value)| (name, value.to_string()))
         .collect()
 }
 
-/// Notes that `field` has the value `name`. Names appear in results and must differ, so no other field may have it.
+/// Adds `name`, the value of `field`, to `names`. Names appear in results, so each field needs a different one.
 ///
 /// # Errors
 /// If another field has it.

@@ -35,8 +35,8 @@ impl Rate {
         self.0 as f64 * 1e-6
     }
 
-    /// Returns the time to send `size`, rounded up, so that a link is never faster than its rate; [`Duration::MAX`]
-    /// at a rate of zero, and where the time would be longer.
+    /// Returns the time to send `size`, rounded up, so that a link is never faster than its rate. It saturates at
+    /// [`Duration::MAX`], which is also the time at a rate of zero.
     pub fn time_to_send(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
@@ -52,13 +52,13 @@ impl Rate {
         Duration::from_nanos(nanoseconds)
     }
 
-    /// Returns the bytes that pass in `time`, rounded down; saturates.
+    /// Returns the bytes that a link sends in `time`, rounded down. It saturates.
     pub fn bytes_in(self, time: Duration) -> Bytes {
         let bits = u128::from(self.0) * u128::from(time.as_nanos()) / NANOS_PER_SECOND;
         Bytes::new(saturated(bits / 8))
     }
 
-    /// Returns the rate at which `size` passes in `time`; zero if `time` is zero. It saturates.
+    /// Returns the rate at which a link sends `size` in `time`; zero if `time` is zero. It saturates.
     pub fn of(size: Bytes, time: Duration) -> Self {
         if time.is_zero() {
             return Self::ZERO;

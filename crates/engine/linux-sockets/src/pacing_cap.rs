@@ -1,9 +1,9 @@
-//! Hold: keeps a congestion control that has taken over to the modelled window, by a cap of its pacing rate.
+//! Pacing cap after a switch: limits the new congestion control to the modelled window.
 //!
-//! A program can change neither window nor threshold of its connection on Linux. It can cap the pacing rate
-//! (SO_MAX_PACING_RATE): the window is then not used up and does not grow. In the first RTTs the cap is so low that the
-//! queue loses what exceeds the modelled window. For some more RTTs the cap keeps the modelled window in flight, in
-//! which time a new BBR finds its bandwidth. Then the cap is lifted. The window itself stays as it was: a loss-based
+//! On Linux, a program can set neither cwnd nor ssthresh of its connection. It can cap the pacing rate
+//! (SO_MAX_PACING_RATE): the flow is then not limited by cwnd, which does not grow. In the first RTTs the cap is so low
+//! that the queue drains by the excess over the modelled window. For some more RTTs the cap allows the modelled window
+//! in flight, while a new BBR measures its bandwidth. Then the cap is lifted. cwnd itself stays as it was: a loss-based
 //! congestion control fills the queue again when the cap is lifted.
 
 use std::io;
@@ -14,9 +14,9 @@ use units::{Duration, Instant};
 
 use crate::options::cap_pacing_rate;
 
-/// RTTs in which the queue drains, and RTTs after that in which the window is kept.
+/// RTTs in which the queue drains, and RTTs after them with the modelled window in flight.
 const DRAIN_ROUNDS: u64 = 2;
-const KEEP_ROUNDS: u64 = 6;
+const FINAL_ROUNDS: u64 = 6;
 
 /// Cap of the pacing rate after a takeover.
 #[derive(Clone, Debug)]
@@ -26,13 +26,15 @@ pub struct PacingCap {
     cap: u64,
     /// The cap after draining.
     final_cap: u64,
+    /// End of the present stage.
     next: Instant,
+    /// Length of the stage after draining; `None` once it has begun.
     final_for: Option<Duration>,
 }
 
 impl PacingCap {
-    /// Returns the hold on a connection whose sender looked like `before` at its takeover; `None` before the first
-    /// RTT sample and in the recovery from a time-out, when there is no window to model.
+    /// Returns the cap for a connection with the sender state `before` its switch; `None` before the first RTT sample
+    /// and in loss recovery after an RTO, because the window cannot be modelled then.
     pub fn new(now: Instant, before: &SenderInfo) -> Option<Self> {
         if before.ca_state == CaState::Loss {
             return None;
@@ -45,8 +47,8 @@ impl PacingCap {
             let bytes = u128::from(segments) * u128::from(before.mss) * 1_000_000_000;
             (bytes / u128::from(time.as_nanos().max(1))) as u64
         };
-        // In these rounds the path delivers its share of the old window. So much less is sent that the modelled
-        // window is left.
+        // In these rounds the path delivers a window per SRTT. The sender sends less than that by the excess, so that
+        // the modelled window remains in flight.
         let delivered = DRAIN_ROUNDS * u64::from(used);
         let excess = u64::from(used.saturating_sub(window));
         Some(Self {
@@ -54,7 +56,7 @@ impl PacingCap {
             cap: per_second(delivered.saturating_sub(excess), srtt * DRAIN_ROUNDS).max(1),
             final_cap: per_second(window.into(), min_rtt).max(1),
             next: now + srtt * DRAIN_ROUNDS,
-            final_for: Some(min_rtt * KEEP_ROUNDS),
+            final_for: Some(min_rtt * FINAL_ROUNDS),
         })
     }
 
@@ -63,7 +65,7 @@ impl PacingCap {
         self.window
     }
 
-    /// Returns when [`PacingCap::advance`] is to be called.
+    /// Returns the time of the next call of [`PacingCap::advance`].
     pub fn next(&self) -> Instant {
         self.next
     }
@@ -76,7 +78,7 @@ impl PacingCap {
         cap_pacing_rate(socket, self.cap)
     }
 
-    /// Enters the next stage; returns whether there is one.
+    /// Enters the next stage; returns false if the cap is to be lifted instead.
     pub fn advance(&mut self) -> bool {
         let Some(length) = self.final_for.take() else {
             return false;

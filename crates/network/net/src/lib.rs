@@ -1,8 +1,8 @@
 //! Network: links with a capacity, a delay and a queue, joined by nodes to a tree between hosts.
 //!
 //! [`Network`] is a state machine without I/O. Its driver owns the clock: it injects packets, asks for the time of the
-//! next event, and advances to it, which may deliver packets to hosts. An [`Observer`] is called for everything that
-//! happens on the way: the [`Checker`] that verifies a run, or a meter of the driver.
+//! next event, and advances to it, which may deliver packets to hosts. An [`Observer`] is notified of every event: the
+//! [`Checker`], which verifies a run, or the observers of the driver, which measure it.
 //!
 //! A link is a wire, or one direction of a user of the radio access network, which all such links share. The capacity
 //! of a wire is a function of time alone, and random draws are addressed by the position of the packet on its link (see

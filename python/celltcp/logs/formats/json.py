@@ -53,7 +53,7 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
         # iperf3 --json-stream writes an event a line.
         events = [each for each in document if _is_event(each)]
         rows = [each["data"] for each in events if each["event"] == "interval"]
-        start = next((each["data"] for each in events if each["event"] == "start"), {})
+        start: dict[str, Any] = next((each["data"] for each in events if each["event"] == "start"), {})
         return _iperf3({"start": start, "intervals": rows}, wanted)
     return _records(document, options, side)
 

@@ -105,9 +105,8 @@ def _separator(lines: list[str]) -> str:
         if width < 2:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
-        values = sum(_is_value(field) or _WORDS.fullmatch(field) is not None for field in fields)
-        values /= len(fields)
-        score = count / len(rows) + values
+        plain = sum(_is_value(field) or _WORDS.fullmatch(field) is not None for field in fields)
+        score = count / len(rows) + plain / len(fields)
         if score > best_score + 1e-9:
             best, best_score = separator, score
     widths = {len(line.split()) for line in lines[1:]}

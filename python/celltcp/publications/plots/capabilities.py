@@ -1,4 +1,4 @@
-"""Capabilities: a table of words, coloured by whether the measured word is the published one."""
+"""Table of capabilities: measured words, coloured by whether they agree with the published ones."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def capability_panels(result: Outcome) -> list[Panel]:
     return [Panel(functools.partial(_draw, result.table.figure, capabilities(result)))]
 
 
-def _draw(name: str, known: Capabilities, axes: Axes) -> None:
-    words = [[known.words[line, column] for column in known.columns] for line in known.lines]
+def _draw(name: str, measured: Capabilities, axes: Axes) -> None:
+    words = [[measured.words[line, column] for column in measured.columns] for line in measured.lines]
     table = axes.table(
-        cellText=[[_text(each) for each in line] for line in words],
-        cellColours=[[_shade(each) for each in line] for line in words],
-        rowLabels=known.lines,
-        colLabels=known.columns,
+        cellText=[[_text(word) for word in line] for line in words],
+        cellColours=[[_colour(word) for word in line] for line in words],
+        rowLabels=measured.lines,
+        colLabels=measured.columns,
         cellLoc="center",
         bbox=Bbox.from_bounds(0.2, 0.0, 0.8, 1.0),
     )
@@ -42,5 +42,5 @@ def _text(word: Word) -> str:
     return f"{word.here}\n({word.cell.published_text})" if word.differs else word.here
 
 
-def _shade(word: Word) -> str:
+def _colour(word: Word) -> str:
     return _NONE if word.here == NOT_AVAILABLE else _OTHER if word.differs else _SAME

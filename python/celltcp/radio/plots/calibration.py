@@ -1,4 +1,4 @@
-"""Pictures of the radio's figures beside measured ones."""
+"""Pictures of the calibration: metrics of the simulated radio beside measurements."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ _SHADES = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")
 
 
 def draw_highway(result: Highway) -> Figure:
-    """By SINR: modulations, errors and first attempts, RTT of short exchanges."""
+    """Draws by SINR: modulations, BLER and HARQ attempts, RTT of short exchanges."""
     picture = figure(10, 3.6)
     blocks, errors, delays = picture.subplots(1, 3)
     table = result.by_sinr
-    places = np.arange(len(table))
+    positions = np.arange(len(table))
     bottom = np.zeros(len(table))
     for name, shade in zip(MODULATIONS.values(), _SHADES, strict=True):
-        part = 100 * table[name].fillna(0).to_numpy(dtype=float)
-        if part.any():
-            blocks.bar(places, part, 0.8, bottom=bottom, color=shade, label=name)
-        bottom += part
+        share = 100 * table[name].fillna(0).to_numpy(dtype=float)
+        if share.any():
+            blocks.bar(positions, share, 0.8, bottom=bottom, color=shade, label=name)
+        bottom += share
     blocks.set_ylabel("share of blocks, %")
-    errors.plot(places, 100 * table["bler"], "o-", color="#D55E00", label="BLER")
-    errors.plot(places, 100 * table["first_decoded"], "s-", color="#0072B2", label="decoded at first")
-    errors.plot(places, 100 * table["again_1"], "^-", color="#009E73", label="2nd attempts")
+    errors.plot(positions, 100 * table["bler"], "o-", color="#D55E00", label="BLER")
+    decoded = 100 * table["first_decoded"]
+    errors.plot(positions, decoded, "s-", color="#0072B2", label="decoded at first")
+    errors.plot(positions, 100 * table["again_1"], "^-", color="#009E73", label="2nd attempts")
     errors.set_ylabel("share of blocks, %")
     errors.set_ylim(0, 102)
-    delays.plot(places, table["rtt_ms"], "o-", color="#0072B2", label="short exchanges")
+    delays.plot(positions, table["rtt_ms"], "o-", color="#0072B2", label="short exchanges")
     delays.set_ylabel("mean RTT, ms")
     delays.set_ylim(0, 1.1 * table["rtt_ms"].max())
     for axes in (blocks, errors, delays):
-        axes.set_xticks(places, table["range"], rotation=45, ha="right")
+        axes.set_xticks(positions, table["range"], rotation=45, ha="right")
         axes.set_xlim(-0.6, len(table) - 0.4)
         axes.set_xlabel("mean SINR of the second, dB")
     blocks.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
@@ -45,7 +46,7 @@ def draw_highway(result: Highway) -> Figure:
 
 
 def draw_reports(result: list[Reports]) -> Figure:
-    """Distribution of the CQI under each kind of fading."""
+    """Draws the distribution of the CQI under each fading model."""
     picture = figure(5, 3.6)
     axes = picture.add_subplot()
     for each, shade in zip(result, ("#0072B2", "#009E73", "#D55E00"), strict=True):
@@ -65,7 +66,7 @@ def draw_reports(result: list[Reports]) -> Figure:
 
 
 def draw_phone_logs(result: PhoneLogs) -> Figure:
-    """CQI by SNR: median and quartiles of the phones, and our thresholds."""
+    """Draws the CQI by SNR: median and quartiles of phones, and the thresholds of the simulated UE."""
     picture = figure(6, 3.8)
     axes = picture.add_subplot()
     table = result.by_snr

@@ -1,4 +1,4 @@
-"""Table of outcomes, which grows while they are measured, and from which trees are grown."""
+"""Table of outcomes: the file of a training's measured outcomes, from which it fits trees."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {S
 
 
 def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
-    """Writes a row per moment: network, moment, features, and the parts of each CCA."""
+    """Writes a row per sampled time: network, time, features, and outcome of each CCA."""
     rows = [
         {
             "family": point.network.family,
@@ -45,19 +45,19 @@ def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
         for point, features, parts in zip(result.points, result.features, result.parts, strict=True)
     ]
     table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
-    known = table.schema.metadata or {}
+    metadata = table.schema.metadata or {}
     content = io.BytesIO()
-    place = {SEAL_LABEL.encode(): BLANK_DIGEST.encode()}
-    write_table(table.replace_schema_metadata({**known, **place}), content)
+    blank_seal = {SEAL_LABEL.encode(): BLANK_DIGEST.encode()}
+    write_table(table.replace_schema_metadata({**metadata, **blank_seal}), content)
     with atomic_write(file) as partial:
         partial.write_bytes(seal(content.getvalue()))
 
 
 def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
-    """Reads what `write_outcomes` wrote.
+    """Reads the table that `write_outcomes` wrote.
 
     Raises:
-        CelltcpError: if the file is not such a table, was changed after it had been written, or is one
+        CelltcpError: if the file is not such a table, has changed since it was written, or has outcomes
             of other congestion controls or of another version.
     """
     try:
@@ -68,16 +68,16 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
                 "make it again, remove it and repeat the command"
             )
         table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True).to_pandas()
-        there = [name.removeprefix("use:") for name in table.columns if name.startswith("use:")]
-        if sorted(there) != sorted(ccas):
+        measured = [name.removeprefix("use:") for name in table.columns if name.startswith("use:")]
+        if sorted(measured) != sorted(ccas):
             raise CelltcpError(
-                f"{file}: has outcomes of {', '.join(there)}; allowed: a table of {', '.join(ccas)}, "
-                "or one that is not there yet (--outcomes)"
+                f"{file}: has outcomes of {', '.join(measured)}; allowed: a table of "
+                f"{', '.join(ccas)}, or a file that does not exist yet (--outcomes)"
             )
         if others := set(table["measured"]) - {_MEASURED}:
             raise CelltcpError(
-                f"{file}: measured by {others.pop()}; allowed: {_MEASURED}, or a table that is not "
-                "there yet (--outcomes)"
+                f"{file}: measured by {others.pop()}; allowed: {_MEASURED}, or a file that does not "
+                "exist yet (--outcomes)"
             )
         result = Outcomes()
         for row in table.to_dict("records"):

@@ -1,21 +1,21 @@
-//! Rule against an insufficient buffer, of dash.js: limits the rate to what arrives before the buffer is empty.
+//! Insufficient-buffer rule of dash.js: limits the bitrate so that the next segment arrives before the buffer is empty.
 
 use super::AbrState;
 use crate::playback::Stage;
 
-/// Part of the throughput that counts (`throughputSafetyFactor`).
-const SAFE: f64 = 0.7;
-/// Segments at the start for which the rule does not apply (`segmentIgnoreCount`).
+/// Safety factor of the throughput (`throughputSafetyFactor`).
+const SAFETY_FACTOR: f64 = 0.7;
+/// Number of first segments to which the rule does not apply (`segmentIgnoreCount`).
 const IGNORED: usize = 2;
 
 /// Returns the highest quality that the rule allows, given the estimated throughput in bit/s.
-pub(crate) fn highest(view: &AbrState, rate: Option<f64>) -> usize {
-    match rate {
-        Some(rate) if view.segment >= IGNORED => {
+pub(crate) fn highest(view: &AbrState, throughput: Option<f64>) -> usize {
+    match throughput {
+        Some(throughput) if view.segment >= IGNORED => {
             if view.stage == Stage::Stalled {
                 return 0;
             }
-            let limit = SAFE * rate * view.level() / view.segment_s();
+            let limit = SAFETY_FACTOR * throughput * view.level() / view.segment_s();
             view.manifest.highest_within(limit)
         }
         _ => view.manifest.top(),

@@ -2,7 +2,7 @@
 
 use super::mos;
 
-/// Degradation by the codec: factor, decay by kbit/s, and what remains.
+/// Degradation by the codec, an exponential function of the rate: factor, exponent per kbit/s, constant.
 const AAC_LC: [f64; 3] = [100.0, -0.05, 14.60];
 
 /// Returns the score O.21 of a rate in kbit/s.

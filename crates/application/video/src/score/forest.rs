@@ -7,14 +7,15 @@ use config::ConfigError;
 /// Number of features.
 const FEATURES: usize = 14;
 
-/// Features of a session, in the order of the Recommendation: number and time of stalls, both for each second of video,
-/// time since the last stall, three means of the video, its percentiles 1, 5 and 10, two means of the audio, duration.
+/// Features of a session, in the order of the Recommendation: number and duration of stalls, both per second of video;
+/// time since the last stall; of the video scores three means and the percentiles 1, 5 and 10; of the audio scores two
+/// means; duration of the session.
 pub type Features = [f64; FEATURES];
 
 /// Node of a tree.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Node {
-    /// Answer.
+    /// Predicted score.
     Leaf(f64),
     /// Goes left if the feature is below the threshold, else right.
     Split {
@@ -25,7 +26,7 @@ enum Node {
     },
 }
 
-/// Trees whose mean answer counts.
+/// Regression trees, whose predictions are averaged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Forest {
     trees: Vec<Vec<Node>>,
@@ -33,8 +34,8 @@ pub struct Forest {
 
 impl Forest {
     /// Reads the trees of a folder: its files `tree*.csv`, in the order of their names. Each line is a node: its number
-    /// from 0, the feature, the threshold, and the numbers of the nodes to the left and to the right; a leaf has the
-    /// feature -1 and its answer as threshold.
+    /// from 0, the feature, the threshold, and the numbers of its left and its right child. A leaf has the feature -1,
+    /// and its prediction in place of the threshold.
     ///
     /// # Errors
     /// A folder or file that cannot be read, and the first line that is no node.
@@ -72,7 +73,7 @@ impl Forest {
         })
     }
 
-    /// Creates a forest of one tree, which errors call `file`.
+    /// Creates a forest of one tree; `file` is its name in errors.
     ///
     /// # Errors
     /// The first line that is no node.
@@ -83,14 +84,14 @@ impl Forest {
         })
     }
 
-    /// Returns the mean answer.
+    /// Returns the mean of the predictions.
     pub fn answer(&self, features: &Features) -> f64 {
         let sum: f64 = self.trees.iter().map(|tree| descend(tree, features)).sum();
         sum / self.trees.len() as f64
     }
 }
 
-/// Returns the answer of a tree, whose nodes only lead to later ones.
+/// Returns the prediction of a tree. The numbers of children are higher than that of their parent, so the loop ends.
 fn descend(tree: &[Node], features: &Features) -> f64 {
     let mut at = 0;
     loop {

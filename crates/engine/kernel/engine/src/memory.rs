@@ -1,19 +1,19 @@
-//! Memory: the size of the memory that a kernel gets for a scenario.
+//! Memory size of the kernel of a run.
 
 use nix::unistd::{SysconfVar, sysconf};
 use scenario::Scenario;
 
 const MIB: u64 = 1 << 20;
-/// Memory of the kernel, its program and the path beside the buffers of connections, bytes.
+/// Memory of the kernel, its program and the path without the buffers of connections, bytes.
 const BASE: u64 = 256 * MIB;
-/// Size that every scenario gets, bytes.
+/// Minimum size, bytes.
 const MIN_SIZE: u64 = 512 * MIB;
 
 /// Returns the size of the memory, bytes.
 ///
-/// The buffers of both ends of all connections that may be open at a time take at most half of what is beside
-/// [`BASE`]. Data on the way are counted like two more receive buffers: they are copies of their own until they
-/// are delivered. The host gives the pages only when they are used; the size stays below half of its memory.
+/// The buffers of both ends of all connections that may be open at a time take at most half of the memory beyond
+/// [`BASE`]. Data in flight count as two more receive buffers, because the network copies them until they are
+/// delivered. The host allocates pages only when they are used; the size stays below half of its memory.
 pub(crate) fn size(scenario: &Scenario) -> u64 {
     let tcp = &scenario.tcp;
     let connection = tcp.send_buffer_max.get() + 3 * tcp.receive_buffer_max.get();

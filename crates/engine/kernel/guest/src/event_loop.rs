@@ -1,4 +1,4 @@
-//! Event loop of the guest.
+//! Event loop of the guest: plays the workloads on sockets, samples their senders and carries out switches.
 
 mod connect;
 mod event_token;
@@ -29,22 +29,23 @@ use crate::flows;
 use crate::host::Host;
 use crate::reader::Readers;
 
-/// Longest interval at which the states of senders are read. It is shorter if samples are more frequent.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+/// Interval at which the states of senders are sampled while segments are in flight. It is shorter if the table
+/// `samples` has a shorter one.
+const SENDER_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Readings without a segment in flight after which the interval doubles with each.
-const IDLE_LOOKS: u32 = 100;
+/// Number of successive samples without a segment in flight after which each further one doubles the interval.
+const MAX_IDLE_SAMPLES: u32 = 100;
 
 /// Largest number of doublings.
 const MAX_DOUBLINGS: u32 = 10;
 
-/// Events of a socket to which nothing can be written any more.
+/// Events of a socket that cannot be written any more.
 const ENDED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
 
 /// Bytes of a message after which an application that wants progress is notified.
-const PART: u64 = 8_000;
+const PROGRESS_BYTES: u64 = 8_000;
 
-/// The run on the guest's side.
+/// State of a run in the guest.
 pub(crate) struct EventLoop<'a> {
     device: Device,
     hosts: &'a [Host],
@@ -65,8 +66,8 @@ pub(crate) struct EventLoop<'a> {
     sampling: Option<Duration>,
     next_sample: Instant,
     next_sender_sample: Instant,
-    /// Readings in a row without a segment in flight.
-    idle_looks: u32,
+    /// Successive samples of the senders without a segment in flight.
+    idle_samples: u32,
     readers: Readers,
     piece: Vec<u8>,
     /// Initial windows that selectors have set, by sender and destination.
@@ -74,7 +75,7 @@ pub(crate) struct EventLoop<'a> {
 }
 
 impl<'a> EventLoop<'a> {
-    /// Prepares the run; time zero is when this returns.
+    /// Sets up the run. Time zero of the run is when this returns.
     pub(crate) fn new(
         mut device: Device,
         hosts: &'a [Host],
@@ -93,7 +94,7 @@ impl<'a> EventLoop<'a> {
         let sampling = job.sampling_ns.map(Duration::from_nanos);
         let slot = Duration::from_nanos(job.slot_ns);
         let switches = flows::switches(job)?;
-        let mut play = Self {
+        let mut event_loop = Self {
             hosts,
             job,
             epoll,
@@ -109,8 +110,8 @@ impl<'a> EventLoop<'a> {
             next_slot: Instant::ZERO + slot,
             sampling,
             next_sample: sampling.map_or(Instant::NEVER, |interval| Instant::ZERO + interval),
-            next_sender_sample: Instant::ZERO + LOOK_INTERVAL,
-            idle_looks: 0,
+            next_sender_sample: Instant::ZERO + SENDER_INTERVAL,
+            idle_samples: 0,
             readers,
             piece: vec![0; PIECE],
             initial_windows: BTreeMap::new(),
@@ -121,27 +122,27 @@ impl<'a> EventLoop<'a> {
         };
         for (number, flow) in job.flows.iter().enumerate() {
             // A selected flow has no CCA before its first connection.
-            let present = play.switches.present(number);
+            let present = event_loop.switches.present(number);
             let cca = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
             let (accepts, own) = match flow.opens {
                 OpenedBy::Receiver => (End::Server, Some(cca)),
                 OpenedBy::Sender => (End::Client, None),
             };
-            let host = play.host_of(number, accepts)?;
+            let host = event_loop.host_of(number, accepts)?;
             host.enter()?;
             let address = host.address;
             let refused = |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
-            let socket =
-                connection::listener(address, number, own, play.ends(number)).map_err(refused)?;
+            let socket = connection::listener(address, number, own, event_loop.ends(number))
+                .map_err(refused)?;
             let source = Source::Listener(number);
-            watch(&play.epoll, &socket, EpollFlags::EPOLLIN, source)?;
-            play.listeners.push(socket);
+            watch(&event_loop.epoll, &socket, EpollFlags::EPOLLIN, source)?;
+            event_loop.listeners.push(socket);
         }
-        let Reply::Clock(since) = play.device.request(&Message::Clock)? else {
-            return Err(io::Error::other("the path does not tell the time"));
+        let Reply::Clock(since) = event_loop.device.request(&Message::Clock)? else {
+            return Err(io::Error::other("the path does not reply with its time"));
         };
-        play.zero = kernel_time()?.saturating_sub(Duration::from_nanos(since));
-        Ok(play)
+        event_loop.zero = kernel_time()?.saturating_sub(Duration::from_nanos(since));
+        Ok(event_loop)
     }
 
     fn host(&self, name: &str) -> io::Result<&'a Host> {
@@ -167,7 +168,7 @@ impl<'a> EventLoop<'a> {
         Ok(Instant::ZERO + kernel_time()?.saturating_sub(self.zero))
     }
 
-    /// Plays the run to its end.
+    /// Processes events until the end of the run.
     pub(crate) fn run(mut self) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); 64];
         let mut armed = Instant::ZERO;
@@ -190,8 +191,8 @@ impl<'a> EventLoop<'a> {
                     Source::Listener(flow) => self.accept(flow)?,
                     Source::Readers => self.receive()?,
                     Source::Socket(number, end) => {
-                        self.idle_looks = 0;
-                        // Reported until the socket leaves epoll, whatever it was asked for.
+                        self.idle_samples = 0;
+                        // epoll reports these events until the socket is removed, whatever events are registered.
                         if event.events().intersects(ENDED) {
                             self.leave_epoll(number, end)?;
                         }
@@ -212,11 +213,11 @@ impl<'a> EventLoop<'a> {
     }
 
     fn next_due(&self) -> Instant {
-        let holds = self
+        let pacing_caps = self
             .connections
             .iter()
-            .filter_map(|each| each.hold.as_ref());
-        holds
+            .filter_map(|connection| connection.hold.as_ref());
+        pacing_caps
             .map(PacingCap::next)
             .min()
             .unwrap_or(Instant::NEVER)
@@ -230,7 +231,7 @@ impl<'a> EventLoop<'a> {
 
     fn run_timers(&mut self, now: Instant) -> io::Result<()> {
         while self.sessions.next_at() <= now {
-            self.idle_looks = 0;
+            self.idle_samples = 0;
             self.sessions.wake(now);
             self.carry_out()?;
         }
@@ -243,7 +244,7 @@ impl<'a> EventLoop<'a> {
         self.update_pacing_caps(now)?;
         self.send_estimates(now)?;
         if self.next_sender_sample <= now {
-            self.keep_windows_capped()?;
+            self.clamp_windows()?;
         }
         let sample = self.next_sample <= now;
         if sample || self.next_sender_sample <= now {
@@ -252,21 +253,21 @@ impl<'a> EventLoop<'a> {
         while let Some(interval) = self.sampling.filter(|_| self.next_sample <= now) {
             self.next_sample += interval;
         }
-        let soon = now + LOOK_INTERVAL;
+        let soon = now + SENDER_INTERVAL;
         let later = self.next_sender_sample.saturating_since(soon);
-        if self.idle_looks == 0 && later > Duration::ZERO {
-            // What has happened ends the long intervals; readings stay multiples of the short one.
+        if self.idle_samples == 0 && later > Duration::ZERO {
+            // Activity ends the long intervals. Sample times stay multiples of the short interval.
             self.next_sender_sample =
-                soon + Duration::from_nanos(later.as_nanos() % LOOK_INTERVAL.as_nanos());
+                soon + Duration::from_nanos(later.as_nanos() % SENDER_INTERVAL.as_nanos());
         }
         if self.next_sender_sample <= now {
-            let doublings = self.idle_looks.saturating_sub(IDLE_LOOKS);
-            let idle = LOOK_INTERVAL * (1 << doublings.min(MAX_DOUBLINGS));
-            let interval = idle.min(self.slot).max(LOOK_INTERVAL);
+            let doublings = self.idle_samples.saturating_sub(MAX_IDLE_SAMPLES);
+            let idle = SENDER_INTERVAL * (1 << doublings.min(MAX_DOUBLINGS));
+            let interval = idle.min(self.slot).max(SENDER_INTERVAL);
             while self.next_sender_sample <= now {
                 self.next_sender_sample += interval;
             }
-            self.idle_looks += 1;
+            self.idle_samples += 1;
         }
         Ok(())
     }
@@ -290,9 +291,9 @@ impl<'a> EventLoop<'a> {
                     let socket = self.connections[number].end(end);
                     let mut left = bytes;
                     if self.sessions.follows(connection) {
-                        while let Some(more) = left.filter(|bytes| *bytes > PART) {
-                            socket.read(&self.readers, number, end, Some(PART))?;
-                            left = Some(more - PART);
+                        while let Some(more) = left.filter(|bytes| *bytes > PROGRESS_BYTES) {
+                            socket.read(&self.readers, number, end, Some(PROGRESS_BYTES))?;
+                            left = Some(more - PROGRESS_BYTES);
                         }
                     }
                     socket.read(&self.readers, number, end, left)?;
@@ -337,7 +338,7 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    /// Closes an end, and the other one as soon as the stream towards it ends.
+    /// Closes an end, and the other end as soon as the stream towards it ends.
     fn close(&mut self, connection: u32, end: End) -> io::Result<()> {
         let (number, other) = (connection as usize, end.other());
         let ends = &mut self.connections[number];
@@ -346,7 +347,7 @@ impl<'a> EventLoop<'a> {
             .close_after_the_other(&self.readers, number, other)
     }
 
-    /// Writes the bytes that the session wants written and the connection takes.
+    /// Writes as many bytes as the session has to send and the send buffer has room for.
     fn write(&mut self, connection: u32, end: End) -> io::Result<()> {
         let socket = self.connections[connection as usize].end(end);
         let Some(file) = &socket.socket else {
@@ -358,19 +359,19 @@ impl<'a> EventLoop<'a> {
             if wanted == 0 {
                 break;
             }
-            let taken = match connection::give(file, &self.piece[..wanted as usize]) {
-                Err(error) if gave_up(&self.job.settings, &error) => {
-                    return self.let_go(connection, end);
+            let written = match connection::give(file, &self.piece[..wanted as usize]) {
+                Err(error) if has_timed_out(&self.job.settings, &error) => {
+                    return self.drop_socket(connection, end);
                 }
-                given => given?,
+                result => result?,
             };
-            self.sessions.wrote(connection, end, taken);
-            full = taken < wanted;
+            self.sessions.wrote(connection, end, written);
+            full = written < wanted;
         }
         let source = Source::Socket(connection as usize, end);
         match socket.epollout_armed {
             None if full => watch(&self.epoll, file, EpollFlags::EPOLLOUT, source)?,
-            Some(asks) if asks != full => {
+            Some(armed) if armed != full => {
                 let flags = if full {
                     EpollFlags::EPOLLOUT
                 } else {
@@ -385,15 +386,15 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    /// Lets go of a socket whose connection TCP gave up: nothing more is written.
-    fn let_go(&mut self, connection: u32, end: End) -> io::Result<()> {
+    /// Drops a socket whose connection has timed out: nothing more is written.
+    fn drop_socket(&mut self, connection: u32, end: End) -> io::Result<()> {
         let number = connection as usize;
         self.leave_epoll(number, end)?;
         self.connections[number].end(end).socket = None;
         Ok(())
     }
 
-    /// Ends the reports of epoll on a socket.
+    /// Removes a socket from epoll.
     fn leave_epoll(&mut self, number: usize, end: End) -> io::Result<()> {
         let socket = self.connections[number].end(end);
         if let (Some(file), true) = (&socket.socket, socket.epollout_armed.take().is_some()) {
@@ -407,15 +408,15 @@ impl<'a> EventLoop<'a> {
         for report in self.readers.fetch()? {
             let (number, end) = (report.connection, report.end);
             let now = self.now()?;
-            self.idle_looks = 0;
+            self.idle_samples = 0;
             let connection = number as u32;
             let progress = match report.progress {
                 Ok(progress) => progress,
-                Err(error) if gave_up(&self.job.settings, &error) => {
-                    self.let_go(connection, end)?;
+                Err(error) if has_timed_out(&self.job.settings, &error) => {
+                    self.drop_socket(connection, end)?;
                     continue;
                 }
-                // The client has given the connection up: the server learns of it by a reset.
+                // The client has abandoned the connection, and the server has received its RST.
                 Err(_) if self.sessions.is_completed(connection) => {
                     self.sessions.ended(now, connection, end);
                     self.carry_out()?;
@@ -434,7 +435,7 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    /// Returns the view of the sender of a connection, if it is open.
+    /// Returns the state of the sender of a connection, if it is open.
     fn view(&self, number: usize) -> io::Result<Option<SenderInfo>> {
         let connection = &self.connections[number];
         let socket = connection.sender();
@@ -443,8 +444,8 @@ impl<'a> EventLoop<'a> {
             .transpose()
     }
 
-    /// Caps the receive windows again. Linux forgets the cap when it has learned how much memory a segment takes.
-    fn keep_windows_capped(&self) -> io::Result<()> {
+    /// Caps the receive windows again. Linux resets the cap when it has measured how much memory a segment takes.
+    fn clamp_windows(&self) -> io::Result<()> {
         let Some(window) = self.job.settings.window else {
             return Ok(());
         };
@@ -461,7 +462,7 @@ impl<'a> EventLoop<'a> {
             senders.extend(self.view(number)?.map(|view| (number as u32, view)));
         }
         if senders.iter().any(|(_, view)| view.packets_out > 0) {
-            self.idle_looks = 0;
+            self.idle_samples = 0;
         }
         if senders.is_empty() {
             return Ok(());
@@ -506,12 +507,13 @@ fn kernel_time() -> io::Result<Duration> {
     ))
 }
 
-/// Returns whether an error of a socket is that of a connection which TCP gave up at either end, as settings let it.
-fn gave_up(settings: &KernelSettings, error: &io::Error) -> bool {
-    let may = settings.user_timeout_ms.is_some() || settings.keepalive.is_some();
+/// Returns whether an error of a socket means that the connection has timed out at this end or, if a user timeout or
+/// keepalive is set, at the other end, which then sends a RST.
+fn has_timed_out(settings: &KernelSettings, error: &io::Error) -> bool {
+    let has_timeout = settings.user_timeout_ms.is_some() || settings.keepalive.is_some();
     match error.kind() {
         io::ErrorKind::TimedOut => true,
-        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => may,
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => has_timeout,
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Marking above a threshold (RFC 8257 §3.1).
+//! ECN marking above a threshold of the queue length (RFC 8257 §3.1).
 
 use config::{FieldError, table};
 use units::Bytes;
@@ -23,7 +23,7 @@ impl Threshold {
     }
 }
 
-/// A first-in, first-out queue that marks.
+/// FIFO that marks arrivals above the threshold.
 pub(super) struct ThresholdQdisc {
     queue: DropTail,
     ecn_threshold: u64,

@@ -1,15 +1,16 @@
-//! Assembler: makes SDUs of segments in order (TS 36.322 clauses 5.1.2.2 and 5.1.3.2).
+//! Assembler: reassembles SDUs from segments in sequence (TS 36.322 clauses 5.1.2.2 and 5.1.3.2).
 
 use super::{Sdu, Segment};
 
-/// Assembler of the SDU whose next segment is awaited.
+/// Reassembly of one SDU at a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assembler {
+    /// The SDU whose first segments have arrived, and the offset of its next segment.
     open: Option<(Sdu, u32)>,
 }
 
 impl Assembler {
-    /// Takes the next segment in sequence. A segment that does not continue the open SDU drops that SDU.
+    /// Processes the next segment in sequence. A segment that does not continue the open SDU drops that SDU.
     pub(super) fn take(&mut self, segment: &Segment, delivered: &mut Vec<Sdu>) {
         let continues = match self.open {
             Some((sdu, next)) => sdu == segment.sdu && next == segment.offset,
@@ -27,7 +28,7 @@ impl Assembler {
         }
     }
 
-    /// Drops the open SDU, because something is missing here.
+    /// Drops the open SDU, because its next segment is lost.
     pub(super) fn gap(&mut self) {
         self.open = None;
     }

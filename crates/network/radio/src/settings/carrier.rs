@@ -1,4 +1,4 @@
-//! Settings of the carrier, and what follows from them.
+//! Settings of the carrier, and the quantities derived from them: frequency, width, TTI, HARQ timing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub enum Transmit {
     Diversity,
 }
 
-/// Slots of a TDD carrier that repeat: D for downlink, U for uplink, S for special.
+/// Repeating pattern of the slots of a TDD carrier: D for downlink, U for uplink, S for special.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TddPattern(String);
 
@@ -134,8 +134,7 @@ impl Quantity for SpecialSlot {
 }
 
 impl Radio {
-    /// The band, unless the frequency is given; `None` also for a number that the technology does not
-    /// have.
+    /// Operating band; `None` if the frequency is given instead, or if the technology does not have the band.
     pub(crate) fn operating_band(&self) -> Option<&'static Band> {
         const DEFAULT: u32 = 7;
         let number = match (self.band, self.frequency) {
@@ -172,7 +171,7 @@ impl Radio {
         Some(Frequency::from_hertz(f64::from(carrier.0) * 1e3))
     }
 
-    /// Subcarrier spacing in kHz: 15 in LTE; in NR as set, 30 unless it is.
+    /// Subcarrier spacing in kHz: 15 in LTE; in NR as configured, by default 30.
     pub fn spacing_khz(&self) -> u32 {
         match (self.technology, self.subcarrier_spacing) {
             (Technology::Lte, _) => 15,
@@ -185,13 +184,14 @@ impl Radio {
     pub fn tti(&self) -> Duration {
         Duration::from_millis(15) / u64::from(self.spacing_khz().max(1))
     }
+
     /// Parallel HARQ processes of a UE.
     pub fn harq_processes(&self) -> u32 {
-        let most = match self.technology {
+        let max = match self.technology {
             Technology::Lte => 8,
             Technology::Nr => 16,
         };
-        self.harq.processes.unwrap_or(most)
+        self.harq.processes.unwrap_or(max)
     }
 
     /// Time from a HARQ attempt to the next one of the same process.
@@ -199,30 +199,30 @@ impl Radio {
         self.harq.round_trip.unwrap_or(self.tti() * 8)
     }
 
-    /// Time from a HARQ attempt until its data are with RLC on the other side.
+    /// Time from a HARQ attempt until the receiver's RLC has the data.
     pub fn decoding(&self) -> Duration {
         self.harq.decoding.unwrap_or(self.tti() * 4)
     }
 
-    /// Names of the nodes that UEs are; those of all vehicles of a file are not known here.
+    /// Names of the nodes of all UEs, except of a UE that stands for all vehicles of a file, which is not read yet.
     pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
         self.ues.iter().flat_map(Ue::nodes)
     }
 
-    /// Ending of a name that stands for all nodes of a UE.
+    /// Suffix of a UE's name that makes it stand for all nodes of the UE.
     pub const EACH: &str = "-*";
 
-    /// Returns the nodes that `text` stands for: those of the UE that it names before the ending [`Self::EACH`].
+    /// Returns the nodes that `text` stands for: those of the UE whose name precedes the suffix [`Self::EACH`].
     pub fn each(&self, text: &str) -> Option<Vec<String>> {
         let name = text.strip_suffix(Self::EACH)?;
         let ue = self.ues.iter().find(|ue| ue.name == name)?;
         (!ue.is_wildcard()).then(|| ue.nodes().collect())
     }
 
-    /// Whether the node of that name may be one of all vehicles of a file.
+    /// Whether the node may be a vehicle of a UE that stands for all vehicles of a file.
     pub fn may_be_vehicle(&self, node: &str) -> bool {
-        let mut every = self.ues.iter().filter(|ue| ue.is_wildcard());
-        every.any(|ue| {
+        let mut wildcards = self.ues.iter().filter(|ue| ue.is_wildcard());
+        wildcards.any(|ue| {
             let rest = node.strip_prefix(ue.name.as_str());
             rest.and_then(|rest| rest.strip_prefix('-'))
                 .is_some_and(|vehicle| !vehicle.is_empty())

@@ -1,4 +1,4 @@
-//! Settings: the section `radio` of a scenario, with defaults and checks, and what the radio makes of it.
+//! Settings: the section `radio` of a scenario, with defaults, checks and derived quantities.
 
 mod air;
 mod bands;

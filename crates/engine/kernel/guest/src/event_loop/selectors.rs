@@ -1,4 +1,4 @@
-//! Selected congestion controls: the guest as an endpoint of selectors, and their estimates.
+//! Selectors in the guest: it is the endpoint whose senders they read and switch, and reports their estimates.
 
 use std::io;
 
@@ -24,7 +24,9 @@ impl Endpoint for EventLoop<'_> {
         };
         match self.device.request(&Message::Hints { host: host as u32 })? {
             Reply::Hints(hints) => Ok(hints),
-            _ => Err(io::Error::other("the path does not answer about the radio")),
+            _ => Err(io::Error::other(
+                "the path does not reply with hints of the radio",
+            )),
         }
     }
 
@@ -37,14 +39,14 @@ impl Endpoint for EventLoop<'_> {
         now: Instant,
         connection: u32,
         cca: &'static str,
-        how: SwitchMode,
+        mode: SwitchMode,
     ) -> io::Result<()> {
-        self.switch_one(now, connection as usize, cca, how)
+        self.switch_one(now, connection as usize, cca, mode)
     }
 }
 
 impl EventLoop<'_> {
-    /// Returns the decision on the first congestion control of a connection of a flow, if it is selected.
+    /// Returns the decision on the initial congestion control of a connection, if its flow has a selector.
     pub(super) fn choose(
         &mut self,
         now: Instant,
@@ -55,32 +57,32 @@ impl EventLoop<'_> {
         self.with_selectors(|all, endpoint| all.open(now, flow, connection, to, endpoint))
     }
 
-    /// Shows a selector the state of its sender after the handshake, before any data is sent.
+    /// Calls a selector with the state of its sender after the handshake, before any data is sent.
     pub(super) fn establish(&mut self, connection: u32) -> io::Result<()> {
         let now = self.now()?;
         self.with_selectors(|all, endpoint| all.establish(now, connection, endpoint))
     }
 
-    /// Shows the selectors the states of their senders, and carries out their decisions.
+    /// Calls the selectors with the states of their senders, and carries out their decisions.
     pub(super) fn select(&mut self, now: Instant) -> io::Result<()> {
         self.with_selectors(|all, endpoint| all.look(now, endpoint))
     }
 
     fn with_selectors<T>(
         &mut self,
-        work: impl FnOnce(&mut Selectors, &mut Self) -> io::Result<T>,
+        call: impl FnOnce(&mut Selectors, &mut Self) -> io::Result<T>,
     ) -> io::Result<T> {
         let mut selectors = core::mem::take(&mut self.selectors);
-        let done = work(&mut selectors, self);
+        let result = call(&mut selectors, self);
         self.selectors = selectors;
-        done
+        result
     }
 
     /// Reports the estimates of the selectors in slots that have ended.
     pub(super) fn send_estimates(&mut self, now: Instant) -> io::Result<()> {
         while self.next_slot <= now {
-            let begun = self.next_slot.since_start() - self.slot;
-            let rows: Vec<_> = self.selectors.estimates(Instant::ZERO + begun).collect();
+            let start = Instant::ZERO + (self.next_slot.since_start() - self.slot);
+            let rows: Vec<_> = self.selectors.estimates(start).collect();
             if !rows.is_empty() {
                 self.device.send(&Message::Estimated(rows))?;
             }

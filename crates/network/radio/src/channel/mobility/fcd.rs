@@ -1,4 +1,4 @@
-//! Reader of SUMO's floating-car data: XML with the place of every vehicle at every time step.
+//! Reader of SUMO's floating-car data: XML with the position of every vehicle at every time step.
 
 use link_trace::ParseError;
 use quick_xml::Reader;
@@ -10,12 +10,12 @@ use super::{Trajectory, WayPoints, time};
 use crate::channel::Position;
 
 /// Reads the named `vehicles` (all, if none is named) from the text of a file that SUMO wrote with `--fcd-output`;
-/// `file` is its name in messages. All of them are at `height_m` over ground. Vehicles and persons (`vehicle` and
-/// `person` elements) are read alike.
+/// `file` is its name in messages. Each trajectory has the height `height_m` over ground. Vehicles and persons
+/// (elements `vehicle` and `person`) are read alike.
 ///
 /// # Errors
-/// If a named vehicle is missing, or if one vanishes and comes back, as SUMO's teleports do: nothing says where it
-/// was meanwhile.
+/// If a named vehicle is missing, or if a vehicle is absent from time steps between its first and its last, as after a
+/// teleport in SUMO: its positions in them are unknown.
 pub fn read_fcd(
     file: &str,
     text: &str,
@@ -23,7 +23,7 @@ pub fn read_fcd(
     height_m: f64,
 ) -> Result<BTreeMap<String, Trajectory>, ParseError> {
     let mut reader = Reader::from_str(text);
-    let mut result: BTreeMap<String, Seen> = BTreeMap::new();
+    let mut result: BTreeMap<String, Track> = BTreeMap::new();
     let mut step: Option<(usize, Instant)> = None;
     let mut lines = Lines::new(text);
     loop {
@@ -69,21 +69,21 @@ pub fn read_fcd(
                 let Some((index, at)) = step else {
                     return Err(attributes.wrong(format_args!("{id:?} stands outside a timestep")));
                 };
-                let place =
+                let position =
                     Position::new(attributes.number("x")?, attributes.number("y")?, height_m);
-                let seen = result.entry(id.clone()).or_default();
-                if seen.last.is_some_and(|last| last == index) {
+                let track = result.entry(id.clone()).or_default();
+                if track.last.is_some_and(|last| last == index) {
                     return Err(
                         attributes.wrong(format_args!("vehicle {id:?} twice in one timestep"))
                     );
                 }
-                if seen.last.is_some_and(|last| last + 1 < index) {
+                if track.last.is_some_and(|last| last + 1 < index) {
                     return Err(attributes.wrong(format_args!(
                         "vehicle {id:?} is back after it was missing: its way has a gap"
                     )));
                 }
-                seen.last = Some(index);
-                seen.points.push((at, place));
+                track.last = Some(index);
+                track.points.push((at, position));
             }
             _ => {}
         }
@@ -102,8 +102,8 @@ pub fn read_fcd(
     }
     result
         .into_iter()
-        .map(|(id, seen)| {
-            let points = WayPoints::new(seen.points).map_err(|error| {
+        .map(|(id, track)| {
+            let points = WayPoints::new(track.points).map_err(|error| {
                 ParseError::for_file(file, format_args!("vehicle {id:?}: {error}"))
             })?;
             Ok((id, Trajectory::WayPoints(points)))
@@ -111,10 +111,10 @@ pub fn read_fcd(
         .collect()
 }
 
-/// Points of one vehicle.
+/// Positions of one vehicle.
 #[derive(Default)]
-struct Seen {
-    /// Index of the last time step that it was in.
+struct Track {
+    /// Index of the last time step with the vehicle.
     last: Option<usize>,
     points: Vec<(Instant, Position)>,
 }
@@ -147,7 +147,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// Attributes of one element, and what error messages need.
+/// Attributes of one element, with file and line for error messages.
 struct Attributes<'e, 't> {
     file: &'e str,
     line: usize,

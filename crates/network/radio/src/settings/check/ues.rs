@@ -1,4 +1,4 @@
-//! UEs: who they are, and what they receive.
+//! Checks of the UEs: names, positions and SINR.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{decibels, fading};
 const MAX_NEIGHBOURS: u32 = 10_000;
 
 pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), FieldError> {
-    each("radio.ues", ues, |one| ue(one, mtu))?;
+    each("radio.ues", ues, |entry| ue(entry, mtu))?;
     nodes(ues)?;
     vehicles(ues)
 }
@@ -24,9 +24,9 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
         return invalid_value("name", format!("{:?}", ue.name), "the name of a new node");
     }
     count("count", ue.count, 1, MAX_NEIGHBOURS)?;
-    one_kind(ue)?;
+    signal_source(ue)?;
     if let Some(sinr) = &ue.sinr {
-        mean(sinr).in_table("sinr")?;
+        check_sinr(sinr).in_table("sinr")?;
     }
     if let Some(position) = ue.position {
         coordinate("position.x", position.x)?;
@@ -47,15 +47,15 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     each("cross_traffic", &ue.cross_traffic, |cross| cross.check(mtu))
 }
 
-/// Of what says where a UE is or what it receives, one is given at the most.
-fn one_kind(ue: &Ue) -> Result<(), FieldError> {
-    let given = [
+/// Checks that the mean SINR of a UE follows from one field at most: from its own value, or from a position.
+fn signal_source(ue: &Ue) -> Result<(), FieldError> {
+    let sources = [
         ("sinr", ue.sinr.is_some()),
         ("position", ue.position.is_some()),
         ("waypoints", !ue.waypoints.is_empty()),
         ("sumo", ue.sumo.is_some()),
     ];
-    let mut given = given.iter().filter(|(_, given)| *given);
+    let mut given = sources.iter().filter(|(_, is_given)| *is_given);
     if let Some(((first, _), (second, _))) = given.next().zip(given.next()) {
         let message =
             format!("is given beside {first}; allowed: one of sinr, position, waypoints, sumo");
@@ -68,7 +68,7 @@ fn one_kind(ue: &Ue) -> Result<(), FieldError> {
     Ok(())
 }
 
-fn mean(sinr: &Sinr) -> Result<(), FieldError> {
+fn check_sinr(sinr: &Sinr) -> Result<(), FieldError> {
     let ratio = |field: &str, value| decibels(field, value, -100.0, 100.0);
     let file = |name: &str, file: &str, longest_gap: Duration| {
         if file.is_empty() {
@@ -104,13 +104,13 @@ fn waypoints(points: &[WayPoint]) -> Result<(), FieldError> {
 }
 
 fn rising(times: impl Iterator<Item = Duration>) -> Result<(), FieldError> {
-    let mut before = None;
+    let mut previous = None;
     for (index, at) in times.enumerate() {
-        if let Some(before) = before.filter(|before| at <= *before) {
-            let allowed = format!("times after the point before, {before}");
+        if let Some(previous) = previous.filter(|previous| at <= *previous) {
+            let allowed = format!("times after the point before, {previous}");
             return invalid_value(format!("{index}.at"), at, allowed);
         }
-        before = Some(at);
+        previous = Some(at);
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Nodes have names of their own, and one is the phone.
+/// Checks that the names of all nodes differ, and that one of them is "phone".
 fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
     let fields = (0..).map(|index: usize| format!("radio.ues.{index}.name"));
     let all: Vec<(String, String)> = ues
@@ -151,7 +151,7 @@ fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
     )
 }
 
-/// No two entries stand for all vehicles of the same file.
+/// Checks that no two UEs stand for all vehicles of the same file.
 fn vehicles(ues: &[Ue]) -> Result<(), FieldError> {
     let mut files = BTreeMap::new();
     for (index, ue) in ues.iter().enumerate().filter(|(_, ue)| ue.is_wildcard()) {
