@@ -261,7 +261,7 @@ def validate_command(
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @option("json_file")
 def agreement(folder: Path, json_file: str | None) -> None:
-    """Compare the counts of tshark and tcptrace with those of the analysis.
+    """Compare counts with those of tshark and tcptrace.
 
     All captures in FOLDER and its folders are read. The tools must be installed, at least one of them.
     """
