@@ -265,6 +265,7 @@ impl Direction {
             times: 1,
             is_sacked: false,
             is_late: false,
+            delivered: 0,
         });
         let is_reported = self.is_reported(passing, sent.end, sent.last_ns);
         let repair = self.repair(at_ns, sent.last_ns, is_reported);
@@ -324,7 +325,11 @@ impl Direction {
     }
 
     fn add_loss(&mut self, mut loss: Loss) {
-        loss.queue.rtt_ns = self.delays(&loss).rtt_beside(loss.lost_ns, loss.start);
+        let delays = self.delays(&loss);
+        if let Some(sample) = delays.beside(loss.lost_ns, loss.start) {
+            loss.queue.rtt_ns = Some(sample.rtt_ns);
+            loss.queue.length = delays.length(&sample);
+        }
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         loss.packets_in_flight = (outstanding / self.segment.max(1)) as u32;
         if loss.acked_ns.is_some() {

@@ -27,6 +27,8 @@ pub(super) struct Sent {
     pub(super) is_sacked: bool,
     /// It passed first after later ones: it fills a gap, whose row is there already.
     pub(super) is_late: bool,
+    /// Bytes delivered before it passed.
+    pub(super) delivered: u64,
 }
 
 /// Result of an ACK.
@@ -59,6 +61,8 @@ pub(super) struct Flight {
     /// End of the highest selective acknowledgement.
     pub(super) highest_sacked: u64,
     sacked_bytes: u64,
+    /// Bytes acknowledged, cumulatively or selectively.
+    delivered: u64,
     /// Length of the longest segment that was acknowledged.
     pub(super) longest_acked: u64,
     /// SACK blocks of the last ACK.
@@ -101,6 +105,7 @@ impl Flight {
             times: 1,
             is_sacked: false,
             is_late: false,
+            delivered: self.delivered,
         });
         self.highest = self.highest.max(end);
     }
@@ -115,6 +120,7 @@ impl Flight {
             times: 1,
             is_sacked: false,
             is_late: true,
+            delivered: self.delivered,
         };
         self.sent.insert(place, sent);
     }
@@ -173,6 +179,14 @@ impl Flight {
         }
         if self.highest_sacked > highest_before {
             self.reports.add(at_ns, self.highest_sacked);
+        }
+        self.delivered += result.delivered;
+        if let Some(before) = result.sample.and_then(|sample| sample.delivered) {
+            let within = Some(self.delivered.saturating_sub(before));
+            result.sample = result.sample.map(|sample| Sample {
+                delivered: within,
+                ..sample
+            });
         }
         result
     }
@@ -323,6 +337,7 @@ fn sample(sent: &Sent, at_ns: u64) -> Sample {
         at_ns: sent.last_ns,
         end: sent.end,
         rtt_ns: at_ns.saturating_sub(sent.last_ns),
+        delivered: Some(sent.delivered),
     }
 }
 

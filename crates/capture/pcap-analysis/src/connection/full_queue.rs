@@ -12,13 +12,15 @@ use super::queue_delay::QueueDelays;
 const FULL: f64 = 0.85;
 /// The same if other segments were lost with it, and at least for queues of few packets.
 const FULL_TOGETHER: f64 = 0.6;
+/// Smallest share of the most bytes that shows a full queue if other segments were lost with it.
+const FULL_BYTES: f64 = 0.7;
 /// Number of other losses within an RTT that are expected of a full queue.
 const FEW: u32 = 2;
 /// Number of losses within an RTT, and share of the packets in flight, that show a queue that overflowed.
 const BURST: u32 = 4;
 const BURST_SHARE: f64 = 0.05;
-/// Smallest share of the longest delay for that.
-const BURST_DELAY: f64 = 0.5;
+/// Smallest share of the greatest length for that.
+const BURST_LENGTH: f64 = 0.5;
 /// Longest delay below which there is no queue, ns: the noise of clocks and hosts.
 const NOISE_NS: u64 = 50_000;
 
@@ -35,7 +37,7 @@ pub(super) enum Evidence {
     Unknown,
 }
 
-/// Evidence of one loss; `packet_ns` is the time that the bottleneck takes for a packet.
+/// Returns the evidence of one loss; `packet_ns` is the time that the bottleneck takes for a packet.
 pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> Evidence {
     let is_burst = loss.losses_nearby >= BURST
         && f64::from(loss.losses_nearby) >= BURST_SHARE * f64::from(loss.packets_in_flight);
@@ -46,23 +48,41 @@ pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> Evidence {
             Evidence::Unknown
         };
     };
-    if loss.queue.ceiling_ns <= NOISE_NS {
-        return Evidence::Short;
-    }
-    if share >= threshold(loss, packet_ns) {
+    if loss.queue.ceiling.delay_ns <= NOISE_NS {
+        Evidence::Short
+    } else if is_full_by_delay(loss, packet_ns) || is_full_by_bytes(loss) {
         Evidence::Full { is_burst }
-    } else if is_burst && share >= BURST_DELAY {
+    } else if is_burst && share.max(loss.queue.share_of_bytes()) >= BURST_LENGTH {
         Evidence::Burst
     } else {
         Evidence::Short
     }
 }
 
-fn threshold(loss: &Loss, packet_ns: u64) -> f64 {
+fn is_full_by_delay(loss: &Loss, packet_ns: u64) -> bool {
+    loss.queue.share() >= Some(full_delay(loss, packet_ns))
+}
+
+/// Where the rate of a link changes, its full queue has many delays, but the same bytes.
+fn is_full_by_bytes(loss: &Loss) -> bool {
+    loss.queue.share_of_bytes() >= full_bytes(loss)
+}
+
+/// Returns the share of the most bytes from which on a queue is full.
+fn full_bytes(loss: &Loss) -> f64 {
+    if loss.losses_nearby >= FEW {
+        FULL_BYTES
+    } else {
+        FULL
+    }
+}
+
+/// Returns the share of the longest delay from which on a queue is full.
+fn full_delay(loss: &Loss, packet_ns: u64) -> f64 {
     if loss.losses_nearby >= FEW {
         return FULL_TOGETHER;
     }
-    let packet = packet_ns as f64 / loss.queue.ceiling_ns.max(1) as f64;
+    let packet = packet_ns as f64 / loss.queue.ceiling.delay_ns.max(1) as f64;
     (FULL - packet).max(FULL_TOGETHER)
 }
 
@@ -96,19 +116,32 @@ impl Tally {
     }
 }
 
-/// Share of the packets that waited as long as beside the loss, or longer.
+/// Share of the packets that met a queue as full as that of the loss.
 pub(super) fn commonness(delays: &QueueDelays, loss: &Loss, packet_ns: u64) -> f64 {
-    let level = threshold(loss, packet_ns) * loss.queue.ceiling_ns as f64;
-    delays.share_from(level as u64)
+    if is_full_by_delay(loss, packet_ns) {
+        let level = full_delay(loss, packet_ns) * loss.queue.ceiling.delay_ns as f64;
+        delays.share_from_delay(level as u64)
+    } else {
+        delays.share_from_bytes((full_bytes(loss) * loss.queue.ceiling.bytes as f64) as u64)
+    }
 }
 
 impl Queue {
     /// Returns the delay as a share of the longest one around.
     pub(super) fn share(&self) -> Option<f64> {
-        let delay = self.rtt_ns?.saturating_sub(self.min_ns);
-        if self.ceiling_ns == 0 {
-            return Some(0.0);
-        }
-        Some((delay as f64 / self.ceiling_ns as f64).min(1.0))
+        self.rtt_ns?;
+        Some(share(self.length.delay_ns, self.ceiling.delay_ns))
     }
+
+    /// Returns the bytes as a share of the most around.
+    fn share_of_bytes(&self) -> f64 {
+        share(self.length.bytes, self.ceiling.bytes)
+    }
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    if of == 0 {
+        return 0.0;
+    }
+    (part as f64 / of as f64).min(1.0)
 }

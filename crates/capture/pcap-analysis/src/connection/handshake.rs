@@ -110,5 +110,6 @@ fn sample(sent_ns: u64, at_ns: u64) -> Sample {
         at_ns: sent_ns,
         end: 0,
         rtt_ns: at_ns.saturating_sub(sent_ns),
+        delivered: Some(0),
     }
 }

@@ -17,6 +17,7 @@ use strum::{IntoStaticStr, VariantNames};
 use crate::tables::LossRow;
 
 use super::full_queue::Evidence;
+use super::queue_delay::Length;
 
 /// Names of the kinds of losses in the table of losses.
 pub const LOSS_KINDS: &[&str] = Kind::VARIANTS;
@@ -65,10 +66,9 @@ impl Repair {
 pub(super) struct Queue {
     /// RTT of the segment next to it, ns.
     pub(super) rtt_ns: Option<u64>,
-    /// Lowest RTT of the connection, ns.
-    pub(super) min_ns: u64,
-    /// Longest delay above it in the time around, ns.
-    pub(super) ceiling_ns: u64,
+    /// Length of the queue that it met, and the greatest one in the time around.
+    pub(super) length: Length,
+    pub(super) ceiling: Length,
 }
 
 /// A loss, with the observations by which its kind is decided.

@@ -2,51 +2,88 @@
 
 use std::collections::VecDeque;
 
-use super::delay_histogram::DelayHistogram;
+use super::histogram::Histogram;
 use super::rtt::Sample;
 
 /// Samples kept with their times.
 const RECENT: usize = 1_024;
 /// Steps per RTT in time and delay within which two samples are one.
 const PER_RTT: u64 = 512;
-/// Length of a period of which the longest delay is kept, ns.
+/// Length of a period of which the greatest length is kept, ns.
 const PERIOD_NS: u64 = 1_000_000_000;
 /// Periods that are kept.
 const PERIODS: usize = 64;
-/// Time before and after a loss in which the longest delay tells the size of the queue, ns.
+/// Time before and after a loss in which the greatest length is the size of the queue, ns.
 pub(super) const HORIZON_NS: u64 = 15_000_000_000;
+
+/// Length of a queue, as a delay and in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Length {
+    pub(super) delay_ns: u64,
+    /// Bytes in it; 0 if the rate is not known.
+    pub(super) bytes: u64,
+}
+
+impl Length {
+    fn min(self, other: Self) -> Self {
+        Self {
+            delay_ns: self.delay_ns.min(other.delay_ns),
+            bytes: self.bytes.min(other.bytes),
+        }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            delay_ns: self.delay_ns.max(other.delay_ns),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+}
 
 /// Delays of the queue on one side of the capture, in bounded memory.
 #[derive(Default)]
 pub(super) struct QueueDelays {
     min_ns: Option<u64>,
     recent: VecDeque<Sample>,
-    /// Start and longest delay of each period.
-    periods: VecDeque<(u64, u64)>,
-    delays: DelayHistogram,
-    last_ns: u64,
+    /// Start and greatest length of each period.
+    periods: VecDeque<(u64, Length)>,
+    delays: Histogram,
+    bytes: Histogram,
+    last: Length,
 }
 
 impl QueueDelays {
     /// Adds the delay of a packet, which is no longer than that of the queue.
     pub(super) fn add(&mut self, sample: Sample) {
         let rtt = sample.rtt_ns.max(1);
-        let min = self.min_ns.map_or(rtt, |min| min.min(rtt));
-        self.min_ns = Some(min);
-        let delay_ns = rtt - min;
-        self.delays.add(delay_ns);
+        self.min_ns = Some(self.min_ns.map_or(rtt, |min| min.min(rtt)));
+        let length = self.length(&sample);
+        self.delays.add(length.delay_ns);
+        self.bytes.add(length.bytes);
         // A delay of one sample alone is none of a queue, which takes time to fill and to drain.
-        let held_ns = delay_ns.min(core::mem::replace(&mut self.last_ns, delay_ns));
+        let held = length.min(core::mem::replace(&mut self.last, length));
         match self.periods.back_mut() {
             Some(last) if sample.at_ns < last.0.saturating_add(PERIOD_NS) => {
-                last.1 = last.1.max(held_ns);
+                last.1 = last.1.max(held);
             }
             _ => {
                 if self.periods.len() == PERIODS {
                     self.periods.pop_front();
                 }
-                self.periods.push_back((sample.at_ns, held_ns));
+                self.periods.push_back((sample.at_ns, held));
             }
+        }
+    }
+
+    /// Returns the queue that a packet met. By Little's law its bytes are the rate in the RTT times the delay: a queue
+    /// overflows at the same number of bytes, whatever the rate of the link.
+    pub(super) fn length(&self, sample: &Sample) -> Length {
+        let delay_ns = sample.rtt_ns.saturating_sub(self.min_ns.unwrap_or(0));
+        let delivered = u128::from(sample.delivered.unwrap_or(0));
+        let bytes = delivered * u128::from(delay_ns) / u128::from(sample.rtt_ns.max(1));
+        Length {
+            delay_ns,
+            bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
         }
     }
 
@@ -69,25 +106,31 @@ impl QueueDelays {
         self.min_ns
     }
 
-    /// Returns the longest delay around `at_ns`.
-    pub(super) fn ceiling_ns(&self, at_ns: u64) -> u64 {
+    /// Returns the greatest length around `at_ns`.
+    pub(super) fn ceiling(&self, at_ns: u64) -> Length {
         let from = at_ns.saturating_sub(HORIZON_NS + PERIOD_NS);
         let until = at_ns.saturating_add(HORIZON_NS);
         let near = self
             .periods
             .iter()
             .filter(|(start, _)| (from..until).contains(start));
-        near.map(|(_, delay)| *delay).max().unwrap_or(0)
+        near.map(|(_, length)| *length)
+            .fold(Length::default(), Length::max)
     }
 
     /// Returns the share of the packets that waited for at least `delay_ns`.
-    pub(super) fn share_from(&self, delay_ns: u64) -> f64 {
+    pub(super) fn share_from_delay(&self, delay_ns: u64) -> f64 {
         self.delays.share_from(delay_ns)
     }
 
-    /// Returns the RTT of the packet that passed last before the one that passed at `at_ns` and begins at `start`, or
+    /// Returns the share of the packets that met at least so many bytes.
+    pub(super) fn share_from_bytes(&self, bytes: u64) -> f64 {
+        self.bytes.share_from(bytes)
+    }
+
+    /// Returns the sample of the packet that passed last before the one that passed at `at_ns` and begins at `start`, or
     /// else of the first after it.
-    pub(super) fn rtt_beside(&self, at_ns: u64, start: u64) -> Option<u64> {
+    pub(super) fn beside(&self, at_ns: u64, start: u64) -> Option<Sample> {
         let is_before = |sample: &Sample| (sample.at_ns, sample.end) <= (at_ns, start);
         let after = self.recent.partition_point(is_before);
         let before = after.checked_sub(1).map(|index| self.recent[index]);
@@ -95,7 +138,7 @@ impl QueueDelays {
         let far = self.min_ns?;
         let is_near = |sample: &Sample| sample.at_ns.abs_diff(at_ns) <= far;
         let [before, after] = [before, after].map(|sample| sample.filter(is_near));
-        before.or(after).map(|sample| sample.rtt_ns)
+        before.or(after)
     }
 }
 
@@ -112,6 +155,7 @@ mod tests {
                 at_ns: number as u64 * 10 * MS,
                 end: 0,
                 rtt_ns: rtt * MS,
+                delivered: None,
             };
             delays.add(sample);
             delays.note(sample);
@@ -119,12 +163,16 @@ mod tests {
         delays
     }
 
+    fn rtt_beside(delays: &QueueDelays, at_ns: u64, start: u64) -> Option<u64> {
+        delays.beside(at_ns, start).map(|sample| sample.rtt_ns)
+    }
+
     #[test]
     fn the_rtt_beside_a_time_is_that_of_the_packet_before_it() {
         let delays = delays([20, 30, 40]);
-        assert_eq!(delays.rtt_beside(15 * MS, 0), Some(30 * MS));
-        assert_eq!(delays.rtt_beside(45 * MS, 0), None);
-        assert_eq!(QueueDelays::default().rtt_beside(1, 0), None);
+        assert_eq!(rtt_beside(&delays, 15 * MS, 0), Some(30 * MS));
+        assert_eq!(rtt_beside(&delays, 45 * MS, 0), None);
+        assert_eq!(QueueDelays::default().beside(1, 0), None);
     }
 
     #[test]
@@ -135,22 +183,23 @@ mod tests {
                 at_ns: 0,
                 end: number,
                 rtt_ns: (20 + number) * MS,
+                delivered: None,
             });
         }
-        assert_eq!(delays.rtt_beside(0, 4), Some(24 * MS));
+        assert_eq!(rtt_beside(&delays, 0, 4), Some(24 * MS));
     }
 
     #[test]
     fn a_delay_of_one_sample_is_no_queue() {
-        assert_eq!(delays([20, 20, 60, 20]).ceiling_ns(0), 0);
-        assert_eq!(delays([20, 20, 60, 50, 20]).ceiling_ns(0), 30 * MS);
+        assert_eq!(delays([20, 20, 60, 20]).ceiling(0).delay_ns, 0);
+        assert_eq!(delays([20, 20, 60, 50, 20]).ceiling(0).delay_ns, 30 * MS);
     }
 
     #[test]
     fn the_longest_delay_is_that_of_the_time_around() {
         let rtts = (0..5_000).map(|number| if number < 10 { 80 } else { 20 });
         let delays = delays(core::iter::once(20).chain(rtts));
-        assert_eq!(delays.ceiling_ns(10_000 * MS), 60 * MS);
-        assert_eq!(delays.ceiling_ns(49_000 * MS), 0);
+        assert_eq!(delays.ceiling(10_000 * MS).delay_ns, 60 * MS);
+        assert_eq!(delays.ceiling(49_000 * MS).delay_ns, 0);
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct Sample {
     /// End of the packet among the numbers of its direction, which orders packets of one time; 0 if it has none.
     pub(super) end: u64,
     pub(super) rtt_ns: u64,
+    /// Bytes delivered in that time, if known.
+    pub(super) delivered: Option<u64>,
 }
 
 /// RTT samples in bounded memory.
@@ -88,6 +90,7 @@ mod tests {
                 at_ns: number as u64 * 10_000_000,
                 end: 0,
                 rtt_ns: rtt * 1_000_000,
+                delivered: None,
             });
         }
         rtts

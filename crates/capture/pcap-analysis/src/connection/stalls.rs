@@ -62,6 +62,11 @@ impl Stalls {
         self.last_ns
     }
 
+    /// Returns whether what passed at `at_ns` waited for the end of the latest silence.
+    pub(super) fn held(&self, at_ns: u64) -> bool {
+        self.recent.back().is_some_and(|(_, until)| at_ns < *until)
+    }
+
     /// Returns the end of the silence into which came what passed at `at_ns`; it takes up to `rtt_ns` until one shows.
     pub(super) fn end_around(&self, at_ns: u64, rtt_ns: u64) -> Option<u64> {
         self.recent

@@ -39,6 +39,7 @@ impl TimestampRtt {
                     at_ns,
                     end: 0,
                     rtt_ns: at_ns.saturating_sub(passed_ns),
+                    delivered: None,
                 });
             }
         }

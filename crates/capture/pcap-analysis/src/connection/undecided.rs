@@ -122,9 +122,8 @@ impl Direction {
             .filter(|(_, judgement)| judgement.is_none())
         {
             let delays = self.delays(loss);
-            loss.queue.min_ns = delays.min_ns().unwrap_or(0);
-            loss.queue.ceiling_ns = delays.ceiling_ns(loss.lost_ns);
-            let within_ns = loss.queue.min_ns.max(1_000_000);
+            loss.queue.ceiling = delays.ceiling(loss.lost_ns);
+            let within_ns = delays.min_ns().unwrap_or(0).max(1_000_000);
             let first = times.partition_point(|time| time.saturating_add(within_ns) < loss.lost_ns);
             let end = times.partition_point(|time| *time <= loss.lost_ns.saturating_add(within_ns));
             loss.losses_nearby = (end - first).saturating_sub(1) as u32;

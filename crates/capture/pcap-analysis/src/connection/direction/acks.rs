@@ -65,7 +65,10 @@ impl Direction {
         }
         if let Some(sample) = self.undelayed(segment, &result) {
             self.interval.rtt(sample);
-            self.queue.add(sample);
+            // What waits for a path that stands still may be more than its queue holds.
+            if !self.silences.held(sample.at_ns) {
+                self.queue.add(sample);
+            }
             self.queue.note(self.without_compression(sample, &result));
         }
         for sent in &result.reordered {

@@ -8,13 +8,13 @@ const WIDTH_NS: u64 = 1 << 12;
 const FADING: u32 = 1 << 16;
 
 /// Counts of delays.
-pub(super) struct DelayHistogram {
+pub(super) struct Histogram {
     width_ns: u64,
     counts: [u32; STEPS],
     total: u32,
 }
 
-impl Default for DelayHistogram {
+impl Default for Histogram {
     fn default() -> Self {
         Self {
             width_ns: WIDTH_NS,
@@ -24,7 +24,7 @@ impl Default for DelayHistogram {
     }
 }
 
-impl DelayHistogram {
+impl Histogram {
     pub(super) fn add(&mut self, delay_ns: u64) {
         while delay_ns / self.width_ns >= STEPS as u64 {
             self.widen();
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn shares_are_those_of_the_delays_to_a_step() {
-        let mut histogram = DelayHistogram::default();
+        let mut histogram = Histogram::default();
         for delay_us in 0..1_000 {
             histogram.add(delay_us * 1_000);
         }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn old_delays_fade() {
-        let mut histogram = DelayHistogram::default();
+        let mut histogram = Histogram::default();
         for _ in 0..FADING {
             histogram.add(1_000_000);
         }
