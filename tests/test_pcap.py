@@ -160,6 +160,15 @@ def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer() -> None:
             assert score["true"] < 20 or score["f1"] >= 0.85, (group, kind, score)
 
 
+def test_a_queue_is_full_at_any_rate_of_the_link() -> None:
+    """Delays of a full queue differ with the rate, and those of an outage are longer."""
+    names = ("changing rate", "outages of a car", "outage of two seconds")
+    outcome = document(validate([case for case in CASES if case.name in names]))
+    score = outcome["kinds"]["congestion"]
+    assert score["true"] > 200
+    assert score["f1"] >= 0.95
+
+
 def test_the_scenario_of_a_fast_transfer_reaches_its_rate(celltcp, tmp_path: Path) -> None:
     """Windows of 6 MB allow no 700 Mbit/s over 80 ms."""
     changes = [

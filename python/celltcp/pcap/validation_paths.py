@@ -68,4 +68,4 @@ def _half(draw: random.Random, bounds: tuple[float, float], half: int) -> tuple[
     low, high = bounds
     middle = math.sqrt(low * high)
     first, last = ((low, middle), (middle, high))[half]
-    return math.exp(draw.uniform(math.log(first), math.log(last))), f"{first:.2g} to {last:.2g}"
+    return math.exp(draw.uniform(math.log(first), math.log(last))), f"{first:.3g} to {last:.3g}"
