@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from celltcp.pcap import analyse
-from packets import Connection
+from packets import HOSTS, Connection
 
 #: Payload of a full segment, bytes.
 MSS = 1_460
@@ -171,8 +171,10 @@ def overtaken(made: Connection) -> None:
 def acks_only(made: Connection) -> None:
     made.handshake()
     end = download(made, 0.1, 40, 0.02)
-    made.packets = [each for each in made.packets if each[2] < 100]
-    made.packet(end + 0.1, True, ack=60 * MSS)
+    client = [each for each in made.packets if each[1][12:16] == HOSTS[0]]
+    made.packets = client
+    made.packet(0.05, True, "PA", length=300)
+    made.packet(end + 0.1, True, seq=300, ack=60 * MSS)
 
 
 #: What each connection is about: words that its sentence has, and that no other one has.

@@ -112,7 +112,7 @@ def _dropped_by_the_capture(evidence: Evidence) -> str:
 
 def _one_direction(evidence: Evidence) -> str:
     row = evidence.row
-    if not evidence.bytes and row["missed_bytes"]:
+    if row["is_one_way"] and row["missed_bytes"] > evidence.bytes:
         return f"only ACKs were captured, not the {size(row['missed_bytes'])} that they acknowledge"
     if row["is_one_way"] and evidence.bytes:
         return "only the data of one direction were captured, not their ACKs"

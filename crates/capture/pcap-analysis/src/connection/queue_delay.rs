@@ -79,11 +79,10 @@ impl QueueDelays {
     /// overflows at the same number of bytes, whatever the rate of the link.
     pub(super) fn length(&self, sample: &Sample) -> Length {
         let delay_ns = sample.rtt_ns.saturating_sub(self.min_ns.unwrap_or(0));
-        let delivered = u128::from(sample.delivered.unwrap_or(0));
-        let bytes = delivered * u128::from(delay_ns) / u128::from(sample.rtt_ns.max(1));
+        let share = delay_ns as f64 / sample.rtt_ns.max(1) as f64;
         Length {
             delay_ns,
-            bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
+            bytes: (sample.delivered.unwrap_or(0) as f64 * share) as u64,
         }
     }
 

@@ -41,7 +41,7 @@ impl Direction {
         }
         self.take_probe(ack);
         let before = self.flight.acked;
-        self.note_sack_outside(segment);
+        let is_outside = self.note_sack_outside(segment);
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
         self.counts.missed += result.uncaptured;
         if result.advanced > 0 {
@@ -74,7 +74,9 @@ impl Direction {
         for sent in &result.reordered {
             self.overtaken(sent, at_ns);
         }
-        self.note_duplicates(segment, ack);
+        if !is_outside {
+            self.note_duplicates(segment, ack);
+        }
         if ack > before {
             self.gaps.retain(|gap| gap.end > ack);
             let rtt = self.answers.smoothed_ns().unwrap_or(0);
@@ -132,14 +134,16 @@ impl Direction {
         self.segment.clamp(MIN_FULL, MAX_FULL)
     }
 
-    /// Counts an ACK with SACK blocks that no data of this direction can have.
-    fn note_sack_outside(&mut self, segment: &Segment) {
+    /// Counts an ACK with SACK blocks that no data of this direction can have; returns whether it is one. Its blocks
+    /// report nothing, but it is a duplicate ACK.
+    fn note_sack_outside(&mut self, segment: &Segment) -> bool {
         let far = FAR_BYTES.max(2 * self.in_flight_max);
         let is_far = |(left, _): &(u32, u32)| {
             sequence::near(self.flight.highest, *left).abs_diff(self.flight.acked) > far
         };
         let is_outside = self.counts.segments > 0 && segment.sack.as_slice().iter().any(is_far);
         self.counts.sack_outside += u32::from(is_outside);
+        is_outside
     }
 
     /// Adds a segment that an ACK shows to have been overtaken.
