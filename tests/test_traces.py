@@ -92,7 +92,8 @@ def test_recorded_logs_of_nyu_mets_are_read() -> None:
         pytest.skip("the recorded traces are not there: they are not part of the project")
     for file in sorted(folder.iterdir()):
         trace = ct.Trace.read(file)
-        assert trace.how == "NYU-METS, a line per second"
+        assert trace.how.startswith("NYU-METS, a line per second; "), trace.how
+        assert trace.how.endswith(" rows, 1 s apart"), trace.how
         assert 5 < trace.mean_mbps < 50
         assert trace.duration_s > 20_000
 
