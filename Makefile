@@ -29,7 +29,7 @@ demo: $(VENV)/built
 
 ## The tests but those that are marked slow
 test: $(VENV)/built
-	cargo test --workspace --locked --quiet --lib --bins --tests
+	cargo test --workspace --locked --quiet --tests
 	$(BIN)/pytest $(WORKERS)
 
 ## All tests

@@ -149,9 +149,10 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
     assert outcome["packets_per_s"] > 0
 
 
-def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer() -> None:
+@pytest.mark.parametrize("count", [7, pytest.param(12, marks=pytest.mark.slow)])
+def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer(count: int) -> None:
     """Overflow of shallow buffers at long RTTs, random losses beside delayed ACKs, and all between."""
-    chosen = [each for each in path_cases(40, 3) if "1%" in each.set[3] or "0%" in each.set[3]][:12]
+    chosen = [each for each in path_cases(40, 3) if "1%" in each.set[3] or "0%" in each.set[3]][:count]
     outcome = document(validate(chosen))
     assert len(outcome["groups"]) == 4
     for group, scores in outcome["groups"].items():
@@ -160,12 +161,18 @@ def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer() -> None:
             assert score["true"] < 20 or score["f1"] >= 0.85, (group, kind, score)
 
 
-def test_a_queue_is_full_at_any_rate_of_the_link() -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "outages of a car",
+        pytest.param("changing rate", marks=pytest.mark.slow),
+    ],
+)
+def test_a_queue_is_full_at_any_rate_of_the_link(name: str) -> None:
     """Delays of a full queue differ with the rate, and those of an outage are longer."""
-    names = ("changing rate", "outages of a car", "outage of two seconds")
-    outcome = document(validate([case for case in CASES if case.name in names]))
+    outcome = document(validate([case for case in CASES if case.name == name]))
     score = outcome["kinds"]["congestion"]
-    assert score["true"] > 200
+    assert score["true"] > 50
     assert score["f1"] >= 0.95
 
 
