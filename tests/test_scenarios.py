@@ -13,11 +13,21 @@ from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
 from celltcp.scenarios.scenario_list import expand_scenarios
 
 
+@pytest.fixture(scope="module")
+def schema() -> jsonschema.Draft202012Validator:
+    """The JSON schema of scenarios."""
+    document = json.loads(scenario_schema())
+    jsonschema.Draft202012Validator.check_schema(document)
+    return jsonschema.Draft202012Validator(document)
+
+
 @pytest.mark.parametrize("name", ct.scenario_names())
-def test_what_is_printed_is_complete_valid_and_read_back(tmp_path: Path, name: str) -> None:
+def test_what_is_printed_is_complete_valid_and_read_back(
+    tmp_path: Path, name: str, schema: jsonschema.Draft202012Validator
+) -> None:
     loaded = ct.load_scenario(name)
     text = loaded.to_toml()
-    jsonschema.validate(tomllib.loads(text), json.loads(scenario_schema()))
+    schema.validate(tomllib.loads(text))
     assert loaded.name == name
     assert "min_rto" in text
     assert text.count("#") > 40
