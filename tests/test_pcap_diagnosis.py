@@ -82,6 +82,17 @@ def nagle(made: Connection) -> None:
         t += 0.0411
 
 
+def delayed_acks_before_requests(made: Connection) -> None:
+    made.handshake()
+    for number in range(0, 90, 3):
+        t = 0.1 + 0.02 * number
+        made.packet(t - 1e-3, True, "PA", seq=40 * number, length=120, ack=number * MSS)
+        for segment in range(number, number + 3):
+            made.packet(t + 1e-5 * segment, False, seq=segment * MSS, length=MSS)
+        made.packet(t + 0.01, True, seq=40 * number + 120, ack=(number + 2) * MSS)
+        made.packet(t + 0.058, True, seq=40 * number + 120, ack=(number + 3) * MSS)
+
+
 def rewritten(made: Connection) -> None:
     made.handshake()
     for segment in range(20):
@@ -213,6 +224,15 @@ def test_a_sentence_names_the_cause_and_no_other(name: str, tmp_path: Path) -> N
     for other, (_, others) in CASES.items():
         if other != name:
             assert others[0] not in sentence
+
+
+def test_what_answers_a_request_has_not_waited_for_a_delayed_ack(tmp_path: Path) -> None:
+    made = Connection()
+    delayed_acks_before_requests(made)
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["delayed_acks"] == 0
+    assert row["harm_s"] == 0
+    assert "Nagle" not in row["diagnosis"]
 
 
 def test_nothing_is_said_of_a_connection_without_a_fault(tmp_path: Path) -> None:

@@ -65,6 +65,11 @@ impl Summary {
 /// Analysis of a capture.
 pub struct Analysis {
     records: Option<Records>,
+    pass: Pass,
+}
+
+/// What has been found in the records so far.
+struct Pass {
     tracker: Tracker,
     tables: Tables,
     summary: Summary,
@@ -85,8 +90,7 @@ impl Analysis {
         let records = Records::new(input)
             .map_err(|broken| summary.broken = Some(broken))
             .ok();
-        Self {
-            records,
+        let pass = Pass {
             tracker: Tracker::default(),
             tables: Tables::default(),
             summary,
@@ -95,56 +99,61 @@ impl Analysis {
             order: Order::default(),
             last_ns: None,
             forward_ns: 0,
-        }
+        };
+        Self { records, pass }
     }
 
     /// Reads up to `packets` records; returns whether the capture goes on.
     pub fn advance(&mut self, packets: u64) -> bool {
+        let Some(records) = &mut self.records else {
+            return false;
+        };
+        let pass = &mut self.pass;
+        let mut next = Ok(true);
         for _ in 0..packets {
-            let Some(records) = &mut self.records else {
-                return false;
-            };
-            let mut result = None;
-            let next = records.next(|record| result = Some((record.at_ns, dissect(&record))));
-            self.summary.bytes = records.offset();
-            match (next, result) {
-                (Ok(true), Some((at_ns, dissected))) => self.take(at_ns, dissected),
-                (Err(broken), _) => {
-                    self.summary.broken = Some(broken);
-                    self.end();
-                }
-                _ => self.end(),
+            next = records.next(|record| pass.take(record.at_ns, &mut dissect(&record)));
+            if next != Ok(true) {
+                break;
             }
+        }
+        pass.summary.bytes = records.offset();
+        if next != Ok(true) {
+            pass.summary.broken = next.err();
+            pass.end();
+            self.records = None;
         }
         self.records.is_some()
     }
 
     /// Returns the rows since the last call. A connection has its row after its end.
     pub fn take_tables(&mut self) -> Tables {
-        core::mem::take(&mut self.tables)
+        core::mem::take(&mut self.pass.tables)
     }
 
     /// Returns the counts so far.
     pub fn summary(&self) -> Summary {
+        let pass = &self.pass;
         Summary {
-            reused: self.tracker.reused,
-            crowded_out: self.tracker.evicted,
-            fragments: self.fragments.left_out,
-            joined_fragments: self.fragments.joined,
-            time_reversals: self.order.disordered,
-            clock_steps: self.summary.clock_steps + self.order.steps,
-            ..self.summary.clone()
+            reused: pass.tracker.reused,
+            crowded_out: pass.tracker.evicted,
+            fragments: pass.fragments.left_out,
+            joined_fragments: pass.fragments.joined,
+            time_reversals: pass.order.disordered,
+            clock_steps: pass.summary.clock_steps + pass.order.steps,
+            ..pass.summary.clone()
         }
     }
+}
 
-    fn take(&mut self, at_ns: u64, dissected: Result<Packet, Skipped>) {
+impl Pass {
+    fn take(&mut self, at_ns: u64, dissected: &mut Result<Packet, Skipped>) {
         let summary = &mut self.summary;
         summary.packets += 1;
         match dissected {
-            Ok(mut packet) => {
+            Ok(packet) => {
                 summary.segments += 1;
                 summary.wrong_lengths += u64::from(packet.wrong_length);
-                self.fragments.complete(&mut packet);
+                self.fragments.complete(packet);
                 let at_ns = self.order.push(packet);
                 self.extend(at_ns);
                 if self.order.is_full() {
@@ -153,17 +162,17 @@ impl Analysis {
                 return;
             }
             Err(Skipped::Fragment(fragment)) => {
-                self.fragments.take(fragment, &mut self.order.waiting);
+                self.fragments.take(*fragment, &mut self.order.waiting);
             }
             Err(Skipped::Cut) => summary.cut += 1,
             Err(kind) => {
-                if let Skipped::LinkType(link_type) = kind {
+                if let Skipped::LinkType(link_type) = *kind {
                     summary.unread += 1;
                     summary.link_type.get_or_insert(link_type);
                 } else {
                     summary.others += 1;
                 }
-                *summary.kinds.entry(kind).or_default() += 1;
+                *summary.kinds.entry(*kind).or_default() += 1;
             }
         }
         self.extend(self.order.corrected_ns(at_ns));
@@ -195,12 +204,12 @@ impl Analysis {
         // Behind all that are kept, a segment can still be late.
         packet.at_ns = at_ns.max(self.last_ns.unwrap_or(0));
         self.last_ns = Some(packet.at_ns);
-        self.tracker.take(packet, self.segments, &mut self.tables);
+        let waiting = &self.order.waiting;
+        self.tracker.take(waiting, self.segments, &mut self.tables);
         self.order.waiting.pop_front();
     }
 
     fn end(&mut self) {
-        self.records = None;
         while !self.order.waiting.is_empty() {
             self.analyse_first();
         }

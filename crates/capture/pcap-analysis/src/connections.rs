@@ -1,10 +1,12 @@
 //! Tracker: separates the packets of a capture into connections, and ends those that are over.
 
-use std::net::SocketAddr;
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
 
 use rustc_hash::FxHashMap;
 
 use crate::connection::Connection;
+use crate::ends::Ends;
 use crate::input::decode::Packet;
 use crate::tables::Tables;
 
@@ -18,12 +20,17 @@ const SEARCH_NS: u64 = 10_000_000_000;
 /// Connections at the same time; beyond, those end that were silent for longest.
 const MAX_CONNECTIONS: usize = 1 << 16;
 
-type Key = (SocketAddr, SocketAddr);
+/// Addresses and ports of both ends, in their order. Addresses of IPv4 are mapped (RFC 4291 §2.5.5.2).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    addresses: (u128, u128),
+    ports: (u16, u16),
+}
 
 /// Connections of a capture.
 #[derive(Default)]
 pub(crate) struct Tracker {
-    connections: FxHashMap<Key, Connection>,
+    connections: FxHashMap<Key, Box<Connection>>,
     count: u32,
     searched_ns: u64,
     /// Connections whose ports had belonged to another one.
@@ -33,29 +40,40 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Takes a packet. Times must not decrease.
-    pub(crate) fn take(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
+    /// Takes the first packet of those that wait. Times must not decrease.
+    pub(crate) fn take(&mut self, waiting: &VecDeque<Packet>, segments: bool, tables: &mut Tables) {
+        let Some(packet) = waiting.front() else {
+            return;
+        };
         self.expire_idle(packet.at_ns, tables);
         let key = key(packet);
-        let mut is_reused = false;
-        if self
-            .connections
-            .get(&key)
-            .is_some_and(|known| known.is_port_reuse(packet))
+        if let Some(known) = self.connections.get_mut(&key)
+            && !known.is_port_reuse(packet)
         {
-            if let Some(old) = self.connections.remove(&key) {
-                old.finish(tables);
-            }
-            self.reused += 1;
-            is_reused = true;
+            known.take(packet, segments, tables);
+            return;
         }
-        let count = &mut self.count;
-        let connection = self.connections.entry(key).or_insert_with(|| {
-            let number = *count;
-            *count = count.wrapping_add(1);
-            Connection::new(number, packet, is_reused)
-        });
+        self.begin(key, waiting, segments, tables);
+    }
+
+    /// Begins a connection with the first packet of those that wait.
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, key: Key, waiting: &VecDeque<Packet>, segments: bool, tables: &mut Tables) {
+        let Some(packet) = waiting.front() else {
+            return;
+        };
+        let old = self.connections.remove(&key);
+        let is_reused = old.is_some();
+        self.reused += u64::from(is_reused);
+        if let Some(old) = old {
+            old.finish(tables);
+        }
+        let ends = Ends::of_first(packet, waiting);
+        let mut connection = Connection::new(self.count, packet, ends, is_reused);
+        self.count = self.count.wrapping_add(1);
         connection.take(packet, segments, tables);
+        self.connections.insert(key, Box::new(connection));
         if self.connections.len() > MAX_CONNECTIONS {
             self.evict_idlest(tables);
         }
@@ -95,6 +113,7 @@ impl Tracker {
     }
 
     /// Ends the connections that `is_due` selects, in the order of their numbers.
+    #[cold]
     fn end(&mut self, tables: &mut Tables, is_due: impl Fn(&Connection) -> bool) {
         let due = self
             .connections
@@ -109,6 +128,24 @@ impl Tracker {
 
 /// Returns the same key for both directions.
 fn key(packet: &Packet) -> Key {
-    let (a, b) = (packet.source, packet.destination);
-    if a <= b { (a, b) } else { (b, a) }
+    let (a, b) = (number(packet.source), number(packet.destination));
+    let ports = (packet.source.port(), packet.destination.port());
+    if (a, ports.0) <= (b, ports.1) {
+        Key {
+            addresses: (a, b),
+            ports,
+        }
+    } else {
+        Key {
+            addresses: (b, a),
+            ports: (ports.1, ports.0),
+        }
+    }
+}
+
+fn number(end: SocketAddr) -> u128 {
+    match end.ip() {
+        IpAddr::V4(address) => address.to_ipv6_mapped().into(),
+        IpAddr::V6(address) => address.into(),
+    }
 }

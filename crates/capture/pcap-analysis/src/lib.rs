@@ -9,6 +9,7 @@ mod analysis;
 mod clock;
 mod connection;
 mod connections;
+mod ends;
 mod fragments;
 pub mod input;
 mod order;

@@ -51,11 +51,11 @@ impl Default for Order {
 impl Order {
     /// Takes the next packet of the capture; returns its time.
     #[inline]
-    pub(crate) fn push(&mut self, mut packet: Packet) -> u64 {
+    pub(crate) fn push(&mut self, packet: &mut Packet) -> u64 {
         packet.at_ns = self.corrected_ns(packet.at_ns);
         if packet.at_ns < self.last_ns {
             self.disordered += 1;
-            if self.is_set_back(&packet) {
+            if self.is_set_back(packet) {
                 self.steps += 1;
                 self.offset_ns += self.last_ns - packet.at_ns;
                 packet.at_ns = self.last_ns;
@@ -64,10 +64,11 @@ impl Order {
         let at_ns = packet.at_ns;
         self.last_ns = at_ns;
         if self.waiting.back().is_none_or(|last| last.at_ns <= at_ns) {
-            self.waiting.push_back(packet);
+            // A slice is copied once.
+            self.waiting.extend(core::slice::from_ref(&*packet));
         } else {
             let place = self.waiting.partition_point(|other| other.at_ns <= at_ns);
-            self.waiting.insert(place, packet);
+            self.waiting.insert(place, *packet);
         }
         at_ns
     }

@@ -22,6 +22,11 @@ impl DelayedAcks {
         self.last = (delay_ns >= MIN_DELAY_NS).then_some((at_ns, delay_ns));
     }
 
+    /// Notes payload of the other side: data that follow it answer it, and did not wait for an ACK.
+    pub(super) fn on_request(&mut self) {
+        self.last = None;
+    }
+
     /// Notes new data, and returns the time for which they waited. `near_ns` is the RTT between capture and sender.
     pub(super) fn on_data(&mut self, at_ns: u64, near_ns: u64) -> Option<(u64, u64)> {
         let (acked_ns, delay_ns) = self.last.take()?;
@@ -48,6 +53,9 @@ mod tests {
         assert_eq!(acks.on_data(101 * MS, 0), None);
         acks.on_ack(200 * MS, 40 * MS);
         assert_eq!(acks.on_data(230 * MS, 0), None);
+        acks.on_ack(250 * MS, 40 * MS);
+        acks.on_request();
+        assert_eq!(acks.on_data(251 * MS, 0), None);
         acks.on_ack(300 * MS, 3 * MS);
         assert_eq!(acks.on_data(300 * MS, 0), None);
         assert_eq!((acks.waits, acks.total_ns), (1, 40 * MS));

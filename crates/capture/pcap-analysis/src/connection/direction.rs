@@ -107,7 +107,8 @@ pub(super) struct Direction {
     /// Bytes that the last ACK with news acknowledged and that had not passed.
     pub(super) last_missed: u64,
     pub(super) segment: u64,
-    reports: u32,
+    /// End of what was in flight at the last duplicate ACK, which reports something of it.
+    reported_end: u64,
     /// Integrals over time: nothing in flight, bytes in flight, window full, and since when.
     pub(super) empty_ns: u64,
     pub(super) busy_ns: u64,
@@ -195,7 +196,6 @@ impl Direction {
         let highest = self.flight.highest;
         self.counts.segments += u64::from(passing.len > 0);
         self.segment = self.segment.max(u64::from(passing.len));
-        self.reports = 0;
         if start >= highest {
             self.open_gap(passing, highest);
             self.new_data(passing, highest.max(start), end);
@@ -301,26 +301,32 @@ impl Direction {
             passing.near_ns - passing.near_ns / 16
         };
         let known_ns = passing.at_ns.saturating_sub(away_ns);
-        self.flight.reported_until(known_ns) > end || self.reports_before(sent_ns)
+        self.flight.reported_until(known_ns) > end || self.reports_before(end, sent_ns)
     }
 
     /// Returns the way in which the sender found a loss that it repaired at `at_ns`.
     fn repair(&self, at_ns: u64, sent_ns: u64, is_reported: bool) -> Repair {
         let waited = at_ns.saturating_sub(self.silences.last_ns().unwrap_or(sent_ns));
         let rtt = self.answers.smoothed_ns().unwrap_or(USUAL_RTT_NS);
-        if is_reported && waited < rtt.max(200_000_000) {
+        // Without SACK, only a duplicate ACK has a segment sent again before the time-out, and does so at once.
+        let soon_ns = if self.used_sack {
+            200_000_000
+        } else {
+            20_000_000
+        };
+        if is_reported && waited < rtt.max(soon_ns) {
             Repair::Fast
-        } else if waited < 190_000_000.max(rtt) {
+        } else if !is_reported && waited < 190_000_000.max(rtt) {
             Repair::Probe
         } else {
             Repair::TimeOut
         }
     }
 
-    /// Returns whether duplicate ACKs without SACK have reported a segment that passed at `sent_ns`.
-    fn reports_before(&self, sent_ns: u64) -> bool {
+    /// Returns whether duplicate ACKs without SACK tell that a segment before `end`, which passed at `sent_ns`, is missing.
+    fn reports_before(&self, end: u64, sent_ns: u64) -> bool {
         !self.used_sack
-            && self.reports > 0
+            && self.reported_end > end
             && self.silences.last_ns().is_some_and(|at| at > sent_ns)
     }
 

@@ -162,6 +162,17 @@ impl Flight {
         self.sent.insert(place + 1, rest);
     }
 
+    /// Removes the first range, or what of it is before `ack`.
+    fn take_until(&mut self, ack: u64) -> Option<Sent> {
+        let first = self.sent.front_mut().filter(|first| first.start < ack)?;
+        if first.end <= ack {
+            return self.sent.pop_front();
+        }
+        let part = Sent { end: ack, ..*first };
+        first.start = ack;
+        Some(part)
+    }
+
     /// Takes an ACK; `sack` are its blocks.
     pub(super) fn on_ack(&mut self, ack: u64, sack: &SackBlocks, at_ns: u64) -> AckResult {
         let mut result = AckResult::default();
@@ -197,12 +208,10 @@ impl Flight {
     }
 
     fn on_cumulative_ack(&mut self, ack: u64, sacked: u64, at_ns: u64, result: &mut AckResult) {
-        self.cut(ack);
         let mut seen = self.acked;
         let mut repeated = false;
         let mut newest = None;
-        while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= ack) {
-            self.sent.pop_front();
+        while let Some(sent) = self.take_until(ack) {
             if self.latest.len() == ACKED {
                 self.latest.pop_front();
             }

@@ -2,14 +2,15 @@
 
 /// Steps of the histogram.
 const STEPS: usize = 64;
-/// Width of a step at first, ns.
-const WIDTH_NS: u64 = 1 << 12;
+/// Binary logarithm of the width of a step at first, ns.
+const WIDTH: u32 = 12;
 /// Samples after which all counts are halved, so that old ones fade.
 const FADING: u32 = 1 << 16;
 
 /// Counts of delays.
 pub(super) struct Histogram {
-    width_ns: u64,
+    /// Binary logarithm of the width of a step, ns.
+    width: u32,
     counts: [u32; STEPS],
     total: u32,
 }
@@ -17,7 +18,7 @@ pub(super) struct Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         Self {
-            width_ns: WIDTH_NS,
+            width: WIDTH,
             counts: [0; STEPS],
             total: 0,
         }
@@ -26,10 +27,10 @@ impl Default for Histogram {
 
 impl Histogram {
     pub(super) fn add(&mut self, delay_ns: u64) {
-        while delay_ns / self.width_ns >= STEPS as u64 {
+        while delay_ns >> self.width >= STEPS as u64 {
             self.widen();
         }
-        self.counts[(delay_ns / self.width_ns) as usize] += 1;
+        self.counts[(delay_ns >> self.width) as usize] += 1;
         self.total += 1;
         if self.total >= FADING {
             for count in &mut self.counts {
@@ -40,7 +41,7 @@ impl Histogram {
     }
 
     fn widen(&mut self) {
-        self.width_ns *= 2;
+        self.width += 1;
         for step in 0..STEPS / 2 {
             self.counts[step] = self.counts[2 * step] + self.counts[2 * step + 1];
         }
@@ -49,7 +50,7 @@ impl Histogram {
 
     /// Returns the share of the delays that are at least `delay_ns`, to a step.
     pub(super) fn share_from(&self, delay_ns: u64) -> f64 {
-        let first = (delay_ns / self.width_ns) as usize;
+        let first = (delay_ns >> self.width) as usize;
         let above: u32 = self.counts.iter().skip(first).sum();
         f64::from(above) / f64::from(self.total.max(1))
     }

@@ -27,10 +27,9 @@ mod timestamp_rtt;
 mod undecided;
 mod waits;
 
-use std::net::SocketAddr;
-
 use tcp::{Ecn, Flags, Segment};
 
+use crate::ends::Ends;
 use crate::input::decode::Packet;
 use crate::tables::{ResetRow, Tables};
 
@@ -46,13 +45,6 @@ use waits::Waits;
 const PAUSE_NS: u64 = 1_000_000_000;
 /// Jump of sequence numbers that no window allows (RFC 7323 §2.3: a window is less than 2^30).
 const JUMP: u32 = 1 << 30;
-
-/// Two ends of a connection; the first is the client, as far as it is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ends {
-    pub(crate) client: SocketAddr,
-    pub(crate) server: SocketAddr,
-}
 
 /// One connection.
 pub(crate) struct Connection {
@@ -81,16 +73,10 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Begins with the first packet.
-    pub(crate) fn new(number: u32, packet: &Packet, is_reused: bool) -> Self {
-        let (from, to) = (packet.source, packet.destination);
-        let syn = packet.segment.flags.contains(Flags::SYN);
-        let ack = packet.segment.flags.contains(Flags::ACK);
-        // Without the handshake, the server is the side with the lower port.
-        let from_client = if syn { !ack } else { from.port() >= to.port() };
-        let (client, server) = if from_client { (from, to) } else { (to, from) };
+    pub(crate) fn new(number: u32, packet: &Packet, ends: Ends, is_reused: bool) -> Self {
         Self {
             number,
-            ends: Ends { client, server },
+            ends,
             begin_ns: packet.at_ns,
             last_ns: packet.at_ns,
             idle_ns: 0,
@@ -290,6 +276,7 @@ impl Connection {
         if segment.len > 0 {
             let first = from.payload_ns.map_or(at_ns, |(first, _)| first);
             from.payload_ns = Some((first, at_ns));
+            to.delayed_acks.on_request();
         }
         if fin && !segment.flags.contains(Flags::RST) {
             end += 1;
@@ -319,6 +306,7 @@ impl Connection {
         };
         let kind = from.send(&passing, to.closed_since.is_some());
         if kind == SegmentKind::New
+            && segment.len > 0
             && let Some(wait) = from.delayed_acks.on_data(at_ns, passing.near_ns)
         {
             self.waits.add(wait);

@@ -73,7 +73,14 @@ impl Interface {
 
     /// Returns the time of a count of the clock, ns.
     fn time_ns(&self, count: u64) -> Result<u64, &'static str> {
-        let ns = u128::from(count) * NANOS_PER_SECOND / u128::from(self.units);
+        let per_second = NANOS_PER_SECOND as u64;
+        let whole = per_second
+            .is_multiple_of(self.units)
+            .then_some(per_second / self.units);
+        let ns = match whole.and_then(|ns| count.checked_mul(ns)) {
+            Some(ns) => u128::from(ns),
+            None => u128::from(count) * NANOS_PER_SECOND / u128::from(self.units),
+        };
         let offset = i128::from(self.offset_s) * NANOS_PER_SECOND as i128;
         u64::try_from(ns as i128 + offset)
             .ok()

@@ -69,6 +69,24 @@ fn a_handshake_tells_options_and_both_rtts() {
 }
 
 #[test]
+fn duplicate_acks_report_losses_without_sack() {
+    for (again_ms, repair) in [(243.2, "fast"), (443.2, "time-out")] {
+        let mut script = at_server(20);
+        for number in 20..24 {
+            script.data(200.0 + f64::from(number - 20), number);
+        }
+        for ms in [241.0, 242.0, 243.0] {
+            script.ack(ms, 20);
+        }
+        script.data(again_ms, 20).ack(again_ms + 40.0, 24);
+        let losses = losses(&script);
+        assert_eq!(losses.len(), 1);
+        assert_eq!(losses[0].kind, "random");
+        assert_eq!(losses[0].repair, repair);
+    }
+}
+
+#[test]
 fn bytes_and_throughput_count_each_byte_once() {
     let mut script = at_server(100);
     script.data(300.0, 99).ack(340.0, 100);

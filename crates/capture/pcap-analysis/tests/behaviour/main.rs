@@ -2,6 +2,7 @@
 
 mod captures;
 mod connections;
+mod ends;
 mod made_up;
 mod order;
 mod tunnels;

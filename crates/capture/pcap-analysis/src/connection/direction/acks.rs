@@ -236,7 +236,9 @@ impl Direction {
         let ack = sequence::near(self.flight.highest, segment.ack);
         let same = self.last_ack.replace(ack) == Some(ack);
         let duplicate = bare && same && same_window && !self.flight.is_empty();
-        self.reports += u32::from(duplicate);
+        if duplicate {
+            self.reported_end = self.flight.highest;
+        }
         self.duplicates += u64::from(duplicate);
         duplicate
     }

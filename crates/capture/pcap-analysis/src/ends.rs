@@ -1,0 +1,67 @@
+//! Ends: which side of a connection is the client, and which the server.
+//!
+//! A SYN tells. Without one, the port of a service does: clients have ephemeral ports (RFC 6335 §6). Where the ports
+//! are alike, the server is the side with more payload, as most transfers are downloads.
+
+use core::cmp::Ordering;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use tcp::Flags;
+
+use crate::input::decode::Packet;
+
+/// System ports are below (RFC 6335 §6).
+const USER_PORTS: u16 = 1 << 10;
+/// First ephemeral port of Linux; other systems begin at 49152.
+const EPHEMERAL_PORTS: u16 = 1 << 15;
+/// Packets of the capture that are looked at.
+const SEARCHED: usize = 512;
+
+/// Two ends of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ends {
+    pub(crate) client: SocketAddr,
+    pub(crate) server: SocketAddr,
+}
+
+impl Ends {
+    /// Returns the ends of a connection by its first packet and what follows it.
+    pub(crate) fn of_first(packet: &Packet, waiting: &VecDeque<Packet>) -> Self {
+        let (from, to) = (packet.source, packet.destination);
+        let (client, server) = if is_from_client(packet, waiting) {
+            (from, to)
+        } else {
+            (to, from)
+        };
+        Self { client, server }
+    }
+}
+
+fn is_from_client(packet: &Packet, waiting: &VecDeque<Packet>) -> bool {
+    let (from, to) = (packet.source, packet.destination);
+    let mut more_bytes = 0;
+    for other in waiting.iter().take(SEARCHED) {
+        let sign = match (other.source, other.destination) {
+            ends if ends == (from, to) => 1,
+            ends if ends == (to, from) => -1,
+            _ => continue,
+        };
+        let flags = other.segment.flags;
+        if flags.contains(Flags::SYN) {
+            return flags.contains(Flags::ACK) == (sign < 0);
+        }
+        more_bytes += sign * i64::from(other.segment.len);
+    }
+    let (from, to) = (from.port(), to.port());
+    match range(from).cmp(&range(to)) {
+        Ordering::Equal if more_bytes != 0 => more_bytes < 0,
+        Ordering::Equal => from >= to,
+        order => order.is_gt(),
+    }
+}
+
+/// Returns the number of the range in which a port is.
+fn range(port: u16) -> u8 {
+    u8::from(port >= USER_PORTS) + u8::from(port >= EPHEMERAL_PORTS)
+}
