@@ -288,6 +288,7 @@ impl Direction {
             is_reordering: false,
             acked_ns: needless.then_some(at_ns),
             losses_nearby: 0,
+            losses_beside: 0,
             packets_in_flight: 0,
         };
         self.add_loss(loss);

@@ -14,8 +14,10 @@ const FULL: f64 = 0.85;
 const FULL_TOGETHER: f64 = 0.6;
 /// Smallest share of the most bytes that shows a full queue if other segments were lost with it.
 const FULL_BYTES: f64 = 0.7;
-/// Number of other losses within an RTT that are expected of a full queue.
+/// Number of other losses, within an RTT or beside it, that are expected of a full queue.
 const FEW: u32 = 2;
+/// Segments before and behind a loss of which others were lost if a burst overflowed a queue of few packets.
+pub(super) const BESIDE: u64 = 3;
 /// Number of losses within an RTT, and share of the packets in flight, that show a queue that overflowed.
 const BURST: u32 = 4;
 const BURST_SHARE: f64 = 0.05;
@@ -39,8 +41,10 @@ pub(super) enum Evidence {
 
 /// Returns the evidence of one loss; `packet_ns` is the time that the bottleneck takes for a packet.
 pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> Evidence {
-    let is_burst = loss.losses_nearby >= BURST
-        && f64::from(loss.losses_nearby) >= BURST_SHARE * f64::from(loss.packets_in_flight);
+    let is_run = loss.losses_beside >= FEW;
+    let is_burst = is_run
+        || loss.losses_nearby >= BURST
+            && f64::from(loss.losses_nearby) >= BURST_SHARE * f64::from(loss.packets_in_flight);
     let Some(share) = loss.queue.share() else {
         return if is_burst {
             Evidence::Burst
@@ -52,7 +56,7 @@ pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> Evidence {
         Evidence::Short
     } else if is_full_by_delay(loss, packet_ns) || is_full_by_bytes(loss) {
         Evidence::Full { is_burst }
-    } else if is_burst && share.max(loss.queue.share_of_bytes()) >= BURST_LENGTH {
+    } else if is_run || is_burst && share.max(loss.queue.share_of_bytes()) >= BURST_LENGTH {
         Evidence::Burst
     } else {
         Evidence::Short

@@ -92,6 +92,8 @@ pub(super) struct Loss {
     pub(super) acked_ns: Option<u64>,
     /// Other losses that passed within an RTT around it.
     pub(super) losses_nearby: u32,
+    /// Other losses among the segments right before and behind it that were sent at once.
+    pub(super) losses_beside: u32,
     /// Packets in flight when it was found.
     pub(super) packets_in_flight: u32,
 }

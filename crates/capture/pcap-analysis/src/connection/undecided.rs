@@ -18,8 +18,8 @@ const NOTED: usize = 64;
 #[derive(Default)]
 pub(super) struct Undecided {
     losses: VecDeque<(Loss, Option<Judgement>)>,
-    /// Times of the latest losses that have left.
-    noted: VecDeque<u64>,
+    /// Times and starts of the latest losses that have left.
+    noted: VecDeque<(u64, u64)>,
     tally: Tally,
 }
 
@@ -43,17 +43,17 @@ impl Undecided {
             if self.noted.len() == NOTED {
                 self.noted.pop_front();
             }
-            self.noted.push_back(loss.lost_ns);
+            self.noted.push_back((loss.lost_ns, loss.start));
         }
     }
 
-    /// Returns the times of these losses, and of the latest before them, in their order.
-    fn times_with(&self, losses: &VecDeque<(Loss, Option<Judgement>)>) -> Vec<u64> {
+    /// Returns times and starts of these losses, and of the latest before them, in their order.
+    fn places_with(&self, losses: &VecDeque<(Loss, Option<Judgement>)>) -> Vec<(u64, u64)> {
         let lost = losses.iter().filter(|(loss, _)| is_lost(loss));
-        let kept = lost.map(|(loss, _)| loss.lost_ns);
-        let mut times: Vec<_> = kept.chain(self.noted.iter().copied()).collect();
-        times.sort_unstable();
-        times
+        let kept = lost.map(|(loss, _)| (loss.lost_ns, loss.start));
+        let mut places: Vec<_> = kept.chain(self.noted.iter().copied()).collect();
+        places.sort_unstable();
+        places
     }
 }
 
@@ -114,19 +114,32 @@ impl Direction {
         leaving
     }
 
-    /// Completes what the time around each loss tells: the range of delays, and how many others were lost.
+    /// Completes what the time around each loss tells: the range of delays, and how many others were lost with it.
     fn look_around(&self, losses: &mut VecDeque<(Loss, Option<Judgement>)>) {
-        let times = self.undecided.times_with(losses);
+        let places = self.undecided.places_with(losses);
+        let lost_within = |at_ns: u64, within_ns: u64| {
+            let first = places.partition_point(|(time, _)| time.saturating_add(within_ns) < at_ns);
+            let end = places.partition_point(|(time, _)| *time <= at_ns.saturating_add(within_ns));
+            &places[first..end]
+        };
+        // What is sent no faster than the bottleneck does not overflow its queue.
+        let burst_ns = full_queue::BESIDE * self.packet_ns();
+        let burst_bytes = full_queue::BESIDE * self.segment;
         for (loss, _) in losses
             .iter_mut()
             .filter(|(_, judgement)| judgement.is_none())
         {
             let delays = self.delays(loss);
             loss.queue.ceiling = delays.ceiling(loss.lost_ns);
-            let within_ns = delays.min_ns().unwrap_or(0).max(1_000_000);
-            let first = times.partition_point(|time| time.saturating_add(within_ns) < loss.lost_ns);
-            let end = times.partition_point(|time| *time <= loss.lost_ns.saturating_add(within_ns));
-            loss.losses_nearby = (end - first).saturating_sub(1) as u32;
+            let rtt_ns = delays.min_ns().unwrap_or(0).max(1_000_000);
+            let nearby = lost_within(loss.lost_ns, rtt_ns).len();
+            loss.losses_nearby = nearby.saturating_sub(1) as u32;
+            let is_beside = |(_, start): &&(u64, u64)| start.abs_diff(loss.start) <= burst_bytes;
+            let beside = lost_within(loss.lost_ns, burst_ns).iter().filter(is_beside);
+            // Before the capture, the time is the one at which the gap showed.
+            if !loss.is_upstream {
+                loss.losses_beside = beside.count().saturating_sub(1) as u32;
+            }
         }
     }
 

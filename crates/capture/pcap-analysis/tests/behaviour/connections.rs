@@ -69,6 +69,35 @@ fn a_handshake_tells_options_and_both_rtts() {
 }
 
 #[test]
+fn a_burst_that_overflows_a_queue_loses_several_segments_beside_each_other() {
+    // The bottleneck takes a segment per ms. The first burst meets a longer queue, and loses nothing.
+    let mut script = at_server(200);
+    for number in 200..220 {
+        script.data(400.0, number);
+    }
+    for number in 200..220 {
+        script.ack(240.0 + f64::from(number), number + 1);
+    }
+    for number in 220..230 {
+        script.data(600.0, number);
+    }
+    for number in 220..225 {
+        script.ack(420.0 + f64::from(number), number + 1);
+    }
+    script.sack(645.0, 225, &[(227, 228)]);
+    script.sack(646.0, 225, &[(229, 230), (227, 228)]);
+    for number in [225, 226, 228] {
+        script.data(646.1, number);
+    }
+    script.ack(687.0, 230);
+    for loss in losses(&script) {
+        assert!(loss.queue < 0.5);
+        assert_eq!(loss.kind, "congestion");
+    }
+    assert_eq!(losses(&script).len(), 3);
+}
+
+#[test]
 fn duplicate_acks_report_losses_without_sack() {
     for (again_ms, repair) in [(243.2, "fast"), (443.2, "time-out")] {
         let mut script = at_server(20);

@@ -162,6 +162,7 @@ impl Direction {
             is_reordering: true,
             acked_ns: Some(at_ns),
             losses_nearby: 0,
+            losses_beside: 0,
             packets_in_flight: 0,
         });
     }

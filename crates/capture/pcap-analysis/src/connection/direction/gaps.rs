@@ -125,6 +125,7 @@ impl Direction {
             is_reordering,
             acked_ns: None,
             losses_nearby: 0,
+            losses_beside: 0,
             packets_in_flight: 0,
         });
     }
