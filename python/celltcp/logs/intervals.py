@@ -109,6 +109,11 @@ class _Piece:
     ends: NDArray[np.int64]
     bps: NDArray[np.float64]
 
+    def is_gapless(self) -> bool:
+        """Returns whether each interval is measured, and begins where the one before it ends."""
+        is_measured = bool(np.isfinite(self.bps).all() and (self.ends > self.starts).all())
+        return is_measured and bool((self.starts[1:] <= self.ends[:-1]).all())
+
 
 def _runs(
     recording: Recording, values: NDArray[np.float64]
@@ -128,8 +133,10 @@ def _runs(
             bounds = np.array([], dtype=np.int64)
     result = []
     for run_ns, run_values in zip(np.split(ns, bounds), np.split(values, bounds), strict=True):
-        order = np.argsort(run_ns, kind="stable")
-        result.append((run_ns[order], run_values[order]))
+        if (np.diff(run_ns) < 0).any():
+            order = np.argsort(run_ns, kind="stable")
+            run_ns, run_values = run_ns[order], run_values[order]
+        result.append((run_ns, run_values))
     return result
 
 
@@ -233,6 +240,12 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
     begins: list[int] = []
     total = hole_count = hole_ns = longest = made_up = 0
     for piece in pieces:
+        if piece.is_gapless():
+            begins.append(total)
+            lengths.append(piece.ends - piece.starts)
+            rates.append(piece.bps)
+            total += len(piece.bps)
+            continue
         gaps = np.maximum(piece.starts[1:] - piece.ends[:-1], 0)
         # A piece is a row of intervals and gaps; a gap is an interval without a rate.
         count = len(piece.starts)

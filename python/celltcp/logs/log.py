@@ -62,13 +62,14 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
     check(recording, intervals, is_unit_given=options.unit is not None)
+    looks_like = demand(intervals) or unused_radio(recording)
     return Log(
-        summary=_summary(recording, intervals, options),
+        summary=_summary(recording, intervals, options, looks_like),
         canonical=_canonical(intervals),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
         made_up=_made_up(intervals),
-        looks_like_demand=_demand(recording, intervals),
+        looks_like_demand=looks_like,
     )
 
 
@@ -111,10 +112,6 @@ def _made_up(intervals: Intervals) -> float:
     return intervals.made_up_ns / max(intervals.length_ns, 1)
 
 
-def _demand(recording: Recording, intervals: Intervals) -> str | None:
-    return demand(intervals) or unused_radio(recording)
-
-
 def _canonical(intervals: Intervals) -> str:
     """Returns intervals as lines of length in ns and rate in bit/s; empty lines separate pieces."""
     import pyarrow as pa
@@ -123,13 +120,13 @@ def _canonical(intervals: Intervals) -> str:
     columns = [pa.array(intervals.lengths), pa.array(np.round(intervals.bps).astype(np.int64))]
     table = pa.table(columns, names=["ns", "bps"])
     options = csv.WriteOptions(include_header=False, delimiter=" ")
-    bounds = [*intervals.pieces.tolist(), len(table)]
-    pieces = []
-    for begin, end in pairwise(bounds):
-        sink = pa.BufferOutputStream()
+    # A single buffer: a log of a gigabyte has a trace as large.
+    sink = pa.BufferOutputStream()
+    sink.write(b"celltcp trace")
+    for begin, end in pairwise([*intervals.pieces.tolist(), len(table)]):
+        sink.write(b"\n")
         csv.write_csv(table.slice(begin, end - begin), sink, options)
-        pieces.append(sink.getvalue().to_pybytes().decode())
-    return "celltcp trace\n" + "\n".join(pieces)
+    return str(memoryview(sink.getvalue()), "ascii")
 
 
 def _base_rtt(recording: Recording) -> float | None:
@@ -139,7 +136,9 @@ def _base_rtt(recording: Recording) -> float | None:
     return float(np.percentile(known, BASE_RTT_PERCENTILE)) if len(known) else None
 
 
-def _summary(recording: Recording, intervals: Intervals, options: ReadOptions) -> str:
+def _summary(
+    recording: Recording, intervals: Intervals, options: ReadOptions, looks: str | None
+) -> str:
     """Returns the statement of how a log was understood; the mean and the length follow elsewhere."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
     if recording.is_rate_guess or recording.is_time_guess:
@@ -183,7 +182,6 @@ def _summary(recording: Recording, intervals: Intervals, options: ReadOptions) -
         parts.append(
             f"base RTT {rtt:.1f} ms, the {BASE_RTT_PERCENTILE}th percentile of its rows (path.rtt)"
         )
-    looks = _demand(recording, intervals)
     if looks:
         parts.append(f"looks like a demand rather than a capacity: {looks}")
     return "; ".join([*parts, *recording.notes])

@@ -117,7 +117,7 @@ class _Text:
             column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
             for column in table.columns
         ]
-        frame = pa.table(texts, names=table.column_names).to_pandas()
+        frame = pa.table(texts, names=table.column_names).to_pandas(split_blocks=True)
         return frame.set_axis([int(name) for name in frame.columns], axis=1)
 
 

@@ -60,7 +60,8 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
 
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Numbers(np.where(np.isfinite(values), values, np.nan), "", None, 0)
+        finite = np.isfinite(values)
+        return Numbers(values if finite.all() else np.where(finite, values, np.nan), "", None, 0)
     texts = column.astype("string").str.strip()
     missing = texts.isna() | texts.str.lower().isin(MISSING)
     parts = texts.str.extract(_WITH_UNIT)
