@@ -39,6 +39,7 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
     """Prints the table of means with intervals, and the recommendation; published means on demand."""
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.tables import (
+        application_verdict_texts,
         figures_table,
         means_table,
         shares_table,
@@ -49,14 +50,14 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
 
     names = labels(result.ccas)
     console = Terminal()
+    for application in result.applications:
+        console.print_table(figures_table(result, application))
     console.print_table(means_table(result))
-    if result.figures:
-        console.print_table(figures_table(result))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     if subject := subject_text(result):
         console.print(subject)
-    if result.several_flows:
+    if result.has_competition:
         console.print_table(shares_table(result))
     if "decisions" in result.results.tables:
         from celltcp.results.selectors import used_in
@@ -71,6 +72,8 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
         )
     # A single one is best for everything, which says nothing.
     verdicts = result.verdicts if len(result.ccas) > 1 else {}
+    for text in application_verdict_texts(result) if verdicts else ():
+        console.print(text)
     for requirement, found in verdicts.items():
         if found.leader is not None or not result.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celltcp.results.columns import rows_of
 from celltcp.results.statistics import MARGIN, estimate, paired_difference
-from celltcp.results.tables import Results
-from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
-
-#: Name of the share of transfers that were complete at the end of a run.
-COMPLETED = "completed_share"
 
 
 @dataclass(frozen=True)
@@ -60,47 +53,29 @@ CRITERIA = (
     Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),
     Criterion("page_load_s", lambda mean: f"a page takes {mean:.3f} s"),
     Criterion(
-        COMPLETED, lambda mean: f"{100 * mean:.0f} % of the transfers are complete", sign=1, least=0.01
+        "completed_share",
+        lambda mean: f"{100 * mean:.0f} % of the transfers are complete",
+        sign=1,
+        least=0.01,
     ),
 )
 
 
-def completed_share(results: Results, runs: Sequence[int]) -> list[float]:
-    """Returns the share of the transfers of the flow under test that each run completed.
-
-    NaN for flows without an end, and for runs without a transfer.
-    """
-    workload = tomllib.loads(results.about["scenario"])["flows"][0].get("workload", {})
-    kind = workload.get("kind", "bulk")
-    if kind != "sequence" and not (kind == "bulk" and "bytes" in workload):
-        return [math.nan] * len(runs)
-    tested = FlowUnderTest.of(results.about)
-    flows = rows_of(results.tables["flows"], "run", "name", "completion_s")
-    done: dict[int, list[bool]] = {}
-    for run, name, completion_s in flows:
-        if tested.includes(name):
-            is_complete = completion_s is not None and not math.isnan(completion_s)
-            done.setdefault(run, []).append(is_complete)
-    return [sum(done[run]) / len(done[run]) if run in done else math.nan for run in runs]
-
-
 def served_by(
-    results: Results, columns: Mapping[str, Sequence[Any]], places: Mapping[str, Sequence[int]]
+    columns: Mapping[str, Sequence[Any]], places: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[str, list[float]]]:
     """Returns what the application got: values of the runs by figure and CCA.
 
     Args:
-        results: of the campaign.
         columns: those of the runs, as `run_table` has them.
         places: those of the runs of each CCA in the columns.
     """
-    known = {**columns, COMPLETED: completed_share(results, columns["run"])}
     return {
         each.figure: {
-            cca: [float(known[each.figure][at]) for at in mine] for cca, mine in places.items()
+            cca: [float(columns[each.figure][at]) for at in mine] for cca, mine in places.items()
         }
         for each in CRITERIA
-        if each.figure in known
+        if each.figure in columns
     }
 
 

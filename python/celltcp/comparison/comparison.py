@@ -15,7 +15,7 @@ import numpy as np
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import made_of
 from celltcp.comparison.metrics import APP_METRICS, METRICS
-from celltcp.comparison.runs import run_table
+from celltcp.comparison.runs import has_application, run_table
 from celltcp.results.columns import array_of, numbers, rows_of
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference, verdict
 from celltcp.results.tables import Recorded, Results, frame
@@ -37,7 +37,9 @@ from celltcp.scenarios.requirements import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.comparison.applications import Application
     from celltcp.comparison.outcome import (
+        ApplicationOutcome,
         ComparisonOutcome,
         DifferenceRow,
         OccasionalOutcome,
@@ -203,7 +205,7 @@ class Comparison(Recorded):
         series = {cca: values for cca, values in self._series() if "+" not in cca}
         random = not self.decides
         places = {cca: self._places.get(cca, []) for cca in series}
-        served = served_by(self.results, self._columns, places)
+        served = served_by(self._columns, places)
         result = {}
         for requirement, metric in self.requirements.items():
             each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
@@ -212,6 +214,15 @@ class Comparison(Recorded):
                 each = replace(each, contradicted_by=why)
             result[requirement] = each
         return result
+
+    @functools.cached_property
+    def applications(self) -> list[Application]:
+        """The applications of all flows: their figures under each CCA, and the best CCA by them."""
+        if not has_application(self.results):
+            return []
+        from celltcp.comparison.applications import applications_of
+
+        return applications_of(self.results, self._columns["run"], self._places)
 
     @property
     def decides(self) -> bool:
@@ -252,6 +263,21 @@ class Comparison(Recorded):
             )
             for (lineup, name, cca), mine in flows.items()
         ]
+
+    def competing_shares(self) -> list[MeanShare]:
+        """Returns the shares of flows that compete for the path; thin flows, such as a game, do not."""
+        thin = {each.flow for each in self.applications if each.is_thin}
+        return [each for each in self.mean_shares() if each.flow not in thin]
+
+    @property
+    def has_competition(self) -> bool:
+        """Whether several flows, or connections of a flow, compete for the path."""
+        if not self.several_flows:
+            return False
+        counts: collections.Counter[str] = collections.Counter()
+        for each in self.competing_shares():
+            counts[each.lineup] += each.connections
+        return max(counts.values(), default=0) > 1
 
     def only(self, ccas: Sequence[str]) -> Comparison:
         """Returns the part of the comparison that is about these congestion controls.
@@ -347,6 +373,8 @@ class Comparison(Recorded):
     def _occasional(self) -> OccasionalOutcome:
         """Returns the parts of the JSON that only some comparisons have."""
         result: OccasionalOutcome = {}
+        if self.applications:
+            result["applications"] = [self._json_application(each) for each in self.applications]
         if self.several_flows:
             result["shares"] = [
                 {
@@ -377,6 +405,21 @@ class Comparison(Recorded):
             if rows:
                 result["selection"] = rows
         return result
+
+    def _json_application(self, application: Application) -> ApplicationOutcome:
+        result = application.verdict(random=not self.decides)
+        return {
+            "flow": application.flow,
+            "metric": application.ranking.metric,
+            "best": result.best,
+            "leader": result.leader,
+            "tied": list(result.tied),
+            "undecided": list(result.undecided),
+            "figures": [
+                {"cca": cca, **{name: _interval(estimate(each)) for name, each in values.items()}}
+                for cca, values in application.figures.items()
+            ],
+        }
 
     def _json_runs(self) -> list[RunRow]:
         rows = zip(*self._columns.values(), strict=True)

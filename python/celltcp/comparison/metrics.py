@@ -24,6 +24,30 @@ class AppMetric(NamedTuple):
     heading: str
     digits: int
     meaning: str
+    #: Kind of the events that have the values; that of its own name unless given.
+    kind: str | None = None
+    #: Percentile of the values of a run (nearest rank, 100 is the highest); None for their mean.
+    percentile: int | None = None
+
+
+def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
+    """Returns the figures of units of work, each of which an event of a kind has the time of."""
+    stem = kind.removesuffix("_s")
+    parts = (
+        (50, "p50", "Median"),
+        (95, "p95", "95th percentile of the"),
+        (99, "p99", "99th percentile of the"),
+    )
+    return {
+        kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
+        **{
+            f"{stem}_{short}_s": AppMetric(
+                f"{unit}\n{short} s", 3, f"{long} {noun}, s.", kind, percentile
+            )
+            for percentile, short, long in parts
+        },
+        f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"Longest {noun}, s.", kind, 100),
+    }
 
 
 #: Figures of a video.
@@ -38,20 +62,30 @@ VIDEO = {
     "switches": AppMetric("switches", 1, "Number of changes of the representation."),
 }
 
-#: The applications, and the figures that are given for them together, by the kinds of their events.
+#: Figures of transfers that have an end.
+TRANSFERS = {
+    "completion_s": AppMetric(
+        "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
+    ),
+    "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
+    "completed_share": AppMetric("share\ncomplete", 3, "Share of the transfers that were complete."),
+}
+
+#: The applications, and the figures that are given for them together.
 APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     VIDEO,
-    {"response_s": AppMetric("response\ns", 3, "Mean time from a request to its response, s.")},
-    {"page_load_s": AppMetric("page load\ns", 3, "Mean time to load a page, s.")},
+    _units("response_s", "response", "time from a request to its response"),
+    _units("page_load_s", "page load", "time to load a page"),
     {
         "frames": AppMetric("frames", 0, "Number of frames."),
         "late_share": AppMetric("share of\nlate frames", 4, "Share of frames that came too late."),
         "frame_delay_ms": AppMetric("delay of\nframes ms", 1, "Mean delay of frames, ms."),
         "frame_delay_max_ms": AppMetric("highest\ndelay ms", 1, "Highest delay of a frame, ms."),
     },
+    TRANSFERS,
 )
 
-#: All figures, by the kinds of their events.
+#: All figures.
 APP_METRICS: dict[str, AppMetric] = {
-    kind: figure for application in APPLICATIONS for kind, figure in application.items()
+    name: figure for application in APPLICATIONS for name, figure in application.items()
 }

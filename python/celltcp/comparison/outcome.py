@@ -125,8 +125,27 @@ SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 SetRow = Annotated[dict[str, str | Interval], Columns(_set_columns)]
 
 
+#: Means of the figures of an application under a congestion control.
+ApplicationRow = Annotated[
+    dict[str, str | Interval], Columns(lambda: {"cca": Cca, **_of_applications(Interval)})
+]
+
+
+class ApplicationOutcome(BestOutcome):
+    """Application of a flow: its figures, and the best congestion control by one of them."""
+
+    flow: FlowName
+    metric: Annotated[str, "Figure by which congestion controls rank."]
+    figures: list[ApplicationRow]
+
+
 class OccasionalOutcome(TypedDict, total=False):
     """Parts of the outcome of a comparison that only some have."""
+
+    applications: Annotated[
+        list[ApplicationOutcome],
+        "Applications of all flows; only where a flow has one, or transfers with an end.",
+    ]
 
     shares: Annotated[
         list[ShareRow],

@@ -87,10 +87,11 @@ def run_table(
         ]
 
     figures = {}
-    if _has_application(results):
+    if has_application(results):
         from celltcp.comparison.application_figures import application_figures
 
-        figures = application_figures(results, tested, runs["run"])
+        of_tested = dict.fromkeys(tested, under_test.name)
+        figures = application_figures(results, of_tested, runs["run"]).get(under_test.name, {})
     if competitors is None:
         competitors = _alone(results)
     return {
@@ -115,10 +116,11 @@ def run_table(
     }
 
 
-def _has_application(results: Results) -> bool:
-    """Returns whether a flow has an application, which may have metrics of its own."""
+def has_application(results: Results) -> bool:
+    """Returns whether a flow has figures of its own: of an application, or of transfers with an end."""
     flows = tomllib.loads(results.about["scenario"])["flows"]
-    return any(flow.get("workload", {}).get("kind", "bulk") != "bulk" for flow in flows)
+    workloads = [flow.get("workload", {}) for flow in flows]
+    return any(each.get("kind", "bulk") != "bulk" or "bytes" in each for each in workloads)
 
 
 def _alone(results: Results) -> dict[int, list[float]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
 from celltcp.results.columns import records
@@ -13,6 +15,7 @@ from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
@@ -68,24 +71,43 @@ def _heading(requirement: str) -> str:
     return f"PM\n{requirement}" if "/" in requirement else requirement
 
 
-def figures_table(result: Comparison) -> Table:
-    """Returns mean and 95 % interval of the figures of the applications, a row per CCA."""
-    about = result.results.about
+def figures_table(result: Comparison, application: Application) -> Table:
+    """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
     names = labels(result.ccas)
-    shown = [(name, APP_METRICS[name]) for name in result.figures]
-    rows = []
-    for cca in result.ccas:
-        cells = (mean_text(result.values(cca, name), figure.digits) for name, figure in shown)
-        rows.append((names[cca], *cells))
+    figures = [name for name in application.names if not _is_repeated(application, name)]
+    rows = [
+        (names[cca], *(mean_text(values[name], APP_METRICS[name].digits) for name in figures))
+        for cca, values in application.figures.items()
+    ]
     columns = (
-        Column(figure.heading, is_number=True, name=name, no_wrap=True) for name, figure in shown
+        Column(APP_METRICS[name].heading, is_number=True, name=name, no_wrap=True) for name in figures
     )
+    of_flow = f" by {application.flow}" if result.subject or len(result.applications) > 1 else ""
     return Table(
         columns=(_CCA, *columns),
         rows=tuple(rows),
-        title=f"What the application got: mean and 95 % interval over {runs_text(about['runs'])}",
+        title=f"What the application got{of_flow}: mean and 95 % interval over "
+        f"{runs_text(result.results.about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
     )
+
+
+def _is_repeated(application: Application, figure: str) -> bool:
+    """Returns whether a figure is that of the longest transfer, and each run has a single one."""
+    return figure == "completion_max_s" and all(
+        np.array_equal(values[figure], values["completion_s"], equal_nan=True)
+        for values in application.figures.values()
+    )
+
+
+def application_verdict_texts(result: Comparison) -> list[str]:
+    """Returns the best CCA for each application, and the figure that says so."""
+    names = labels(result.ccas)
+    return [
+        f"best for {each.flow}, by {each.ranking.title}: "
+        f"{verdict_text(each.verdict(random=not result.decides), names)}"
+        for each in result.applications
+    ]
 
 
 def sweep_table(result: Sweep) -> Table:
@@ -126,8 +148,9 @@ def set_table(result: ScenarioSet) -> Table:
 
 
 def shares_table(result: Comparison) -> Table:
-    """Returns the goodput of each flow and Jain's index, where flows share the path."""
-    shares = result.mean_shares()
+    """Returns the goodput of each flow that competes, and Jain's index if all of them do."""
+    shares = result.competing_shares()
+    has_index = len(shares) == len(result.mean_shares())
     names = labels(result.ccas)
     flows_called = labels(dict.fromkeys(each.cca for each in shares))
     rows = []
@@ -137,15 +160,17 @@ def shares_table(result: Comparison) -> Table:
             f"{flows_called[flow.cca]}{_of_connections(flow)} {flow.goodput.mean:.2f}" for flow in flows
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
-        rows.append((names[cca], spelt, total, mean_text(result.values(cca, "fairness"), 3)))
+        index = [mean_text(result.values(cca, "fairness"), 3)] if has_index else []
+        rows.append((names[cca], spelt, total, *index))
     return Table(
         columns=(
             Column("CCA"),
             Column("goodput of each flow, Mbit/s"),
-            *number_columns("sum", "Jain's index"),
+            *number_columns("sum", *(["Jain's index"] if has_index else [])),
         ),
         rows=tuple(rows),
-        title="Shares of the path while all flows run, and Jain's index of them (1 is fair)",
+        title="Shares of the path while all flows run"
+        + (", and Jain's index of them (1 is fair)" if has_index else ""),
     )
 
 

@@ -34,9 +34,22 @@ class FlowUnderTest:
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> FlowUnderTest:
         """Returns that of results, from the scenario in their description."""
-        first = tomllib.loads(about["scenario"])["flows"][0]
-        ends = (str(first.get(end, "")) for end in ("from", "to"))
-        return cls(str(first.get("name", "flow-1")), any(end.endswith("*") for end in ends))
+        return cls._of_section(tomllib.loads(about["scenario"])["flows"][0], 1)
+
+    @classmethod
+    def each_with_workload(cls, about: Mapping[str, Any]) -> list[tuple[FlowUnderTest, dict[str, Any]]]:
+        """Returns each flow of the scenario of results, as one under test, and its workload."""
+        flows = tomllib.loads(about["scenario"])["flows"]
+        return [
+            (cls._of_section(flow, number), flow.get("workload", {}))
+            for number, flow in enumerate(flows, 1)
+        ]
+
+    @classmethod
+    def _of_section(cls, flow: Mapping[str, Any], number: int) -> FlowUnderTest:
+        ends = (str(flow.get(end, "")) for end in ("from", "to"))
+        name = str(flow.get("name", f"flow-{number}"))
+        return cls(name, any(end.endswith("*") for end in ends))
 
     def includes(self, name: str) -> bool:
         """Returns whether a connection of this name belongs to the flow."""

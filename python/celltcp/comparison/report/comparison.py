@@ -52,7 +52,13 @@ def comparison_part(result: Comparison, command: str) -> Part:
 
 
 def _tables(result: Comparison) -> list[Section]:
-    sections = [Section("Means and 95 % intervals", means_table(result), text=_notes(result))]
+    sections = [
+        *(
+            Section(f"What the application of {each.flow} got", figures_table(result, each))
+            for each in result.applications
+        ),
+        Section("Means and 95 % intervals", means_table(result), text=_notes(result)),
+    ]
     if (differences := differences_table(result)) is not None:
         texts = (
             "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
@@ -60,9 +66,7 @@ def _tables(result: Comparison) -> list[Section]:
             "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
         )
         sections.append(Section("How sure", differences, text=texts))
-    if result.figures:
-        sections.append(Section("What the application got", figures_table(result)))
-    if result.several_flows:
+    if result.has_competition:
         sections.append(Section("Shares of the flows", shares_table(result)))
     return sections
 

@@ -1,0 +1,110 @@
+"""Applications of a comparison: the figures of each flow that has one, and the best CCA by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from celltcp.comparison.application_figures import application_figures
+from celltcp.results.columns import rows_of
+from celltcp.results.statistics import Verdict, estimate, verdict
+from celltcp.results.tables import Results
+from celltcp.results.tested import FlowUnderTest
+
+
+class Ranking(NamedTuple):
+    """Figure by which CCAs rank for an application."""
+
+    metric: str
+    #: In words.
+    title: str
+    #: Factor that makes more of it better: 1 or -1.
+    sign: int
+
+
+class Application(NamedTuple):
+    """Application of a flow: its figures under each CCA."""
+
+    flow: str
+    #: By CCA or line-up and figure, the values of the runs in the order of the seeds.
+    figures: Mapping[str, Mapping[str, list[float]]]
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it sends little now and then, so that its goodput is no share of the path."""
+        return not {"response_s", "late_share"}.isdisjoint(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The figures, in the order of their table."""
+        return tuple(next(iter(self.figures.values())))
+
+    def means(self, figure: str) -> list[float]:
+        """Returns the mean of a figure of each CCA."""
+        return [estimate(values[figure]).mean for values in self.figures.values()]
+
+    @property
+    def ranking(self) -> Ranking:
+        """The figure that matters most.
+
+        Transfers rank by their completion time if all are complete, otherwise by the share that is.
+        Frames rank by the share that is late, and by their delay if none is.
+        """
+        if "qoe" in self.names:
+            return Ranking("qoe", "mean opinion score", 1)
+        if "late_share" in self.names:
+            if any(mean > 0 for mean in self.means("late_share")):
+                return Ranking("late_share", "share of late frames", -1)
+            return Ranking("frame_delay_ms", "delay of frames", -1)
+        for metric, title in (
+            ("response_p95_s", "95th percentile of the response time"),
+            ("page_load_s", "page load time"),
+        ):
+            if metric in self.names:
+                return Ranking(metric, title, -1)
+        if any(mean < 1 for mean in self.means("completed_share")):
+            return Ranking("completed_share", "share of complete transfers", 1)
+        return Ranking("completion_s", "completion time", -1)
+
+    def verdict(self, *, random: bool) -> Verdict:
+        """Returns the best CCA by the figure that matters most; line-ups of several are left out."""
+        metric, _, sign = self.ranking
+        return verdict(
+            {
+                cca: [sign * value for value in values[metric]]
+                for cca, values in self.figures.items()
+                if "+" not in cca
+            },
+            random=random,
+        )
+
+
+def applications_of(
+    results: Results, runs: Sequence[int], places: Mapping[str, Sequence[int]]
+) -> list[Application]:
+    """Returns the applications of all flows, in the order in which the flows appear.
+
+    Args:
+        results: of the campaign.
+        runs: numbers of the runs.
+        places: those of the runs of each CCA among the runs, in the order of the seeds.
+    """
+    flows = [flow for flow, _ in FlowUnderTest.each_with_workload(results.about)]
+    of = {
+        (run, number): next((flow.name for flow in flows if flow.includes(name)), name)
+        for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
+    }
+    figures = application_figures(results, of, runs)
+    order = dict.fromkeys([*(flow.name for flow in flows), *of.values()])
+    result = []
+    for name in order:
+        of_flow = figures.get(name, {})
+        by_cca = {
+            cca: {figure: [float(values[at]) for at in mine] for figure, values in of_flow.items()}
+            for cca, mine in places.items()
+        }
+        known = (value for values in by_cca.values() for each in values.values() for value in each)
+        if any(not math.isnan(value) for value in known):
+            result.append(Application(name, by_cca))
+    return result

@@ -1,0 +1,133 @@
+"""Applications of all flows in a comparison: their figures equal those of the raw tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltcp as ct
+
+if TYPE_CHECKING:
+    from conftest import Celltcp
+
+#: A game beside a download and a group of three finite transfers.
+SCENARIO = """
+name = "thin"
+duration = "12s"
+[path]
+rtt = "40ms"
+down = { rate = "20Mbit/s" }
+buffer = "4bdp"
+[[flows]]
+name = "bulk"
+[[flows]]
+name = "game"
+cca = "cubic"
+[flows.workload]
+kind = "request-response"
+request = "100B"
+response = "200B"
+think = "0ms"
+gap = "150ms"
+[[flows]]
+name = "web"
+cca = "cubic"
+start = "1s"
+count = 3
+workload = { kind = "bulk", bytes = "600kB" }
+"""
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> ct.Comparison:
+    file = tmp_path_factory.mktemp("thin") / "thin.toml"
+    file.write_text(SCENARIO)
+    return ct.compare(file, cca="cubic,bbr", runs=3)
+
+
+def nearest_rank(values: list[float], percentile: float) -> float:
+    return sorted(values)[math.ceil(percentile / 100 * len(values)) - 1]
+
+
+def test_figures_of_a_flow_beside_the_first_are_those_of_its_events(compared: ct.Comparison) -> None:
+    game = next(each for each in compared.applications if each.flow == "game")
+    events = compared.results.tables["events"].to_pandas()
+    flows = compared.flows
+    numbers = set(zip(*flows.loc[flows["name"] == "game", ["run", "flow"]].T.values, strict=True))
+    for cca in ("cubic", "bbr"):
+        seeds = compared.runs[compared.runs["cca"] == cca].sort_values("seed")
+        for place, run in enumerate(seeds["run"]):
+            rows = events[(events["run"] == run) & (events["kind"] == "response_s")]
+            times = [float(row.detail) for row in rows.itertuples() if (row.run, row.flow) in numbers]
+            assert len(times) > 40
+            mine = {name: values[place] for name, values in game.figures[cca].items()}
+            assert mine["response_s"] == pytest.approx(statistics.fmean(times))
+            assert mine["response_p50_s"] == nearest_rank(times, 50)
+            assert mine["response_p95_s"] == nearest_rank(times, 95)
+            assert mine["response_p99_s"] == nearest_rank(times, 99)
+            assert mine["response_max_s"] == max(times)
+
+
+def test_a_group_has_the_mean_and_the_longest_of_its_transfers(compared: ct.Comparison) -> None:
+    web = next(each for each in compared.applications if each.flow == "web")
+    for cca in ("cubic", "bbr"):
+        runs = compared.runs[compared.runs["cca"] == cca].sort_values("seed")["run"]
+        for place, run in enumerate(runs):
+            rows = compared.flows.query(f"run == {run} and name == 'web'")["completion_s"]
+            assert len(rows) == 3
+            assert web.figures[cca]["completion_s"][place] == pytest.approx(rows.mean())
+            assert web.figures[cca]["completion_max_s"][place] == rows.max()
+            assert web.figures[cca]["completed_share"][place] == 1.0
+
+
+def test_less_time_is_better(compared: ct.Comparison) -> None:
+    """BBR keeps the queue short, from which the game beside it gains."""
+    game = next(each for each in compared.applications if each.flow == "game")
+    assert game.ranking.metric == "response_p95_s"
+    cubic, bbr = game.means("response_p95_s")
+    assert bbr < cubic
+    assert game.verdict(random=True).best == "bbr"
+    (document,) = (each for each in compared.to_json()["applications"] if each["flow"] == "game")
+    assert document["best"] == "bbr"
+
+
+@pytest.mark.parametrize(("megabytes", "metric"), [(1, "completion_s"), (20, "completed_share")])
+def test_transfers_rank_by_their_time_if_all_are_complete(megabytes: int, metric: str) -> None:
+    changes = {"flows.0.workload": f"{{ kind = 'bulk', bytes = '{megabytes}MB' }}"}
+    result = ct.compare("steady-20-68", cca="cubic,bbr", runs=2, duration="6s", set=changes)
+    (application,) = result.applications
+    assert application.ranking.metric == metric
+    assert application.means("completed_share") == [float(megabytes == 1)] * 2
+
+
+def test_flows_without_an_end_have_no_application() -> None:
+    result = ct.compare("steady-20-68", cca="cubic", runs=1, duration="2s")
+    assert result.applications == []
+    assert "applications" not in result.to_json()
+
+
+def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -> None:
+    (tmp_path / "thin.toml").write_text(SCENARIO)
+    done = celltcp("compare", "thin.toml", "--cca", "cubic,bbr", "--runs", "2", "--json", "o.json")
+    assert done.returncode == 0, done.stderr
+    places = [
+        done.stdout.index(text)
+        for text in (
+            "What the application got by game",
+            "What the application got by web",
+            "thin: mean and 95 % interval",
+            "best for game, by 95th percentile of the response time: bbr",
+            "best for  goodput",
+        )
+    ]
+    assert places == sorted(places)
+    # A game takes no share of the path.
+    assert "cubic 0.00" not in done.stdout
+    assert "Jain" not in done.stdout
+    flows = [each["flow"] for each in json.loads((tmp_path / "o.json").read_text())["applications"]]
+    assert flows == ["game", "web"]
