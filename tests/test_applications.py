@@ -131,3 +131,15 @@ def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
     assert "Jain" not in done.stdout
     flows = [each["flow"] for each in json.loads((tmp_path / "o.json").read_text())["applications"]]
     assert flows == ["game", "web"]
+
+
+def test_a_run_has_the_figures_of_each_application(celltcp: Celltcp, tmp_path: Path) -> None:
+    (tmp_path / "thin.toml").write_text(SCENARIO)
+    done = celltcp("run", "thin.toml", "--cca", "bbr", "--json", "o.json")
+    assert done.returncode == 0, done.stderr
+    game, web = json.loads((tmp_path / "o.json").read_text())["applications"]
+    assert (game["flow"], web["flow"]) == ("game", "web")
+    assert game["response_p50_s"] <= game["response_p95_s"] <= game["response_max_s"]
+    line = next(each for each in done.stdout.splitlines() if each.startswith("game: "))
+    assert f"response p95 {game['response_p95_s']:.3f} s" in line
+    assert web["completed_share"] == 1.0

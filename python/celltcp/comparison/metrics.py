@@ -29,6 +29,18 @@ class AppMetric(NamedTuple):
     #: Percentile of the values of a run (nearest rank, 100 is the highest); None for their mean.
     percentile: int | None = None
 
+    def text(self, value: float) -> str:
+        """Returns a value with its name and unit in a line, such as `response p95 0.198 s`."""
+        *name, unit = self.heading.split()
+        shown = f"{value:.{self.digits}f}"
+        if unit not in _UNITS:
+            return f"{' '.join((*name, unit))} {shown}"
+        return f"{' '.join(name)} {shown} {unit}"
+
+
+#: Units that headings end with.
+_UNITS = ("s", "ms", "Mbit/s", "MOS")
+
 
 def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
     """Returns the figures of units of work, each of which an event of a kind has the time of."""

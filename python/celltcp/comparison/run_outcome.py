@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from celltcp._core import result_tables
 from celltcp.campaign.origin_fields import Origin
+from celltcp.comparison.metrics import APP_METRICS
 from celltcp.results.json_fields import (
     Cca,
     Cell,
     Columns,
+    FlowName,
     FlowNumber,
+    Number,
     RunNumber,
     Seed,
     table_columns,
@@ -38,11 +41,25 @@ DecisionRow = Annotated[
 ]
 
 
+def _figures() -> Mapping[str, object]:
+    return {
+        "flow": FlowName,
+        **{name: NotRequired[Annotated[Number, each.meaning]] for name, each in APP_METRICS.items()},
+    }
+
+
+#: Figures of the application of a flow.
+ApplicationFigures = Annotated[dict[str, Cell], Columns(_figures)]
+
+
 class RunOutcome(Origin):
     """Outcome of celltcp run."""
 
     cca: Cca
     seed: Seed
     flows: list[FlowRow]
+    applications: Annotated[
+        list[ApplicationFigures], "Flows that have an application, or transfers with an end."
+    ]
     decisions: list[DecisionRow]
     warnings: list[str]

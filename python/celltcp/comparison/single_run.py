@@ -16,12 +16,13 @@ from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.run_outcome import RunOutcome
+from celltcp.comparison.runs import has_application
 from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
 from celltcp.results.folder_lock import check_replaceable, locked_folder
 from celltcp.results.publishing import remove_pictures
-from celltcp.results.rows import json_records
+from celltcp.results.rows import json_records, json_value
 from celltcp.results.sample_writer import SampleWriter, number_rows
 from celltcp.results.stored_tables import publish_tables
 from celltcp.results.tables import OPTIONAL, TABLES, Recorded, Results, frame, read_results
@@ -86,6 +87,19 @@ class SingleRun(Recorded):
         """The events: connections, states of loss recovery, time-outs."""
         return frame(self.results.tables["events"])
 
+    @functools.cached_property
+    def applications(self) -> dict[str, dict[str, float]]:
+        """Figures of the application of each flow that has one, by name of the flow; NaN if unknown."""
+        if not has_application(self.results):
+            return {}
+        from celltcp.comparison.applications import applications_of
+
+        cca = self.results.about["cca"][0]
+        return {
+            each.flow: {name: value for name, (value,) in each.figures[cca].items()}
+            for each in applications_of(self.results, [0], {cca: [0]})
+        }
+
     #: Plots, `celltcp.comparison.plots.accessors.RunPlots`: `time_series()`.
     plot = LazyAttribute()
 
@@ -101,6 +115,10 @@ class SingleRun(Recorded):
             "cca": about["cca"][0],
             "seed": about["seed"],
             "flows": json_records(self.results.tables["flows"]),
+            "applications": [
+                {"flow": flow, **{name: json_value(value) for name, value in figures.items()}}
+                for flow, figures in self.applications.items()
+            ],
             "decisions": json_records(self.results.decisions)
             if "decisions" in self.results.tables
             else [],
