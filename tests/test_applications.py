@@ -143,3 +143,17 @@ def test_a_run_has_the_figures_of_each_application(celltcp: Celltcp, tmp_path: P
     line = next(each for each in done.stdout.splitlines() if each.startswith("game: "))
     assert f"response p95 {game['response_p95_s']:.3f} s" in line
     assert web["completed_share"] == 1.0
+
+
+def test_a_sweep_has_the_figures_of_each_value(celltcp: Celltcp, tmp_path: Path) -> None:
+    (tmp_path / "thin.toml").write_text(SCENARIO)
+    vary = ("--vary", "path.buffer=1bdp,4bdp")
+    done = celltcp("sweep", "thin.toml", *vary, "--cca", "cubic,bbr", "--runs", "1", "--json", "o.json")
+    assert done.returncode == 0, done.stderr
+    table = done.stdout.split("What the application got by game")[1].split("What the application")[0]
+    values = json.loads((tmp_path / "o.json").read_text())["values"]
+    assert list(values) == ["1bdp", "4bdp"]
+    for value in values.values():
+        game = next(each for each in value["applications"] if each["flow"] == "game")
+        for row in game["figures"]:
+            assert f"{row['response_p95_s']['mean']:.3f}" in table

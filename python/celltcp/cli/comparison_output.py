@@ -39,8 +39,6 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
     """Prints the table of means with intervals, and the recommendation; published means on demand."""
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.tables import (
-        application_verdict_texts,
-        figures_table,
         means_table,
         shares_table,
         subject_text,
@@ -50,8 +48,13 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
 
     names = labels(result.ccas)
     console = Terminal()
-    for application in result.applications:
-        console.print_table(figures_table(result, application))
+    best_for_applications: list[str] = []
+    if result.applications:
+        from celltcp.comparison.application_tables import application_verdict_texts, figures_table
+
+        for application in result.applications:
+            console.print_table(figures_table(result, application))
+        best_for_applications = application_verdict_texts(result)
     console.print_table(means_table(result))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
@@ -72,7 +75,7 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
         )
     # A single one is best for everything, which says nothing.
     verdicts = result.verdicts if len(result.ccas) > 1 else {}
-    for text in application_verdict_texts(result) if verdicts else ():
+    for text in best_for_applications if verdicts else ():
         console.print(text)
     for requirement, found in verdicts.items():
         if found.leader is not None or not result.several_flows:

@@ -64,11 +64,13 @@ def sweep(
 def _print_sweep(result: Sweep) -> None:
     """Means with intervals, a row per value and congestion control."""
     from celltcp.campaign.provenance import ran_by
+    from celltcp.comparison.application_tables import sweep_figures_tables
     from celltcp.comparison.tables import sweep_table
 
     about = next(iter(result.comparisons.values())).results.about
     console = Terminal()
-    console.print_table(sweep_table(result))
+    for table in (*sweep_figures_tables(result).values(), sweep_table(result)):
+        console.print_table(table)
     warned: dict[str, list[str]] = {}
     for value, comparison in result.comparisons.items():
         for warning in comparison.warnings:

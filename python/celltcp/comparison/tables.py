@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from celltcp.comparison.metrics import APP_METRICS
 from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
 from celltcp.results.columns import records
 from celltcp.scenarios.cca_mix import labels
@@ -15,7 +12,6 @@ from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
@@ -38,7 +34,7 @@ COLUMNS = (
 _DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
 
 #: Labels of CCAs, which are whole while there is a column to leave out.
-_CCA = Column("CCA", folds=True, no_wrap=True)
+CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
 
 _METRICS = tuple(
     Column(heading, is_number=True, name=metric, no_wrap=True) for metric, heading, _ in COLUMNS
@@ -56,7 +52,7 @@ def means_table(result: Comparison) -> Table:
         rows.append((names[cca], *_cells(result, cca), *weighed))
     others = (Column(_heading(name), is_number=True, no_wrap=True) for name in asked)
     return Table(
-        columns=(_CCA, *_METRICS, *others),
+        columns=(CCA_COLUMN, *_METRICS, *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
@@ -69,45 +65,6 @@ def _heading(requirement: str) -> str:
     if requirement == COMPLETION:
         return "completions\n1/s"
     return f"PM\n{requirement}" if "/" in requirement else requirement
-
-
-def figures_table(result: Comparison, application: Application) -> Table:
-    """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
-    names = labels(result.ccas)
-    figures = [name for name in application.names if not _is_repeated(application, name)]
-    rows = [
-        (names[cca], *(mean_text(values[name], APP_METRICS[name].digits) for name in figures))
-        for cca, values in application.figures.items()
-    ]
-    columns = (
-        Column(APP_METRICS[name].heading, is_number=True, name=name, no_wrap=True) for name in figures
-    )
-    of_flow = f" by {application.flow}" if result.subject or len(result.applications) > 1 else ""
-    return Table(
-        columns=(_CCA, *columns),
-        rows=tuple(rows),
-        title=f"What the application got{of_flow}: mean and 95 % interval over "
-        f"{runs_text(result.results.about['runs'])}",
-        ccas={names[cca]: cca for cca in result.ccas},
-    )
-
-
-def _is_repeated(application: Application, figure: str) -> bool:
-    """Returns whether a figure is that of the longest transfer, and each run has a single one."""
-    return figure == "completion_max_s" and all(
-        np.array_equal(values[figure], values["completion_s"], equal_nan=True)
-        for values in application.figures.values()
-    )
-
-
-def application_verdict_texts(result: Comparison) -> list[str]:
-    """Returns the best CCA for each application, and the figure that says so."""
-    names = labels(result.ccas)
-    return [
-        f"best for {each.flow}, by {each.ranking.title}: "
-        f"{verdict_text(each.verdict(random=not result.decides), names)}"
-        for each in result.applications
-    ]
 
 
 def sweep_table(result: Sweep) -> Table:
@@ -124,7 +81,7 @@ def sweep_table(result: Sweep) -> Table:
         if len(comparison.ccas) > 1:
             ends.add(len(rows) - 1)
     return Table(
-        columns=(Column(result.field, no_wrap=True), _CCA, *_METRICS),
+        columns=(Column(result.field, no_wrap=True), CCA_COLUMN, *_METRICS),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
@@ -139,7 +96,7 @@ def set_table(result: ScenarioSet) -> Table:
     names = labels(result.ccas)
     counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
     return Table(
-        columns=(_CCA, *_METRICS),
+        columns=(CCA_COLUMN, *_METRICS),
         rows=tuple((names[cca], *_cells(result, cca)) for cca in result.ccas),
         title=f"Mean and 95 % interval over the means of {counted}",
         ccas={names[cca]: cca for cca in result.ccas},

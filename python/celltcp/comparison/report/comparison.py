@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
-from celltcp.comparison.tables import figures_table, means_table, shares_table, subject_text
+from celltcp.comparison.tables import means_table, shares_table, subject_text
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
 from celltcp.results.selectors import used_in

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from celltcp.comparison.application_tables import sweep_figures_tables
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.findings import verdicts_table
@@ -43,6 +44,10 @@ def sweep_part(result: Sweep) -> Part:
         asked=asked,
         findings=_findings(result),
         sections=(
+            *(
+                Section(f"What the application of {flow} got", table)
+                for flow, table in sweep_figures_tables(result).items()
+            ),
             Section("Means and 95 % intervals", sweep_table(result)),
             Section("Along the values", figure=_figure(result)),
             Section("Best at each value", verdicts),

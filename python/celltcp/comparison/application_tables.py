@@ -1,0 +1,106 @@
+"""Tables of applications: the figures of each flow that has one, and the best CCA by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.tables import CCA_COLUMN, verdict_text
+from celltcp.present.section import Column, Table, mean_text, runs_text
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.applications import Application
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.parameter_sweep import Sweep
+
+
+def figures_table(result: Comparison, application: Application) -> Table:
+    """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
+    names = labels(result.ccas)
+    figures = _shown([application])
+    rows = tuple((names[cca], *cells) for cca, cells in _rows(application, figures))
+    is_one = not result.subject and len(result.applications) == 1
+    return Table(
+        columns=(CCA_COLUMN, *_columns(figures)),
+        rows=rows,
+        title=_title("" if is_one else application.flow, result.results.about["runs"]),
+        ccas={names[cca]: cca for cca in result.ccas},
+    )
+
+
+def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
+    """Returns a table of figures for each flow with an application, a row per value and CCA."""
+    by_flow: dict[str, dict[str, Application]] = {}
+    for value, comparison in result.comparisons.items():
+        for each in comparison.applications:
+            by_flow.setdefault(each.flow, {})[value] = each
+    tables = {}
+    for flow, by_value in by_flow.items():
+        figures = _shown(list(by_value.values()))
+        rows: list[tuple[str, ...]] = []
+        ends: set[int] = set()
+        swatches: dict[str, str] = {}
+        for value, application in by_value.items():
+            names = labels(list(application.figures))
+            swatches |= {names[cca]: cca for cca in application.figures}
+            rows += [(value, names[cca], *cells) for cca, cells in _rows(application, figures)]
+            if len(application.figures) > 1:
+                ends.add(len(rows) - 1)
+        about = next(iter(result.comparisons.values())).results.about
+        tables[flow] = Table(
+            columns=(Column(result.field, no_wrap=True), CCA_COLUMN, *_columns(figures)),
+            rows=tuple(rows),
+            title=_title("" if len(by_flow) == 1 else flow, about["runs"]),
+            ends=frozenset(ends),
+            ccas=swatches,
+        )
+    return tables
+
+
+def application_verdict_texts(result: Comparison) -> list[str]:
+    """Returns the best CCA for each application, and the figure that says so."""
+    names = labels(result.ccas)
+    return [
+        f"best for {each.flow}, by {each.ranking.title}: "
+        f"{verdict_text(each.verdict(random=not result.decides), names)}"
+        for each in result.applications
+    ]
+
+
+def _title(flow: str, runs: int) -> str:
+    of_flow = f" by {flow}" if flow else ""
+    return f"What the application got{of_flow}: mean and 95 % interval over {runs_text(runs)}"
+
+
+def _columns(figures: Sequence[str]) -> list[Column]:
+    return [
+        Column(APP_METRICS[name].heading, is_number=True, name=name, no_wrap=True) for name in figures
+    ]
+
+
+def _rows(application: Application, figures: Sequence[str]) -> list[tuple[str, list[str]]]:
+    return [
+        (cca, [mean_text(values.get(name, []), APP_METRICS[name].digits) for name in figures])
+        for cca, values in application.figures.items()
+    ]
+
+
+def _shown(applications: Sequence[Application]) -> list[str]:
+    """Returns the figures that one of the applications has, and that do not repeat another."""
+    known = {name for each in applications for name in each.names}
+    if all(_has_single_transfers(each) for each in applications):
+        known.discard("completion_max_s")
+    return [name for name in APP_METRICS if name in known]
+
+
+def _has_single_transfers(application: Application) -> bool:
+    """Returns whether the longest transfer of each run is the only one."""
+    return all(
+        np.array_equal(values["completion_max_s"], values["completion_s"], equal_nan=True)
+        for values in application.figures.values()
+        if "completion_s" in values
+    )
