@@ -105,6 +105,15 @@ def test_transfers_rank_by_their_time_if_all_are_complete(megabytes: int, metric
     assert application.means("completed_share") == [float(megabytes == 1)] * 2
 
 
+def test_further_flows_of_a_line_up_have_their_transfers() -> None:
+    changes = {"flows.0.workload": "{ kind = 'bulk', bytes = '1MB' }"}
+    result = ct.compare("steady-20-68", cca="cubic,cubic+bbr", runs=2, duration="8s", set=changes)
+    assert [each.flow for each in result.applications] == ["flow-1", "flow-2"]
+    second = result.applications[1].figures
+    assert all(math.isnan(value) for value in second["cubic"]["completion_s"])
+    assert all(0 < value < 8 for value in second["cubic+bbr"]["completion_s"])
+
+
 def test_flows_without_an_end_have_no_application() -> None:
     result = ct.compare("steady-20-68", cca="cubic", runs=1, duration="2s")
     assert result.applications == []

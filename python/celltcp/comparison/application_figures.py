@@ -80,12 +80,18 @@ def _transfers(
     results: Results, of: Mapping[tuple[int, int], Key]
 ) -> dict[Key, dict[int, list[float]]]:
     """Returns completion times of flows that have an end, by key and run; NaN for unfinished ones."""
-    flows_of = FlowUnderTest.each_with_workload(results.about)
-    finite = [flow for flow, workload in flows_of if _is_finite(workload)]
+    known = FlowUnderTest.each_with_workload(results.about)
+    # Further flows of a line-up are copies of the first.
+    _, of_first = known[0]
+
+    def is_finite(name: str) -> bool:
+        mine = (workload for flow, workload in known if flow.includes(name))
+        return _is_finite(next(mine, of_first))
+
     result: dict[Key, dict[int, list[float]]] = {}
     flows = rows_of(results.tables["flows"], "run", "flow", "name", "completion_s")
     for run, flow, name, completion_s in flows:
-        if (run, flow) in of and any(each.includes(name) for each in finite):
+        if (run, flow) in of and is_finite(name):
             time_s = math.nan if completion_s is None else completion_s
             result.setdefault(of[run, flow], {}).setdefault(run, []).append(time_s)
     return result

@@ -64,10 +64,12 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
 def application_verdict_texts(result: Comparison) -> list[str]:
     """Returns the best CCA for each application, and the figure that says so."""
     names = labels(result.ccas)
+    verdicts = [(each, each.verdict(random=not result.decides)) for each in result.applications]
+    # Line-ups of several flows are not ranked.
     return [
-        f"best for {each.flow}, by {each.ranking.title}: "
-        f"{verdict_text(each.verdict(random=not result.decides), names)}"
-        for each in result.applications
+        f"best for {each.flow}, by {each.ranking.title}: {verdict_text(best, names)}"
+        for each, best in verdicts
+        if best.leader is not None or not result.several_flows
     ]
 
 
