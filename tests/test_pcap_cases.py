@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from celltcp.pcap import analyse
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CASES = next(
     (
@@ -52,8 +56,7 @@ EXPECTED: dict[str, tuple[str, int, int, tuple[float, float]]] = {
     "c07b-nat-idle-silent": ("forgotten", 443, 9, (122, 1)),
     "c07d-phone-gone-mid-download": ("gone", 443, 9, (118, 1)),
     "c08a-syn-lost-1s": ("handshake", 443, 1, (1.055, 0.01)),
-    # It stalled 0.3 s from the first duplicate ACK on, and 0.12 s from the last one on.
-    "c09-sack-not-rewritten": ("rewritten SACK", 443, 1, (0.2, 0.15)),
+    "c09-sack-not-rewritten": ("rewritten SACK", 443, 1, (0.3, 0.05)),
     "c10a-tso-14480": ("random", 443, 1, (0, 0.01)),
     "c11a-pmtu-black-hole": ("path MTU", 443, 7, (35, 8)),
     "c12b-midstream-zero-window": ("closed window", 50_051, 0, (3, 0.05)),
@@ -79,16 +82,37 @@ EXPECTED: dict[str, tuple[str, int, int, tuple[float, float]]] = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_the_worst_connection_has_its_cause_server_repetitions_and_waits(name: str) -> None:
+#: The stall is counted from the last of 39 duplicate ACKs on, and not from the first.
+SHORT = pytest.mark.xfail(strict=True, reason="0.12 s of the 0.3 s are counted")
+
+
+def worst(name: str) -> pd.Series:
+    """Returns the worst connection of a case."""
     assert CASES is not None
-    cause, port, again, (waited, tolerance) = EXPECTED[name]
-    row = analyse(CASES / f"{name}.pcap").connections.iloc[0]
+    row: pd.Series = analyse(CASES / f"{name}.pcap").connections.iloc[0]
+    return row
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_worst_connection_has_its_cause_server_and_repetitions(name: str) -> None:
+    cause, port, again, _ = EXPECTED[name]
+    row = worst(name)
     assert row["server"].endswith(f":{port}")
     assert row["retransmissions_up"] + row["retransmissions_down"] == again
-    assert row["harm_s"] == pytest.approx(waited, abs=tolerance)
     sentence = row["diagnosis"]
     assert CAUSES[cause] in sentence
     assert bool(sentence) == (cause != "none")
     for other, words in CAUSES.items():
         assert other in (cause, "none") or words not in sentence
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=SHORT) if name == "c09-sack-not-rewritten" else name
+        for name in EXPECTED
+    ],
+)
+def test_the_worst_connection_waited_as_long_as_it_did(name: str) -> None:
+    *_, (waited, tolerance) = EXPECTED[name]
+    assert worst(name)["harm_s"] == pytest.approx(waited, abs=tolerance)

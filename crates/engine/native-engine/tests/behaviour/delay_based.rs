@@ -13,7 +13,7 @@ const BDP: f64 = 113.0;
 
 fn alone(cca: &str, more: &[&str]) -> FlowRow {
     let cca = format!("flows.0.cca={cca}");
-    let mut overrides = vec!["duration=20s", &cca];
+    let mut overrides = vec!["duration=30s", &cca];
     overrides.extend(more);
     first(&run(&scenario("steady-20-68", &overrides), 1).flows)
 }
