@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import click
@@ -99,7 +98,6 @@ def run(
 
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection and application, and the decisions of selectors."""
-    from celltcp.comparison.metrics import APP_METRICS
     from celltcp.comparison.tables import decisions_table
     from celltcp.present.section import mean_text
     from celltcp.present.terminal import Terminal
@@ -107,12 +105,11 @@ def _print_run(result: SingleRun) -> None:
     from celltcp.scenarios.cca_mix import counted, labels
 
     console = Terminal()
-    for name, figures in result.applications.items():
-        known = {figure: value for figure, value in figures.items() if not math.isnan(value)}
-        if known.get("completion_max_s") == known.get("completion_s"):
-            known.pop("completion_max_s", None)
-        texts = ", ".join(APP_METRICS[figure].text(value) for figure, value in known.items())
-        console.print(f"{name}: {texts}", soft_wrap=not console.is_terminal)
+    if result.applications:
+        from celltcp.comparison.application_tables import figures_text
+
+        for application in result.applications:
+            console.print(figures_text(application), soft_wrap=not console.is_terminal)
     flows = records(result.results.tables["flows"])
     names = labels(dict.fromkeys(flow["cca"] for flow in flows))
     for flow in flows:

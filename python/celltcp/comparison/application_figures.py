@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,84 +16,89 @@ from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
 
-Key = TypeVar("Key", bound=Hashable)
 #: Figures by name, a value per run; NaN where a run has none.
 Figures = dict[str, NDArray[np.float64]]
 
 
-def application_figures(
-    results: Results, of: Mapping[tuple[int, int], Key], runs: Sequence[int]
-) -> dict[Key, Figures]:
-    """Returns the figures of applications, by the key of their connections.
+def application_figures(results: Results, runs: Sequence[int]) -> dict[str, Figures]:
+    """Returns the figures of the applications of all flows, by flow in the order of the scenario.
 
     Only applications that have recorded something are there, and transfers that have an end.
 
     Args:
         results: of the campaign.
-        of: key, such as the name of the flow, by run and number of the connection.
         runs: numbers of the runs.
     """
     if "events" not in results.tables:
         # An evaluation keeps none.
         return {}
-    values = _event_values(results, of)
-    for key, transfers in _transfers(results, of).items():
-        values.setdefault(key, {})[_COMPLETION] = transfers
-    result: dict[Key, Figures] = {}
-    for key, by_kind in values.items():
-        figures: Figures = {}
-        for application in APPLICATIONS:
-            kinds = {name: figure.kind or name for name, figure in application.items()}
-            if application is TRANSFERS:
-                figures |= _of_transfers(by_kind.get(_COMPLETION), runs)
-            elif not by_kind.keys().isdisjoint(kinds.values()):
-                for name, figure in application.items():
-                    known = by_kind.get(kinds[name], {})
-                    figures[name] = _per_run(known, runs, _statistic(figure))
-        if figures:
-            result[key] = figures
-    return result
+    known = FlowUnderTest.each_with_workload(results.about)
+    names = dict.fromkeys(name for (name,) in rows_of(results.tables["flows"], "name"))
+    flows = {name: _flow_of(name, known) for name in names}
+    values = _event_values(results, flows)
+    for flow, transfers in _transfers(results, flows).items():
+        values.setdefault(flow, {})[_COMPLETION] = transfers
+    order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
+    return {flow: _figures(values[flow], runs) for flow in order if flow in values}
+
+
+#: Name of a flow and its workload.
+_Flow = tuple[str, Mapping[str, Any]]
+#: Values of a run by kind of event.
+_Values = dict[str, dict[int, list[float]]]
+
+
+def _flow_of(name: str, known: Sequence[tuple[FlowUnderTest, Mapping[str, Any]]]) -> _Flow:
+    """Returns the flow that connections of a name belong to."""
+    for flow, workload in known:
+        if flow.includes(name):
+            return flow.name, workload
+    # Further flows of a line-up are copies of the first.
+    return name, known[0][1]
+
+
+def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
+    figures: Figures = {}
+    for application in APPLICATIONS:
+        kinds = {name: figure.kind or name for name, figure in application.items()}
+        if application is TRANSFERS:
+            figures |= _of_transfers(by_kind.get(_COMPLETION), runs)
+        elif not by_kind.keys().isdisjoint(kinds.values()):
+            for name, figure in application.items():
+                figures[name] = _per_run(by_kind.get(kinds[name], {}), runs, _statistic(figure))
+    return figures
 
 
 #: Name of the times of transfers among the kinds of events.
 _COMPLETION = "completion"
 
 
-def _event_values(
-    results: Results, of: Mapping[tuple[int, int], Key]
-) -> dict[Key, dict[str, dict[int, list[float]]]]:
-    """Returns the values that events have, by key, kind and run."""
+def _event_values(results: Results, flows: Mapping[str, _Flow]) -> dict[str, _Values]:
+    """Returns the values that events have, by flow, kind and run."""
     wanted = {
         figure.kind or name for application in APPLICATIONS for name, figure in application.items()
     }
+    of = {
+        (run, number): flows[name][0]
+        for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
+    }
     events = results.tables["events"]
     is_wanted = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(sorted(wanted)))
-    result: dict[Key, dict[str, dict[int, list[float]]]] = {}
-    for run, flow, kind, detail in rows_of(events.filter(is_wanted), "run", "flow", "kind", "detail"):
-        if (run, flow) in of:
-            of_kind = result.setdefault(of[run, flow], {}).setdefault(kind, {})
-            of_kind.setdefault(run, []).append(float(detail))
+    result: dict[str, _Values] = {}
+    for run, number, kind, detail in rows_of(events.filter(is_wanted), "run", "flow", "kind", "detail"):
+        of_kind = result.setdefault(of[run, number], {}).setdefault(kind, {})
+        of_kind.setdefault(run, []).append(float(detail))
     return result
 
 
-def _transfers(
-    results: Results, of: Mapping[tuple[int, int], Key]
-) -> dict[Key, dict[int, list[float]]]:
-    """Returns completion times of flows that have an end, by key and run; NaN for unfinished ones."""
-    known = FlowUnderTest.each_with_workload(results.about)
-    # Further flows of a line-up are copies of the first.
-    _, of_first = known[0]
-
-    def is_finite(name: str) -> bool:
-        mine = (workload for flow, workload in known if flow.includes(name))
-        return _is_finite(next(mine, of_first))
-
-    result: dict[Key, dict[int, list[float]]] = {}
-    flows = rows_of(results.tables["flows"], "run", "flow", "name", "completion_s")
-    for run, flow, name, completion_s in flows:
-        if (run, flow) in of and is_finite(name):
+def _transfers(results: Results, flows: Mapping[str, _Flow]) -> dict[str, dict[int, list[float]]]:
+    """Returns completion times of flows that have an end, by flow and run; NaN for unfinished ones."""
+    result: dict[str, dict[int, list[float]]] = {}
+    for run, name, completion_s in rows_of(results.tables["flows"], "run", "name", "completion_s"):
+        flow, workload = flows[name]
+        if _is_finite(workload):
             time_s = math.nan if completion_s is None else completion_s
-            result.setdefault(of[run, flow], {}).setdefault(run, []).append(time_s)
+            result.setdefault(flow, {}).setdefault(run, []).append(time_s)
     return result
 
 

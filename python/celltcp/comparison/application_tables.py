@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celltcp.comparison.metrics import APP_METRICS
-from celltcp.comparison.tables import CCA_COLUMN, verdict_text
+from celltcp.comparison.tables import CCA_COLUMN, table_by_value, verdict_text
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 
@@ -22,7 +23,7 @@ def figures_table(result: Comparison, application: Application) -> Table:
     """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
     names = labels(result.ccas)
     figures = _shown([application])
-    rows = tuple((names[cca], *cells) for cca, cells in _rows(application, figures))
+    rows = tuple((names[cca], *cells) for cca, cells in _cells(application, figures).items())
     is_one = not result.subject and len(result.applications) == 1
     return Table(
         columns=(CCA_COLUMN, *_columns(figures)),
@@ -38,27 +39,22 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
     for value, comparison in result.comparisons.items():
         for each in comparison.applications:
             by_flow.setdefault(each.flow, {})[value] = each
+    runs = next(iter(result.comparisons.values())).results.about["runs"]
     tables = {}
     for flow, by_value in by_flow.items():
         figures = _shown(list(by_value.values()))
-        rows: list[tuple[str, ...]] = []
-        ends: set[int] = set()
-        swatches: dict[str, str] = {}
-        for value, application in by_value.items():
-            names = labels(list(application.figures))
-            swatches |= {names[cca]: cca for cca in application.figures}
-            rows += [(value, names[cca], *cells) for cca, cells in _rows(application, figures)]
-            if len(application.figures) > 1:
-                ends.add(len(rows) - 1)
-        about = next(iter(result.comparisons.values())).results.about
-        tables[flow] = Table(
-            columns=(Column(result.field, no_wrap=True), CCA_COLUMN, *_columns(figures)),
-            rows=tuple(rows),
-            title=_title("" if len(by_flow) == 1 else flow, about["runs"]),
-            ends=frozenset(ends),
-            ccas=swatches,
-        )
+        cells = {value: _cells(application, figures) for value, application in by_value.items()}
+        title = _title("" if len(by_flow) == 1 else flow, runs)
+        tables[flow] = table_by_value(result.field, _columns(figures), cells, title)
     return tables
+
+
+def figures_text(application: Application) -> str:
+    """Returns the figures of an application in a single run, in a line."""
+    (figures,) = application.figures.values()
+    values = ((name, value) for name in _shown([application]) for value in figures[name])
+    texts = (APP_METRICS[name].text(value) for name, value in values if not math.isnan(value))
+    return f"{application.flow}: {', '.join(texts)}"
 
 
 def application_verdict_texts(result: Comparison) -> list[str]:
@@ -84,11 +80,12 @@ def _columns(figures: Sequence[str]) -> list[Column]:
     ]
 
 
-def _rows(application: Application, figures: Sequence[str]) -> list[tuple[str, list[str]]]:
-    return [
-        (cca, [mean_text(values.get(name, []), APP_METRICS[name].digits) for name in figures])
+def _cells(application: Application, figures: Sequence[str]) -> dict[str, list[str]]:
+    """Returns mean and 95 % interval of figures by CCA."""
+    return {
+        cca: [mean_text(values.get(name, []), APP_METRICS[name].digits) for name in figures]
         for cca, values in application.figures.items()
-    ]
+    }
 
 
 def _shown(applications: Sequence[Application]) -> list[str]:

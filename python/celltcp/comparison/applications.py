@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.application_figures import application_figures
-from celltcp.results.columns import rows_of
 from celltcp.results.statistics import Verdict, estimate, verdict
-from celltcp.results.tables import Results
-from celltcp.results.tested import FlowUnderTest
+
+if TYPE_CHECKING:
+    from celltcp.comparison.application_figures import Figures
 
 
 class Ranking(NamedTuple):
@@ -81,30 +79,21 @@ class Application(NamedTuple):
 
 
 def applications_of(
-    results: Results, runs: Sequence[int], places: Mapping[str, Sequence[int]]
+    figures: Mapping[str, Figures], places: Mapping[str, Sequence[int]]
 ) -> list[Application]:
-    """Returns the applications of all flows, in the order in which the flows appear.
+    """Returns the applications of flows, in their order.
 
     Args:
-        results: of the campaign.
-        runs: numbers of the runs.
-        places: those of the runs of each CCA among the runs, in the order of the seeds.
+        figures: by flow.
+        places: those of the runs of each CCA in the figures, in the order of the seeds.
     """
-    flows = [flow for flow, _ in FlowUnderTest.each_with_workload(results.about)]
-    of = {
-        (run, number): next((flow.name for flow in flows if flow.includes(name)), name)
-        for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
-    }
-    figures = application_figures(results, of, runs)
-    order = dict.fromkeys([*(flow.name for flow in flows), *of.values()])
-    result = []
-    for name in order:
-        of_flow = figures.get(name, {})
-        by_cca = {
-            cca: {figure: [float(values[at]) for at in mine] for figure, values in of_flow.items()}
-            for cca, mine in places.items()
-        }
-        known = (value for values in by_cca.values() for each in values.values() for value in each)
-        if any(not math.isnan(value) for value in known):
-            result.append(Application(name, by_cca))
-    return result
+    return [
+        Application(
+            flow,
+            {
+                cca: {name: [float(values[at]) for at in mine] for name, values in of_flow.items()}
+                for cca, mine in places.items()
+            },
+        )
+        for flow, of_flow in figures.items()
+    ]

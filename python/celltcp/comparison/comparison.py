@@ -15,11 +15,11 @@ import numpy as np
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import made_of
 from celltcp.comparison.metrics import APP_METRICS, METRICS
-from celltcp.comparison.runs import has_application, run_table
+from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference, verdict
 from celltcp.results.tables import Recorded, Results, frame
-from celltcp.results.tested import FlowUnderTest, joined_slots
+from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.ccas import middlebox_of
@@ -37,9 +37,11 @@ from celltcp.scenarios.requirements import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.comparison.application_figures import Figures
     from celltcp.comparison.applications import Application
     from celltcp.comparison.outcome import (
         ApplicationOutcome,
+        BestOutcome,
         ComparisonOutcome,
         DifferenceRow,
         OccasionalOutcome,
@@ -70,7 +72,14 @@ class Comparison(Recorded):
         #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
         self.tested = FlowUnderTest.of(results.about)
         competitors = self._shared.competitors if self._several_connections else None
-        self._columns = run_table(results, derived, competitors, completions=completions)
+        self._figures: dict[str, Figures] = {}
+        if has_application(results.about):
+            from celltcp.comparison.application_figures import application_figures
+
+            runs = numbers(results.tables["runs"]["run"]).tolist()
+            self._figures = application_figures(results, runs)
+        figures = self._figures.get(self.tested.name, {})
+        self._columns = run_table(results, derived, figures, competitors, completions=completions)
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         #: Figures of the applications, such as the score of a video.
@@ -218,11 +227,11 @@ class Comparison(Recorded):
     @functools.cached_property
     def applications(self) -> list[Application]:
         """The applications of all flows: their figures under each CCA, and the best CCA by them."""
-        if not has_application(self.results):
+        if not self._figures:
             return []
         from celltcp.comparison.applications import applications_of
 
-        return applications_of(self.results, self._columns["run"], self._places)
+        return applications_of(self._figures, self._places)
 
     @property
     def decides(self) -> bool:
@@ -355,10 +364,7 @@ class Comparison(Recorded):
             "recommendation": self.recommendation,
             "verdicts": {
                 requirement: {
-                    "best": result.best,
-                    "leader": result.leader,
-                    "tied": list(result.tied),
-                    "undecided": list(result.undecided),
+                    **best_outcome(result),
                     "runs_needed": result.runs_needed,
                     "contradicted_by": result.contradicted_by,
                 }
@@ -411,10 +417,7 @@ class Comparison(Recorded):
         return {
             "flow": application.flow,
             "metric": application.ranking.metric,
-            "best": result.best,
-            "leader": result.leader,
-            "tied": list(result.tied),
-            "undecided": list(result.undecided),
+            **best_outcome(result),
             "figures": [
                 {"cca": cca, **{name: _interval(estimate(each)) for name, each in values.items()}}
                 for cca, values in application.figures.items()
@@ -453,6 +456,16 @@ class Comparison(Recorded):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def best_outcome(result: Verdict) -> BestOutcome:
+    """Returns a verdict as JSON has it."""
+    return {
+        "best": result.best,
+        "leader": result.leader,
+        "tied": list(result.tied),
+        "undecided": list(result.undecided),
+    }
 
 
 def _interval(mean: Estimate) -> Interval:

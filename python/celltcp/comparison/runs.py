@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celltcp._core import jain
 from celltcp.results.columns import (
@@ -37,6 +37,7 @@ _EARLY = ("acked_early_bytes", "acked_early_ends")
 def run_table(
     results: Results,
     derived: Sequence[Weights | Bounded],
+    figures: Mapping[str, NDArray[np.float64]],
     competitors: Mapping[int, list[float]] | None = None,
     *,
     completions: bool = False,
@@ -50,6 +51,7 @@ def run_table(
     Args:
         results: of the campaign.
         derived: requirements that are measured slot by slot beside the named ones.
+        figures: those of the application of that flow, by name, a value per run.
         competitors: what each got while all flows ran, by run (`shares.Shared`); None where each run
             has a single connection, which has the path to itself.
         completions: whether to add the metric of completions.
@@ -68,7 +70,6 @@ def run_table(
     for place, (run, name) in enumerate(rows_of(flows, "run", "name")):
         if run in rows and under_test.includes(name):
             rows[run].append(place)
-    tested = {(run, columns["flow"][place]) for run, places in rows.items() for place in places}
 
     def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
         values = columns[metric]
@@ -86,12 +87,6 @@ def run_table(
             for places in rows.values()
         ]
 
-    figures = {}
-    if has_application(results):
-        from celltcp.comparison.application_figures import application_figures
-
-        of_tested = dict.fromkeys(tested, under_test.name)
-        figures = application_figures(results, of_tested, runs["run"]).get(under_test.name, {})
     if competitors is None:
         competitors = _alone(results)
     return {
@@ -114,13 +109,6 @@ def run_table(
         "fairness": [jain(competitors.get(run, [])) for run in runs["run"]],
         "duration_s": runs["duration_s"],
     }
-
-
-def has_application(results: Results) -> bool:
-    """Returns whether a flow has figures of its own: of an application, or of transfers with an end."""
-    flows = tomllib.loads(results.about["scenario"])["flows"]
-    workloads = [flow.get("workload", {}) for flow in flows]
-    return any(each.get("kind", "bulk") != "bulk" or "bytes" in each for each in workloads)
 
 
 def _alone(results: Results) -> dict[int, list[float]]:

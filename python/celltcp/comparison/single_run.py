@@ -16,7 +16,6 @@ from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.run_outcome import RunOutcome
-from celltcp.comparison.runs import has_application
 from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
@@ -26,7 +25,7 @@ from celltcp.results.rows import json_records, json_value
 from celltcp.results.sample_writer import SampleWriter, number_rows
 from celltcp.results.stored_tables import publish_tables
 from celltcp.results.tables import OPTIONAL, TABLES, Recorded, Results, frame, read_results
-from celltcp.results.tested import FlowUnderTest
+from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings import all_warnings
 from celltcp.results.working import staging
 from celltcp.scenarios.ccas import OWN
@@ -37,6 +36,8 @@ from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from celltcp.comparison.applications import Application
 
 #: Files that the results of a run consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -88,17 +89,15 @@ class SingleRun(Recorded):
         return frame(self.results.tables["events"])
 
     @functools.cached_property
-    def applications(self) -> dict[str, dict[str, float]]:
-        """Figures of the application of each flow that has one, by name of the flow; NaN if unknown."""
-        if not has_application(self.results):
-            return {}
+    def applications(self) -> list[Application]:
+        """The applications of all flows, with their figures."""
+        if not has_application(self.results.about):
+            return []
+        from celltcp.comparison.application_figures import application_figures
         from celltcp.comparison.applications import applications_of
 
         cca = self.results.about["cca"][0]
-        return {
-            each.flow: {name: value for name, (value,) in each.figures[cca].items()}
-            for each in applications_of(self.results, [0], {cca: [0]})
-        }
+        return applications_of(application_figures(self.results, [0]), {cca: [0]})
 
     #: Plots, `celltcp.comparison.plots.accessors.RunPlots`: `time_series()`.
     plot = LazyAttribute()
@@ -116,8 +115,9 @@ class SingleRun(Recorded):
             "seed": about["seed"],
             "flows": json_records(self.results.tables["flows"]),
             "applications": [
-                {"flow": flow, **{name: json_value(value) for name, value in figures.items()}}
-                for flow, figures in self.applications.items()
+                {"flow": each.flow, **{name: json_value(value) for name, (value,) in figures.items()}}
+                for each in self.applications
+                for figures in each.figures.values()
             ],
             "decisions": json_records(self.results.decisions)
             if "decisions" in self.results.tables

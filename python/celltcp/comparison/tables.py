@@ -10,7 +10,7 @@ from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
@@ -70,23 +70,38 @@ def _heading(requirement: str) -> str:
 def sweep_table(result: Sweep) -> Table:
     """Returns mean and 95 % interval of each metric, a row per value and CCA."""
     about = next(iter(result.comparisons.values())).results.about
+    cells = {
+        value: {cca: _cells(comparison, cca) for cca in comparison.ccas}
+        for value, comparison in result.comparisons.items()
+    }
+    title = f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}"
+    return table_by_value(result.field, _METRICS, cells, title, droppable=_DROPPABLE)
+
+
+def table_by_value(
+    field: str,
+    columns: Iterable[Column],
+    cells: Mapping[str, Mapping[str, Sequence[str]]],
+    title: str,
+    droppable: tuple[str, ...] = (),
+) -> Table:
+    """Returns a table with a row per value of a field and CCA; `cells` are those of both."""
     rows: list[tuple[str, ...]] = []
     ends = set()
     swatches: dict[str, str] = {}
-    for value, comparison in result.comparisons.items():
-        names = labels(comparison.ccas)
-        swatches |= {names[cca]: cca for cca in comparison.ccas}
-        for cca in comparison.ccas:
-            rows.append((value, names[cca], *_cells(comparison, cca)))
-        if len(comparison.ccas) > 1:
+    for value, by_cca in cells.items():
+        names = labels(list(by_cca))
+        swatches |= {names[cca]: cca for cca in by_cca}
+        rows += [(value, names[cca], *of_cca) for cca, of_cca in by_cca.items()]
+        if len(by_cca) > 1:
             ends.add(len(rows) - 1)
     return Table(
-        columns=(Column(result.field, no_wrap=True), CCA_COLUMN, *_METRICS),
+        columns=(Column(field, no_wrap=True), CCA_COLUMN, *columns),
         rows=tuple(rows),
-        title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        title=title,
         ends=frozenset(ends),
         ccas=swatches,
-        droppable=_DROPPABLE,
+        droppable=droppable,
     )
 
 

@@ -63,6 +63,12 @@ class FlowUnderTest:
         return names.map(self.includes).astype(bool)
 
 
+def has_application(about: Mapping[str, Any]) -> bool:
+    """Returns whether a flow has figures of its own: of an application, or of transfers with an end."""
+    workloads = [workload for _, workload in FlowUnderTest.each_with_workload(about)]
+    return any(each.get("kind", "bulk") != "bulk" or "bytes" in each for each in workloads)
+
+
 def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame) -> pd.DataFrame:
     """Returns the slots of the flow under test; those of connections at the same time become one.
 

@@ -15,7 +15,7 @@ from celltcp._core import CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.comparison import Comparison, best_outcome
 from celltcp.comparison.metrics import VIDEO
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_rows
@@ -106,10 +106,7 @@ class VideoComparison:
             {
                 "scenario": scenario,
                 "abr": abr,
-                "best": result.best,
-                "leader": result.leader,
-                "tied": list(result.tied),
-                "undecided": list(result.undecided),
+                **best_outcome(result),
             }
             for scenario, abr in self.comparisons
             for result in [self.verdict(scenario, abr)]
