@@ -68,7 +68,7 @@ pub struct Analysis {
     pass: Pass,
 }
 
-/// What has been found in the records so far.
+/// State of the analysis between two records: connections, tables and counts.
 struct Pass {
     tracker: Tracker,
     tables: Tables,

@@ -1,6 +1,6 @@
 //! Ends: which side of a connection is the client, and which the server.
 //!
-//! A SYN tells. Without one, the port of a service does: clients have ephemeral ports (RFC 6335 §6). Where the ports
+//! A SYN decides. Without one, the port of a service does: clients have ephemeral ports (RFC 6335 §6). Where the ports
 //! are alike, the server is the side with more payload, as most transfers are downloads.
 
 use core::cmp::Ordering;

@@ -22,7 +22,7 @@ _WORDS = re.compile(r"[\w .:%/()+-]*")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the lines of a table are read."""
+    """Form of the lines of a table: separator, names of columns, decimal sign."""
 
     separator: str
     #: Names of the columns; numbers from 1 where the table has none.

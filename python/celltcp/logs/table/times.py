@@ -70,7 +70,7 @@ def looks_like_date(text: str) -> bool:
 def are_compact_dates(values: NDArray[np.float64]) -> bool:
     """Returns whether numbers are dates such as 20240501100000."""
     low, high = _COMPACT
-    # Numbers of other kinds are told by few of them.
+    # A few numbers show that they are of another kind.
     for part in (values[:100], values):
         known = part[np.isfinite(part)]
         if not ((known >= low) & (known <= high) & (known % 1 == 0)).all():

@@ -324,7 +324,8 @@ impl Direction {
         }
     }
 
-    /// Returns whether duplicate ACKs without SACK tell that a segment before `end`, which passed at `sent_ns`, is missing.
+    /// Returns whether duplicate ACKs without SACK report that a segment before `end`, which passed at `sent_ns`, is
+    /// missing.
     fn reports_before(&self, end: u64, sent_ns: u64) -> bool {
         !self.used_sack
             && self.reported_end > end

@@ -114,7 +114,7 @@ impl Direction {
         leaving
     }
 
-    /// Completes what the time around each loss tells: the range of delays, and how many others were lost with it.
+    /// Completes each loss by the packets around it: the range of delays, and the number of other losses.
     fn look_around(&self, losses: &mut VecDeque<(Loss, Option<Judgement>)>) {
         let places = self.undecided.places_with(losses);
         let lost_within = |at_ns: u64, within_ns: u64| {

@@ -1,4 +1,4 @@
-//! Ends: which side is the server, where a SYN, the ports or the payload tell.
+//! Ends: which side is the server, by a SYN, the ports or the payload.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -69,7 +69,7 @@ fn of_ports_alike_the_server_has_that_of_the_side_with_more_payload() {
 }
 
 #[test]
-fn a_syn_tells_even_if_it_is_captured_late() {
+fn a_syn_decides_even_if_it_is_captured_late() {
     let syn = [Flags::SYN, Flags::SYN | Flags::ACK];
     assert_eq!(server_port(&segments([80, 52_000], &[0, 0], syn)), 52_000);
     let late = [Flags::ACK, Flags::SYN | Flags::ACK];
