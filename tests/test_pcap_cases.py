@@ -82,10 +82,6 @@ EXPECTED: dict[str, tuple[str, int, int, tuple[float, float]]] = {
 }
 
 
-#: The stall is counted from the last of 39 duplicate ACKs on, and not from the first.
-SHORT = pytest.mark.xfail(strict=True, reason="0.12 s of the 0.3 s are counted")
-
-
 def worst(name: str) -> pd.Series:
     """Returns the worst connection of a case."""
     assert CASES is not None
@@ -106,13 +102,7 @@ def test_the_worst_connection_has_its_cause_server_and_repetitions(name: str) ->
         assert other in (cause, "none") or words not in sentence
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=SHORT) if name == "c09-sack-not-rewritten" else name
-        for name in EXPECTED
-    ],
-)
+@pytest.mark.parametrize("name", EXPECTED)
 def test_the_worst_connection_waited_as_long_as_it_did(name: str) -> None:
     *_, (waited, tolerance) = EXPECTED[name]
     assert worst(name)["harm_s"] == pytest.approx(waited, abs=tolerance)

@@ -65,6 +65,18 @@ def unanswered(made: Connection) -> None:
         made.packet(t, True, "S", options=bytes((2, 4, 5, 180)))
 
 
+def given_up(made: Connection) -> None:
+    for t in (0, 1, 3):
+        made.packet(t, True, "S", options=bytes((2, 4, 5, 180)))
+    made.packet(5, True, "R")
+
+
+def half_open(made: Connection) -> None:
+    made.packet(0, True, "S", options=bytes((2, 4, 5, 180)))
+    made.packet(0.02, False, "SA", options=bytes((2, 4, 5, 180)))
+    made.packet(0.0201, True, "R")
+
+
 def closed_window(made: Connection) -> None:
     made.handshake()
     end = download(made, 0.1, 40, 0.02)
@@ -196,6 +208,8 @@ CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a slow handshake": (slow_handshake, ("waited 3.07 s for the handshake: 3 SYNs",)),
     "a refused connection": (refused, ("refused",)),
     "no answer": (unanswered, ("no answer came to 4 SYNs in 7 s",)),
+    "a client that gives up": (given_up, ("the client gave up after 5 s", "3 SYNs")),
+    "a client that opens by half": (half_open, ("answered the SYN-ACK by a RST",)),
     "a closed window": (closed_window, ("waited 4 s for the closed receive window of the client",)),
     "Nagle and delayed ACKs": (nagle, ("for delayed ACKs (39 times)", "TCP_NODELAY")),
     "rewritten sequence numbers": (rewritten, ("SACK blocks of 19 ACKs lie outside",)),
@@ -233,6 +247,15 @@ def test_what_answers_a_request_has_not_waited_for_a_delayed_ack(tmp_path: Path)
     assert row["delayed_acks"] == 0
     assert row["harm_s"] == 0
     assert "Nagle" not in row["diagnosis"]
+
+
+def test_a_capture_without_times_is_said_to_have_none(celltcp, tmp_path: Path) -> None:
+    made = Connection()
+    made.handshake(t=0)
+    download(made, 0, 20, 0)
+    made.packets = [(0.0, *rest) for _, *rest in made.packets]
+    output = celltcp("pcap", "analyze", str(made.write(tmp_path / "x.pcap"))).stdout
+    assert "packets of the same time, that of all: rates, RTTs and waits are not known" in output
 
 
 def test_nothing_is_said_of_a_connection_without_a_fault(tmp_path: Path) -> None:

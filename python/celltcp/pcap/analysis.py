@@ -30,6 +30,7 @@ _PIECE = 200_000
 REPAIRS = {
     "wrong_lengths": "packets with an impossible length, which was replaced",
     "backwards": "packets out of time order, sorted",
+    "timeless": "packets of the same time, that of all: rates, RTTs and waits are not known",
     "clock_steps": "steps of the clock, taken out of the times after them",
     "captured_twice": "second copies of packets, left out",
     "captured_late": "segments captured after their own ACK, a fault of the capture",
@@ -96,6 +97,7 @@ class CaptureAnalyses:
         rows = rows[rows["file"] == summary["file"]]
         counts = {
             **summary,
+            "timeless": _packets_without_times(summary),
             "captured_twice": int(rows["captured_twice"].sum()),
             "captured_late": int(rows["captured_late"].sum()),
             "missed": int((rows["missed_bytes"] > 0).sum()),
@@ -247,6 +249,13 @@ def _diagnosed(connections: pa.Table, losses: pa.Table) -> pa.Table:
     sentences = diagnoses(connections.to_pandas(), losses.to_pandas())
     field = pa.field("diagnosis", pa.string(), metadata={"meaning": DIAGNOSIS})
     return connections.append_column(field, pa.array(sentences, pa.string()))
+
+
+def _packets_without_times(summary: Mapping[str, Any]) -> int:
+    """Returns the number of packets of a capture if several have no time of their own, otherwise 0."""
+    first, last = summary["times_ns"] or (None, None)
+    packets = int(summary["packets"])
+    return packets if packets > 1 and first is not None and first == last else 0
 
 
 def _with_file(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:

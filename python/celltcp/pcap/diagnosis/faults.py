@@ -51,8 +51,18 @@ def _never_opened(evidence: Evidence) -> str:
     row = evidence.row
     if row["handshake"] == "refused":
         return "the server refused the connection: it answered the SYN by a RST"
-    if row["handshake"] != "no SYN-ACK" or row["packets_up"] != row["syns"]:
+    if row["packets_up"] != row["syns"] + row["resets_up"]:
         return ""
+    is_given_up = row["ending"] == "reset by client"
+    if row["handshake"] == "no ACK" and is_given_up:
+        return "the client did not open the connection: it answered the SYN-ACK by a RST"
+    if row["handshake"] != "no SYN-ACK":
+        return ""
+    if is_given_up:
+        return (
+            f"the client gave up after {seconds(row['duration_s'])}: no answer came to its "
+            f"{plural(row['syns'], 'SYN')}, and it sent a RST"
+        )
     wait = f" in {seconds(row['handshake_wait_s'])}" if row["handshake_wait_s"] else ""
     return f"no answer came to {plural(row['syns'], 'SYN')}{wait}"
 

@@ -13,6 +13,7 @@ use super::cca_inference::Reductions;
 use super::counts::{Counts, PeakRate};
 use super::delayed_ack::DelayedAcks;
 use super::flight::{Flight, Sent};
+use super::ignored_duplicates::IgnoredDuplicates;
 use super::interval::Interval;
 use super::loss::{Loss, Queue, Repair};
 use super::queue_delay::QueueDelays;
@@ -120,6 +121,7 @@ pub(super) struct Direction {
     pub(super) busy_since: Option<u64>,
     pub(super) peak: PeakRate,
     pub(super) delayed_acks: DelayedAcks,
+    pub(super) ignored_duplicates: IgnoredDuplicates,
 }
 
 /// A segment with its time and place among the numbers of its direction.

@@ -13,6 +13,7 @@ mod flight;
 mod full_queue;
 mod handshake;
 mod histogram;
+mod ignored_duplicates;
 mod interval;
 mod loss;
 mod output;
@@ -253,7 +254,7 @@ impl Connection {
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
         let silence = to.silences.on_packet(at_ns, waiting, rtt);
         to.counts.unanswered = 0;
-        if to.is_duplicate_ack(segment, same_window) {
+        if to.is_duplicate_ack(segment, same_window, at_ns) {
             from.counts.duplicate_acks += 1;
         }
         if let Some(silence) = silence {
@@ -308,6 +309,15 @@ impl Connection {
         if kind == SegmentKind::New
             && segment.len > 0
             && let Some(wait) = from.delayed_acks.on_data(at_ns, passing.near_ns)
+        {
+            self.waits.add(wait);
+        }
+        let [from, _] = self.both(side);
+        let rtt = from.answers.smoothed_ns().unwrap_or(0);
+        if kind == SegmentKind::Retransmission
+            && let Some(wait) =
+                from.ignored_duplicates
+                    .on_retransmission(at_ns, passing.near_ns, rtt)
         {
             self.waits.add(wait);
         }

@@ -78,6 +78,7 @@ impl Direction {
             self.note_duplicates(segment, ack);
         }
         if ack > before {
+            self.ignored_duplicates.on_advance();
             self.gaps.retain(|gap| gap.end > ack);
             let rtt = self.answers.smoothed_ns().unwrap_or(0);
             self.reductions.acked(at_ns, ack, rtt, self.segment);
@@ -231,6 +232,7 @@ impl Direction {
         &mut self,
         segment: &Segment,
         same_window: bool,
+        at_ns: u64,
     ) -> bool {
         let plain = Flags::SYN | Flags::FIN | Flags::RST;
         let bare = segment.len == 0 && segment.flags.bits() & plain.bits() == 0;
@@ -239,6 +241,7 @@ impl Direction {
         let duplicate = bare && same && same_window && !self.flight.is_empty();
         if duplicate {
             self.reported_end = self.flight.highest;
+            self.ignored_duplicates.on_duplicate(at_ns);
         }
         self.duplicates += u64::from(duplicate);
         duplicate
