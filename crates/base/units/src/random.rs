@@ -45,6 +45,8 @@ pub enum Purpose {
     Selection = 16,
     /// Jitter of the constant pauses of an application.
     PauseJitter = 17,
+    /// Changes of the state of a loss process over time.
+    LossState = 18,
     /// Decoding of a transport block of the radio.
     HarqDecoding = 30,
     /// Errors of the feedback on transport blocks.

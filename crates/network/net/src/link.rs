@@ -191,7 +191,7 @@ impl Channel {
             scene.store.remove(handle);
             return;
         }
-        let lost = self.lottery.is_lost() | self.blackouts.take(finish);
+        let lost = self.lottery.is_lost(finish) | self.blackouts.take(finish);
         let arrival = finish + self.delay + self.shaker.delay();
         self.line.push(InTransit {
             arrival,

@@ -2,8 +2,8 @@
 
 use config::{Cross, Distribution};
 use net::{
-    Codel, FqCodel, GilbertElliott, Jitter, JitterDistribution, Limit, LinkCapacity, LinkConfig,
-    Loss, Pie, Queue, QueueConfig, Topology,
+    Codel, FqCodel, GilbertElliott, GilbertElliottTime, Jitter, JitterDistribution, Limit,
+    LinkCapacity, LinkConfig, Loss, LossStep, Pie, Queue, QueueConfig, Topology,
 };
 use proptest::prelude::*;
 use tcp::Ecn;
@@ -64,6 +64,21 @@ fn losses() -> impl Strategy<Value = Loss> {
             loss_good: 0.01,
             loss_bad: 0.6
         })),
+        (1..50u64, 1..50u64).prop_map(|(good, bad)| {
+            Loss::GilbertElliottTime(GilbertElliottTime {
+                good: Duration::from_millis(good),
+                bad: Duration::from_millis(bad),
+                loss_good: 0.0,
+                loss_bad: 1.0,
+            })
+        }),
+        (0.0..1.0, 1..90u64).prop_map(|(loss, from)| {
+            let step = |ms, loss| LossStep {
+                at: Duration::from_millis(ms),
+                loss,
+            };
+            Loss::Steps(vec![step(0, 0.0), step(from, loss)])
+        }),
     ]
 }
 

@@ -1,0 +1,194 @@
+//! Loss process of a link.
+
+use units::random::{Purpose, RngStream};
+use units::{Duration, Instant};
+
+use super::{GilbertElliottTime, Loss};
+use crate::LinkId;
+
+/// Loss process with a fixed number of draws per packet.
+pub(crate) struct ErrorModel {
+    loss: Loss,
+    draws: RngStream,
+    bad: bool,
+    /// Next change of a process over time, and the draws of its changes: packets do not shift them.
+    change: Instant,
+    changes: RngStream,
+    /// Steps whose time has come.
+    steps: usize,
+}
+
+impl ErrorModel {
+    pub(crate) fn new(loss: Loss, seed: u64, link: LinkId) -> Self {
+        let mut changes = RngStream::new(seed, Purpose::LossState, link.0);
+        let change = match &loss {
+            Loss::GilbertElliottTime(model) => sojourn(model, false, &mut changes, Instant::ZERO),
+            _ => Instant::NEVER,
+        };
+        Self {
+            loss,
+            draws: RngStream::new(seed, Purpose::Loss, link.0),
+            bad: false,
+            change,
+            changes,
+            steps: 0,
+        }
+    }
+
+    /// Returns whether the next packet, whose transmission ends at `at`, is lost. Times may not decrease.
+    pub(crate) fn is_lost(&mut self, at: Instant) -> bool {
+        match self.loss {
+            Loss::Random(probability) => probability > 0.0 && self.draws.uniform() < probability,
+            Loss::Steps(ref steps) => {
+                let at = at.since_start();
+                while steps.get(self.steps).is_some_and(|step| step.at <= at) {
+                    self.steps += 1;
+                }
+                let step = self.steps.checked_sub(1).and_then(|last| steps.get(last));
+                self.draws.uniform() < step.map_or(0.0, |step| step.loss)
+            }
+            Loss::GilbertElliott(ref model) => {
+                let change = self.draws.uniform();
+                self.bad = if self.bad {
+                    change >= model.to_good
+                } else {
+                    change < model.to_bad
+                };
+                self.draws.uniform() < loss_in(self.bad, model.loss_good, model.loss_bad)
+            }
+            Loss::GilbertElliottTime(ref model) => {
+                while self.change <= at {
+                    self.bad = !self.bad;
+                    self.change = sojourn(model, self.bad, &mut self.changes, self.change);
+                }
+                self.draws.uniform() < loss_in(self.bad, model.loss_good, model.loss_bad)
+            }
+        }
+    }
+}
+
+fn loss_in(bad: bool, loss_good: f64, loss_bad: f64) -> f64 {
+    if bad { loss_bad } else { loss_good }
+}
+
+/// Returns the end of the state that begins at `from`.
+fn sojourn(model: &GilbertElliottTime, bad: bool, draws: &mut RngStream, from: Instant) -> Instant {
+    let mean = if bad { model.bad } else { model.good };
+    let nanoseconds = draws.exponential(mean.as_nanos() as f64).max(1.0);
+    from + Duration::from_nanos(nanoseconds as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{GilbertElliott, LossStep};
+    use super::*;
+
+    fn losses(loss: Loss) -> Vec<bool> {
+        let mut lottery = ErrorModel::new(loss, 1, LinkId(0));
+        (0..400_000)
+            .map(|_| lottery.is_lost(Instant::ZERO))
+            .collect()
+    }
+
+    fn share(losses: &[bool]) -> f64 {
+        losses.iter().filter(|lost| **lost).count() as f64 / losses.len() as f64
+    }
+
+    #[test]
+    fn independent_losses_have_their_probability() {
+        let result = share(&losses(Loss::Random(0.02)));
+        assert!((result - 0.02).abs() < 0.001, "{result}");
+        assert_eq!(share(&losses(Loss::NONE)), 0.0);
+    }
+
+    #[test]
+    fn gilbert_losses_come_in_bursts_of_mean_one_over_r() {
+        let (p, r) = (0.005, 0.25);
+        let losses = losses(Loss::GilbertElliott(GilbertElliott {
+            to_bad: p,
+            to_good: r,
+            loss_good: 0.0,
+            loss_bad: 1.0,
+        }));
+        let expected = p / (p + r);
+        let result = share(&losses);
+        assert!(
+            (result / expected - 1.0).abs() < 0.06,
+            "{result} instead of {expected}"
+        );
+        let bursts = losses.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+        let length = result * losses.len() as f64 / bursts as f64;
+        assert!((length - 4.0).abs() < 0.2, "mean burst of {length}");
+    }
+
+    #[test]
+    fn elliott_losses_happen_in_both_states() {
+        let (p, r, loss_good, loss_bad) = (0.1, 0.3, 0.01, 0.5);
+        let result = share(&losses(Loss::GilbertElliott(GilbertElliott {
+            to_bad: p,
+            to_good: r,
+            loss_good,
+            loss_bad,
+        })));
+        let expected = 0.75 * loss_good + 0.25 * loss_bad;
+        assert!(
+            (result / expected - 1.0).abs() < 0.03,
+            "{result} instead of {expected}"
+        );
+    }
+
+    fn in_time(seed: u64) -> ErrorModel {
+        let model = GilbertElliottTime {
+            good: Duration::from_secs(2),
+            bad: Duration::from_millis(100),
+            loss_good: 0.0,
+            loss_bad: 1.0,
+        };
+        ErrorModel::new(Loss::GilbertElliottTime(model), seed, LinkId(0))
+    }
+
+    /// Losses of packets one `every`, for 2000 s.
+    fn losses_in_time(seed: u64, every: Duration) -> Vec<bool> {
+        let mut lottery = in_time(seed);
+        let count = Duration::from_secs(2_000).as_nanos() / every.as_nanos();
+        let at = |number| Instant::from_nanos(number * every.as_nanos());
+        (0..count)
+            .map(|number| lottery.is_lost(at(number)))
+            .collect()
+    }
+
+    /// The states have the same times, whatever passes: 2000 s have some 952 bursts of 0.1 s.
+    #[test]
+    fn slow_and_fast_flows_meet_the_same_bursts_over_time() {
+        let fast = losses_in_time(3, Duration::from_millis(1));
+        let slow = losses_in_time(3, Duration::from_millis(10));
+        let of_fast: Vec<_> = fast.iter().step_by(10).copied().collect();
+        assert_eq!(slow, of_fast);
+        let bursts = fast.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        assert!((bursts / 952.0 - 1.0).abs() < 0.1, "{bursts} bursts");
+        let expected = 0.1 / 2.1;
+        let result = share(&fast);
+        assert!(
+            (result / expected - 1.0).abs() < 0.1,
+            "{result} instead of {expected}"
+        );
+    }
+
+    #[test]
+    fn a_step_holds_until_the_next_one() {
+        let step = |secs, loss| LossStep {
+            at: Duration::from_secs(secs),
+            loss,
+        };
+        let steps = vec![step(0, 0.0), step(1, 1.0), step(2, 0.25)];
+        let mut lottery = ErrorModel::new(Loss::Steps(steps), 1, LinkId(0));
+        let mut losses = |from_ms: u64| {
+            let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+            let lost = (from_ms..from_ms + 1_000).filter(|ms| lottery.is_lost(at(*ms)));
+            lost.count()
+        };
+        assert_eq!((losses(0), losses(1_000)), (0, 1_000));
+        let quarter = losses(2_000);
+        assert!((200..300).contains(&quarter), "{quarter} of 1000");
+    }
+}
