@@ -135,7 +135,8 @@ def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
         )
     ]
     assert places == sorted(places)
-    # A game takes no share of the path.
+    # A game takes no share of the path, and that it sends little needs no warning.
+    assert "no more to send" not in done.stdout
     assert "cubic 0.00" not in done.stdout
     assert "Jain" not in done.stdout
     flows = [each["flow"] for each in json.loads((tmp_path / "o.json").read_text())["applications"]]
@@ -151,6 +152,8 @@ def test_a_run_has_the_figures_of_each_application(celltcp: Celltcp, tmp_path: P
     assert game["response_p50_s"] <= game["response_p95_s"] <= game["response_max_s"]
     line = next(each for each in done.stdout.splitlines() if each.startswith("game: "))
     assert f"response p95 {game['response_p95_s']:.3f} s" in line
+    (network,) = (each for each in done.stdout.splitlines() if each.startswith("game ("))
+    assert 0 < float(network.split(" kbit/s")[0].split()[-1]) < 100
     assert web["completed_share"] == 1.0
 
 
@@ -166,3 +169,63 @@ def test_a_sweep_has_the_figures_of_each_value(celltcp: Celltcp, tmp_path: Path)
         game = next(each for each in value["applications"] if each["flow"] == "game")
         for row in game["figures"]:
             assert f"{row['response_p95_s']['mean']:.3f}" in table
+
+
+def test_a_metric_of_ones_choice_ranks_the_values_of_its_flow(compared: ct.Comparison) -> None:
+    game = next(each for each in compared.applications if each.flow == "game")
+    for asked in ("response_p99_s", "response_p99_s:game"):
+        best = compared.best_by(asked)
+        assert best.chosen.flow == "game"
+        assert best.values == {cca: of["response_p99_s"] for cca, of in game.figures.items()}
+        assert best.verdict.leader == min(best.values, key=lambda cca: sum(best.values[cca]))
+    bulk = compared.best_by("goodput_mbps")
+    assert bulk.values == {cca: compared.values(cca, "goodput_mbps") for cca in compared.ccas}
+    web = compared.best_by("goodput_mbps:web")
+    flows = compared.flows.query("name == 'web'").groupby("run")["goodput_mbps"]
+    assert all(of > flows.min().min() for of in web.values["cubic"])
+    assert web.values != bulk.values
+
+
+def test_what_one_flow_gains_and_another_loses_is_said(compared: ct.Comparison) -> None:
+    (text,) = compared.trade_offs
+    assert text.startswith("bbr instead of cubic: bulk goodput ")
+    (document,) = compared.to_json()["trade_offs"]
+    assert document == text
+    game = next(each for each in compared.applications if each.flow == "game")
+    cubic, bbr = game.means("response_p95_s")
+    assert f"game response p95 {bbr:.3f} s instead of {cubic:.3f}" in text
+
+
+def test_the_metric_is_checked_before_anything_runs(celltcp: Celltcp, tmp_path: Path) -> None:
+    (tmp_path / "thin.toml").write_text(SCENARIO)
+    compare = ("compare", "thin.toml", "--cca", "cubic,bbr", "--runs", "2", "--by")
+    done = celltcp(*compare, "response_max_s", "--json", "o.json")
+    assert done.returncode == 0, done.stderr
+    (chosen,) = json.loads((tmp_path / "o.json").read_text())["by"]
+    assert (chosen["metric"], chosen["flow"]) == ("response_max_s", "game")
+    assert f"best by response_max_s of game: {chosen['best'] or 'undecided'}" in done.stdout
+    for wrong, message in (
+        ("speed", "by: 'speed' is not a metric; allowed: goodput_mbps, "),
+        ("goodput_mbps:games", "by: 'games' is not a flow of the scenario; allowed: bulk, game, web"),
+    ):
+        refused = celltcp(*compare, wrong, "--duration", "3000s")
+        assert refused.returncode == 2
+        assert message in refused.stderr
+    late = celltcp(*compare, "late_share:game")
+    assert late.returncode == 2
+    assert "by: flow 'game' has no late_share; allowed: " in late.stderr
+
+
+def test_delays_of_frames_have_percentiles() -> None:
+    workload = "{ kind = 'frames', size = '2kB', interval = '20ms' }"
+    result = ct.compare(
+        "steady-20-68", cca="cubic", runs=1, duration="5s", set={"flows.0.workload": workload}
+    )
+    (application,) = result.applications
+    events = result.results.tables["events"].to_pandas()
+    delays = [float(each) for each in events.loc[events["kind"] == "frame_ms", "detail"]]
+    (figures,) = application.figures.values()
+    assert figures["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
+    for percentile in (50, 95, 99):
+        assert figures[f"frame_delay_p{percentile}_ms"] == [nearest_rank(delays, percentile)]
+    assert figures["frame_delay_max_ms"] == [max(delays)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.comparison_output import draw_comparison, print_comparison
+from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison
 from celltcp.cli.options import (
     campaign_options,
     cca_file_option,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @campaign_options
 @option("middlebox")
 @option("radio_log")
+@option("by")
 @click.option(
     "--published",
     is_flag=True,
@@ -41,6 +42,7 @@ def compare(
     dry_run: bool,
     json_file: str | None,
     published: bool,
+    by: tuple[str, ...],
 ) -> None:
     """Compare congestion controls on one scenario or several.
 
@@ -59,10 +61,11 @@ def compare(
     if not names_one(scenarios):
         from celltcp.cli.scenario_set import compare_set
 
-        compare_set(scenarios, settings, dry_run, json_file, published)
+        compare_set(scenarios, settings, dry_run, json_file, published, by)
         return
     (scenario,) = scenarios
     source = settings.source(scenario)
+    check_by(by, source.scenario)
     print_trace_summary(source.scenario)
     folder = settings.prepare_out()
     request = comparison_request(source, settings)
@@ -71,6 +74,6 @@ def compare(
         return
     with progress_bar("comparing") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: print_comparison(result, published))
+    print_result(lambda: result.to_json(by), json_file, lambda: print_comparison(result, published, by))
     if folder:
         draw_comparison(result, folder)

@@ -10,8 +10,10 @@ from celltcp.cli.output import draw, is_drawn
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from celltcp._core import Scenario
     from celltcp.comparison.comparison import Comparison
 
 
@@ -35,8 +37,27 @@ def _draw_explained(result: Comparison, folder: Path) -> None:
         click.echo(f"no picture of decisions: {none}", err=True)
 
 
-def print_comparison(result: Comparison, published: bool = False) -> None:
-    """Prints the table of means with intervals, and the recommendation; published means on demand."""
+def check_by(by: Sequence[str], scenario: Scenario) -> None:
+    """Checks the metrics of --by before anything runs.
+
+    Raises:
+        CelltcpError: if there is no such metric, or no such flow in the scenario.
+    """
+    if by:
+        from celltcp.comparison.by_metric import chosen_metric
+
+        for each in by:
+            chosen_metric(each, {"scenario": scenario.to_toml()})
+
+
+def print_comparison(result: Comparison, published: bool = False, by: Sequence[str] = ()) -> None:
+    """Prints the table of means with intervals, and the recommendation; published means on demand.
+
+    Args:
+        result: the comparison.
+        published: whether to print published means beside ours.
+        by: further metrics that CCAs rank by.
+    """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.tables import (
         means_table,
@@ -75,8 +96,15 @@ def print_comparison(result: Comparison, published: bool = False) -> None:
         )
     # A single one is best for everything, which says nothing.
     verdicts = result.verdicts if len(result.ccas) > 1 else {}
+    if by:
+        from celltcp.comparison.application_tables import chosen_text
+
+        for each in by:
+            console.print(chosen_text(result.best_by(each), names))
     for text in best_for_applications if verdicts else ():
         console.print(text)
+    for text in result.trade_offs:
+        console.print(f"trade-off: {text}")
     for requirement, found in verdicts.items():
         if found.leader is not None or not result.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")

@@ -169,6 +169,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Write the results as JSON to FILE; - prints them instead of the table.",
     },
     "as_json": {"name": "--json", "is_flag": True, "help": "Print JSON in place of the table."},
+    "by": {
+        "multiple": True,
+        "metavar": "METRIC[:FLOW]",
+        "help": "Rank by this metric, of this flow, such as response_p99_s:game; may be repeated.",
+    },
     "radio_log": {
         "is_flag": True,
         "help": "Record every transmission interval (TTI) of the radio, some 2000 rows per second.",

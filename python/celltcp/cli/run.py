@@ -114,7 +114,7 @@ def _print_run(result: SingleRun) -> None:
     names = labels(dict.fromkeys(flow["cca"] for flow in flows))
     for flow in flows:
         text = (
-            f"{flow['name']} ({names[flow['cca']]}): {flow['goodput_mbps']:.2f} Mbit/s, RTT mean "
+            f"{flow['name']} ({names[flow['cca']]}): {_rate_text(flow['goodput_mbps'])}, RTT mean "
             f"{mean_text([flow['rtt_mean_ms']], 1)} p95 {mean_text([flow['rtt_p95_ms']], 1)} min "
             f"{mean_text([flow['rtt_min_ms']], 1)} ms, "
             f"{counted(flow['retransmissions'], 'retransmission')}, "
@@ -126,6 +126,11 @@ def _print_run(result: SingleRun) -> None:
         console.print(text, soft_wrap=not console.is_terminal)
     if "decisions" in result.results.tables:
         console.print_table(decisions_table(result.results))
+
+
+def _rate_text(mbps: float) -> str:
+    """Returns a rate with its unit; that of a flow with little to send is no 0.00."""
+    return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < 0.1 else f"{mbps:.2f} Mbit/s"
 
 
 def _draw(result: SingleRun, folder: Path | None) -> None:

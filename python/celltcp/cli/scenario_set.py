@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from celltcp.cli.comparison_output import draw_comparison, print_comparison
+from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison
 from celltcp.cli.output import print_load_summary, print_result
 from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
@@ -19,13 +19,20 @@ if TYPE_CHECKING:
 
 
 def compare_set(
-    given: Sequence[str], settings: RunSettings, dry_run: bool, json_file: str | None, published: bool
+    given: Sequence[str],
+    settings: RunSettings,
+    dry_run: bool,
+    json_file: str | None,
+    published: bool,
+    by: Sequence[str] = (),
 ) -> None:
     """Compares on each scenario, with a table for each and one of the means."""
     from celltcp.comparison.scenario_set import folder_name, set_request
     from celltcp.scenarios.scenario_list import expand_scenarios
 
     scenarios = expand_scenarios(given, settings.source)
+    for each in scenarios.sources:
+        check_by(by, each.scenario)
     print_load_summary(scenarios)
     folder = settings.prepare_out()
     request = set_request(scenarios, settings)
@@ -34,19 +41,19 @@ def compare_set(
         return
     with progress_bar("comparing") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: _print_set(result, published))
+    print_result(result.to_json, json_file, lambda: _print_set(result, published, by))
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))
 
 
-def _print_set(result: ScenarioSet, published: bool) -> None:
+def _print_set(result: ScenarioSet, published: bool, by: Sequence[str]) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
     from celltcp.comparison.tables import set_table
     from celltcp.scenarios.cca_mix import labels
 
     for comparison in result.comparisons.values():
-        print_comparison(comparison, published)
+        print_comparison(comparison, published, by)
     count = len(result.comparisons)
     names = labels(result.ccas)
     console = Terminal()

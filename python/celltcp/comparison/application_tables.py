@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.metrics import APP_METRICS
-from celltcp.comparison.tables import CCA_COLUMN, table_by_value, verdict_text
+from celltcp.comparison.metrics import APP_METRICS, METRICS
+from celltcp.comparison.tables import CCA_COLUMN, COLUMNS, table_by_value, verdict_text
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
+    from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
+
+#: Digits of the metrics of the network.
+_DIGITS = {**dict.fromkeys(METRICS, 1), **{metric: digits for metric, _, digits in COLUMNS}}
 
 
 def figures_table(result: Comparison, application: Application) -> Table:
@@ -67,6 +71,16 @@ def application_verdict_texts(result: Comparison) -> list[str]:
         for each, best in verdicts
         if best.leader is not None or not result.several_flows
     ]
+
+
+def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
+    """Returns the best CCA by a chosen metric, with the mean of each."""
+    metric, flow = best.chosen
+    digits = APP_METRICS[metric].digits if metric in APP_METRICS else _DIGITS[metric]
+    means = ", ".join(
+        f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
+    )
+    return f"best by {metric} of {flow}: {verdict_text(best.verdict, names)} ({means})"
 
 
 def _title(flow: str, runs: int) -> str:

@@ -39,9 +39,11 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.application_figures import Figures
     from celltcp.comparison.applications import Application
+    from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.outcome import (
         ApplicationOutcome,
         BestOutcome,
+        ChosenOutcome,
         ComparisonOutcome,
         DifferenceRow,
         OccasionalOutcome,
@@ -117,9 +119,15 @@ class Comparison(Recorded):
 
     def values(self, cca: str, metric: str) -> list[float]:
         """Returns a column of `runs` for a congestion control, in the order of the seeds."""
-        return self._ordered(cca, self._columns[metric])
+        return self.ordered(cca, self._columns[metric])
 
-    def _ordered(self, cca: str, column: Sequence[float]) -> list[float]:
+    def ordered(self, cca: str, column: Sequence[float]) -> list[float]:
+        """Returns the values that a column has for a congestion control, in the order of the seeds.
+
+        Args:
+            cca: congestion control or line-up.
+            column: a value per run, in the order of the results.
+        """
         return [float(column[place]) for place in self._places.get(cca, ())]
 
     @functools.cached_property
@@ -234,6 +242,29 @@ class Comparison(Recorded):
         return applications_of(self._figures, self._places)
 
     @property
+    def trade_offs(self) -> list[str]:
+        """Texts on what each flow gains and loses where flows have different best CCAs."""
+        if not self.applications or len(self.ccas) < 2:
+            return []
+        from celltcp.comparison.trade_off import trade_off_texts
+
+        return trade_off_texts(self)
+
+    def best_by(self, metric: str) -> ChosenBest:
+        """Returns the best congestion control by a metric of a flow, and the values of the runs.
+
+        Args:
+            metric: METRIC or METRIC:FLOW, such as `"response_p99_s:game"`; without a flow that of the
+                flow under test, or of the only application that has it.
+
+        Raises:
+            CelltcpError: if there is no such metric or flow, or the flow has no such figure.
+        """
+        from celltcp.comparison.by_metric import best_by
+
+        return best_by(self, metric)
+
+    @property
     def decides(self) -> bool:
         """Whether there are enough runs to name a best CCA: two, or one if nothing is random."""
         return not self.randomness or int(self.results.about["runs"]) > 1
@@ -277,6 +308,23 @@ class Comparison(Recorded):
         """Returns the shares of flows that compete for the path; thin flows, such as a game, do not."""
         thin = {each.flow for each in self.applications if each.is_thin}
         return [each for each in self.mean_shares() if each.flow not in thin]
+
+    def competing_goodputs(self) -> dict[str, dict[str, list[float]]]:
+        """Returns the goodput of flows that compete: by flow and line-up, a value for each seed."""
+        competing = {each.flow for each in self.competing_shares()}
+        goodputs: dict[str, dict[int, float]] = {}
+        for each in self._shared.flows:
+            if each.name in competing:
+                of_flow = goodputs.setdefault(each.name, {})
+                of_flow[each.run] = of_flow.get(each.run, 0.0) + each.goodput_mbps
+        runs = self._columns["run"]
+        return {
+            flow: {
+                cca: [of_run.get(run, math.nan) for run in (runs[place] for place in places)]
+                for cca, places in self._places.items()
+            }
+            for flow, of_run in goodputs.items()
+        }
 
     @property
     def has_competition(self) -> bool:
@@ -331,8 +379,12 @@ class Comparison(Recorded):
         """Writes the tables as Parquet files into `folder`."""
         return self.results.save(folder)
 
-    def to_json(self) -> ComparisonOutcome:
-        """Runs, summary, paired differences and recommendation; the same for the same seeds."""
+    def to_json(self, by: Sequence[str] = ()) -> ComparisonOutcome:
+        """Runs, summary, paired differences and recommendation; the same for the same seeds.
+
+        Args:
+            by: further metrics that congestion controls rank by, as those of `best_by`.
+        """
         from celltcp.results.rows import json_value
 
         series = dict(self._series())
@@ -370,15 +422,19 @@ class Comparison(Recorded):
                 }
                 for requirement, result in self.verdicts.items()
             },
-            **self._occasional(),
+            **self._occasional(by),
             "warnings": self.warnings,
         }
         finite: ComparisonOutcome = json_value(document)
         return finite
 
-    def _occasional(self) -> OccasionalOutcome:
+    def _occasional(self, by: Sequence[str]) -> OccasionalOutcome:
         """Returns the parts of the JSON that only some comparisons have."""
         result: OccasionalOutcome = {}
+        if by:
+            result["by"] = [self._json_chosen(self.best_by(each)) for each in by]
+        if trade_offs := self.trade_offs:
+            result["trade_offs"] = trade_offs
         if self.applications:
             result["applications"] = [self._json_application(each) for each in self.applications]
         if self.several_flows:
@@ -411,6 +467,15 @@ class Comparison(Recorded):
             if rows:
                 result["selection"] = rows
         return result
+
+    @staticmethod
+    def _json_chosen(best: ChosenBest) -> ChosenOutcome:
+        return {
+            "flow": best.chosen.flow,
+            "metric": best.chosen.metric,
+            **best_outcome(best.verdict),
+            "values": [{"cca": cca, **_interval(estimate(of))} for cca, of in best.values.items()],
+        }
 
     def _json_application(self, application: Application) -> ApplicationOutcome:
         result = application.verdict(random=not self.decides)

@@ -28,35 +28,43 @@ class AppMetric(NamedTuple):
     kind: str | None = None
     #: Percentile of the values of a run (nearest rank, 100 is the highest); None for their mean.
     percentile: int | None = None
+    #: Factor that makes more of it better: 1 or -1; 0 where neither more nor less is better.
+    sign: int = -1
+
+    @property
+    def name(self) -> str:
+        """Heading in a line, without the unit."""
+        words = self.heading.split()
+        return " ".join(words[:-1] if words[-1] in _UNITS else words)
 
     def text(self, value: float) -> str:
         """Returns a value with its name and unit in a line, such as `response p95 0.198 s`."""
-        *name, unit = self.heading.split()
-        shown = f"{value:.{self.digits}f}"
-        if unit not in _UNITS:
-            return f"{' '.join((*name, unit))} {shown}"
-        return f"{' '.join(name)} {shown} {unit}"
+        unit = self.heading.split()[-1]
+        return f"{self.name} {value:.{self.digits}f}{f' {unit}' if unit in _UNITS else ''}"
 
 
 #: Units that headings end with.
 _UNITS = ("s", "ms", "Mbit/s", "MOS")
 
 
+#: Percentiles that tables have: value, heading and words.
+_PERCENTILES = (
+    (50, "p50", "Median"),
+    (95, "p95", "95th percentile of the"),
+    (99, "p99", "99th percentile of the"),
+)
+
+
 def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
     """Returns the figures of units of work, each of which an event of a kind has the time of."""
     stem = kind.removesuffix("_s")
-    parts = (
-        (50, "p50", "Median"),
-        (95, "p95", "95th percentile of the"),
-        (99, "p99", "99th percentile of the"),
-    )
     return {
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
             f"{stem}_{short}_s": AppMetric(
                 f"{unit}\n{short} s", 3, f"{long} {noun}, s.", kind, percentile
             )
-            for percentile, short, long in parts
+            for percentile, short, long in _PERCENTILES
         },
         f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"Longest {noun}, s.", kind, 100),
     }
@@ -64,12 +72,12 @@ def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
 
 #: Figures of a video.
 VIDEO = {
-    "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5."),
+    "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5.", sign=1),
     "startup_s": AppMetric("start-up\ns", 2, "Time to the first picture, s."),
     "stalls": AppMetric("stalls", 2, "Number of stalls."),
     "stalled_s": AppMetric("stalled\ns", 2, "Time in which the picture stood, s."),
     "bitrate_mbps": AppMetric(
-        "bitrate\nMbit/s", 2, "Mean rate of the representations that were played, Mbit/s."
+        "bitrate\nMbit/s", 2, "Mean rate of the representations that were played, Mbit/s.", sign=1
     ),
     "switches": AppMetric("switches", 1, "Number of changes of the representation."),
 }
@@ -80,7 +88,9 @@ TRANSFERS = {
         "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
     ),
     "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
-    "completed_share": AppMetric("share\ncomplete", 3, "Share of the transfers that were complete."),
+    "completed_share": AppMetric(
+        "share\ncomplete", 3, "Share of the transfers that were complete.", sign=1
+    ),
 }
 
 #: The applications, and the figures that are given for them together.
@@ -89,10 +99,16 @@ APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     _units("response_s", "response", "time from a request to its response"),
     _units("page_load_s", "page load", "time to load a page"),
     {
-        "frames": AppMetric("frames", 0, "Number of frames."),
+        "frames": AppMetric("frames", 0, "Number of frames.", sign=0),
         "late_share": AppMetric("share of\nlate frames", 4, "Share of frames that came too late."),
-        "frame_delay_ms": AppMetric("delay of\nframes ms", 1, "Mean delay of frames, ms."),
-        "frame_delay_max_ms": AppMetric("highest\ndelay ms", 1, "Highest delay of a frame, ms."),
+        "frame_delay_ms": AppMetric("frame delay\nmean ms", 1, "Mean delay of frames, ms."),
+        **{
+            f"frame_delay_{short}_ms": AppMetric(
+                f"frame delay\n{short} ms", 1, f"{long} delay of frames, ms.", "frame_ms", percentile
+            )
+            for percentile, short, long in _PERCENTILES
+        },
+        "frame_delay_max_ms": AppMetric("frame delay\nmax ms", 1, "Highest delay of a frame, ms."),
     },
     TRANSFERS,
 )
@@ -101,3 +117,16 @@ APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
 APP_METRICS: dict[str, AppMetric] = {
     name: figure for application in APPLICATIONS for name, figure in application.items()
 }
+
+#: Metrics of the network of which more is better; of the others less is.
+_MORE_IS_BETTER = {"goodput_mbps", "pm_balanced", "pm_delay"}
+
+#: Metrics by which congestion controls can rank.
+RANKED = (*METRICS, *(name for name, figure in APP_METRICS.items() if figure.sign))
+
+
+def sign_of(metric: str) -> int:
+    """Returns the factor that makes more of a metric better: 1 or -1."""
+    if metric in METRICS:
+        return 1 if metric in _MORE_IS_BETTER else -1
+    return APP_METRICS[metric].sign

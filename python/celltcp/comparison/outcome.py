@@ -139,8 +139,27 @@ class ApplicationOutcome(BestOutcome):
     figures: list[ApplicationRow]
 
 
+class ChosenRow(Interval):
+    """Mean of a chosen metric under a congestion control."""
+
+    cca: Cca
+
+
+class ChosenOutcome(BestOutcome):
+    """Best congestion control by a metric that --by names."""
+
+    flow: FlowName
+    metric: Annotated[str, "Metric by which congestion controls rank."]
+    values: list[ChosenRow]
+
+
 class OccasionalOutcome(TypedDict, total=False):
     """Parts of the outcome of a comparison that only some have."""
+
+    by: Annotated[list[ChosenOutcome], "Rankings by the metrics of --by, in their order."]
+    trade_offs: Annotated[
+        list[str], "What each flow gains and loses where flows have different best CCAs."
+    ]
 
     applications: Annotated[
         list[ApplicationOutcome],

@@ -41,6 +41,7 @@ def run_table(
     competitors: Mapping[int, list[float]] | None = None,
     *,
     completions: bool = False,
+    flow: FlowUnderTest | None = None,
 ) -> dict[str, list[Any]]:
     """Returns the columns of a table with a row per run: the flow under test, and the fairness of all.
 
@@ -55,6 +56,7 @@ def run_table(
         competitors: what each got while all flows ran, by run (`shares.Shared`); None where each run
             has a single connection, which has the path to itself.
         completions: whether to add the metric of completions.
+        flow: another flow than the one under test.
     """
     flows = results.tables["flows"]
     early = [name for name in _EARLY if name in flows.column_names]
@@ -64,7 +66,7 @@ def run_table(
     runs = {
         name: numbers(results.tables["runs"][name]).tolist() for name in ("run", "seed", "duration_s")
     }
-    under_test = FlowUnderTest.of(results.about)
+    under_test = flow or FlowUnderTest.of(results.about)
     # A flow may begin too late in a run to open a connection.
     rows: dict[int, list[int]] = {run: [] for run in runs["run"]}
     for place, (run, name) in enumerate(rows_of(flows, "run", "name")):

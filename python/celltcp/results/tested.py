@@ -63,6 +63,19 @@ class FlowUnderTest:
         return names.map(self.includes).astype(bool)
 
 
+#: Workloads that send little now and then by their nature.
+_THIN = ("request-response", "frames")
+
+
+def is_thin(name: str, about: Mapping[str, Any]) -> bool:
+    """Returns whether a connection of this name belongs to a flow that sends little by its nature."""
+    return any(
+        workload.get("kind") in _THIN
+        for flow, workload in FlowUnderTest.each_with_workload(about)
+        if flow.includes(name)
+    )
+
+
 def has_application(about: Mapping[str, Any]) -> bool:
     """Returns whether a flow has figures of its own: of an application, or of transfers with an end."""
     workloads = [workload for _, workload in FlowUnderTest.each_with_workload(about)]

@@ -39,10 +39,11 @@ impl FrameKind {
 }
 
 table! {
-    /// Frames in real time. No frame is left out: what the connection does not take yet waits at the sending node. At
-    /// the end of the run, events have "frames" (frames that were sent), "late_share" (share of them that arrived after
-    /// the deadline, or not at all), and the mean and the highest "frame_delay_ms" and "frame_delay_max_ms" of those
-    /// that arrived. Frames whose deadline is after the end of the run count only if they have arrived.
+    /// Frames in real time. No frame is left out: what the connection does not take yet waits at the sending node.
+    /// Events have the delay of each frame when it has arrived, "frame_ms". At the end of the run, they have "frames"
+    /// (frames that were sent), "late_share" (share of them that arrived after the deadline, or not at all), and the
+    /// mean and the highest "frame_delay_ms" and "frame_delay_max_ms" of those that arrived. Frames whose deadline is
+    /// after the end of the run count only if they have arrived.
     pub struct Frames {
         /// Payload of each frame; default 10kB, which is 2.4 Mbit/s.
         pub size: Distribution<Bytes> = Distribution::Constant {
@@ -186,7 +187,7 @@ impl Application for FrameSource {
         out.push(Command::WakeAt(next));
     }
 
-    fn on_progress(&mut self, now: Instant, _: End, bytes: u64, _: &mut Vec<Command>) {
+    fn on_progress(&mut self, now: Instant, _: End, bytes: u64, out: &mut Vec<Command>) {
         self.arrived_bytes += bytes;
         while let Some(frame) = self.in_flight.front().copied()
             && frame.end <= self.arrived_bytes
@@ -197,6 +198,7 @@ impl Application for FrameSource {
             self.late += u64::from(self.has_missed(&frame, now));
             self.delay_sum += delay;
             self.max_delay = self.max_delay.max(delay);
+            out.push(Command::Record("frame_ms", milliseconds(delay)));
         }
     }
 
@@ -216,13 +218,16 @@ impl Application for FrameSource {
             (self.late + missing) as f64 / sent as f64,
         ));
         if self.arrived > 0 {
-            let milliseconds = |delay: Duration| delay.as_nanos() as f64 / 1e6;
             let mean = milliseconds(self.delay_sum) / self.arrived as f64;
             out.push(Command::Record("frame_delay_ms", mean));
             let max = milliseconds(self.max_delay);
             out.push(Command::Record("frame_delay_max_ms", max));
         }
     }
+}
+
+fn milliseconds(delay: Duration) -> f64 {
+    delay.as_nanos() as f64 / 1e6
 }
 
 #[cfg(test)]
@@ -265,6 +270,8 @@ mod tests {
         // The third frame has not arrived, and its deadline is later than the end of the run.
         camera.stopped(at(200), &mut out);
         let expected = [
+            Command::Record("frame_ms", 150.0),
+            Command::Record("frame_ms", 151.0),
             Command::Record("frames", 2.0),
             Command::Record("late_share", 0.5),
             Command::Record("frame_delay_ms", 150.5),

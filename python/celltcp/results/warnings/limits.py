@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.results.columns import connections, group_sums, means_by, numbers, rows_of, values_of
+from celltcp.results.tested import is_thin
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -42,15 +43,17 @@ def limited_flows(results: Results) -> list[str]:
     flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), ran)]
     idle = 1.0 - _busy(results)[ran]
     several = len({name for _, name in flow_of}) > 1
+    names = {name: is_thin(name, results.about) for name in {name for _, name in flow_of}}
+    thin = np.array([names[name] for _, name in flow_of], np.bool_)
     called = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []
     for column, happened, kind in _LIMITS:
         share = numbers(flows[column])[ran] / whole[ran]
         share = np.where(share > idle, idle, share)
-        # A transfer that ends is short where all of it fits into the first window.
-        counted = (
-            np.isnan(numbers(flows["completion_s"])[ran]) if kind == "application" else ~np.isnan(share)
-        )
+        counted = ~np.isnan(share)
+        if kind == "application":
+            # A transfer that ends is short where all of it fits into the first window.
+            counted = np.isnan(numbers(flows["completion_s"])[ran]) & ~thin
         means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
         result = {flow: mean for flow, mean in means.items() if mean > _MOST}
         if not result:
