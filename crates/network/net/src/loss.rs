@@ -101,9 +101,13 @@ impl Default for Loss {
 
 /// Adds to the schema that a probability may be a text with a percentage.
 fn or_percent(schema: &mut Schema) {
+    let description = schema.remove("description");
     let number = schema.clone().to_value();
     let percent = json!({"type": "string", "pattern": r"^\s*[0-9.+eE-]+\s*%\s*$"});
     *schema = schemars::json_schema!({ "anyOf": [number, percent] });
+    if let Some(description) = description {
+        schema.insert("description".to_owned(), description);
+    }
 }
 
 impl<'de> Deserialize<'de> for Loss {
