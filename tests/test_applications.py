@@ -229,3 +229,40 @@ def test_delays_of_frames_have_percentiles() -> None:
     for percentile in (50, 95, 99):
         assert figures[f"frame_delay_p{percentile}_ms"] == [nearest_rank(delays, percentile)]
     assert figures["frame_delay_max_ms"] == [max(delays)]
+
+
+def test_units_of_work_have_their_flow_start_and_end(compared: ct.Comparison) -> None:
+    units = compared.units
+    assert set(zip(units["flow"], units["unit"], strict=True)) == {
+        ("game", "response"),
+        ("web", "completion"),
+    }
+    assert (units["end_s"] - units["start_s"]).to_numpy() == pytest.approx(
+        units["duration_s"].to_numpy()
+    )
+    game = next(each for each in compared.applications if each.flow == "game")
+    for cca in ("cubic", "bbr"):
+        mine = units[(units["cca"] == cca) & (units["flow"] == "game")]
+        means = mine.groupby("seed")["duration_s"].mean()
+        assert list(means) == pytest.approx(game.figures[cca]["response_s"])
+    web = compared.flows.query("name == 'web'")
+    transfers = units[units["unit"] == "completion"]
+    assert sorted(transfers["duration_s"]) == pytest.approx(sorted(web["completion_s"]))
+
+
+def test_the_times_of_units_are_drawn(compared: ct.Comparison) -> None:
+    axes = compared.plot.ecdf("response:game").axes[0]
+    assert axes.get_ylabel() == "share of responses"
+    assert axes.get_xlabel() == "response time, s"
+    points = compared.plot.units("completion").axes[0].get_lines()[0]
+    assert len(points.get_xdata()) == 3
+    with pytest.raises(ct.CelltcpError, match="allowed: completion:web, response:game"):
+        compared.plot.ecdf("frame_delay")
+    with pytest.raises(ct.CelltcpError, match="'speed' is not a choice; allowed: goodput, "):
+        compared.plot.units("speed")
+
+
+def test_a_metric_of_units_goes_not_with_views_of_a_radio(celltcp: Celltcp) -> None:
+    done = celltcp("show", "o", "--by-phase", "--metric", "response")
+    assert done.returncode == 2
+    assert "allowed: goodput, rtt, owd" in done.stderr

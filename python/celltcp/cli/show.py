@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 PLOTS = (
     *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
-    *("legs", "video"),
+    *("legs", "video", "units"),
 )
+#: Metrics of views of a radio.
+_OF_SLOTS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
 #: Those of several folders.
 _OF_SEVERAL = ("ecdf-grid", "spider")
 
@@ -66,8 +68,10 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
     "--metric",
     default="goodput",
     show_default=True,
-    type=click.Choice(["goodput", "rtt", "owd", "pm_balanced", "pm_delay"]),
-    help="Metric of --plot ecdf, --by-position and --by-phase.",
+    metavar="METRIC[:FLOW]",
+    help="Metric of --plot ecdf, --by-position and --by-phase: goodput, rtt, owd, pm_balanced, "
+    "pm_delay. --plot ecdf and units have the times of units of work as well: response, page_load, "
+    "frame_delay, fetch, completion, of all flows or of FLOW.",
 )
 @option(
     "out",
@@ -109,6 +113,11 @@ def show(
     if view:
         if chosen:
             raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
+        if metric not in _OF_SLOTS:
+            allowed = ", ".join(_OF_SLOTS)
+            raise click.UsageError(
+                f"--metric: {metric!r} goes not with --by-{view}; allowed: {allowed}"
+            )
         results = [load(folder) for folder in folders]
         comparisons = [
             each if isinstance(each, Comparison) else Comparison(each.results) for each in results
@@ -240,6 +249,7 @@ def _show(
                 "startup": plots.startup,
                 "legs": plots.legs,
                 "video": plots.video,
+                "units": partial(plots.units, metric),
             }
             drawn = draw[plot]()
         else:

@@ -163,6 +163,13 @@ class Comparison(Recorded):
         """
         return joined_slots(self.tested, self.flows, self.slots)
 
+    @functools.cached_property
+    def units(self) -> pd.DataFrame:
+        """One row per response, page, frame, segment of video and transfer of the applications."""
+        from celltcp.comparison.units_of_work import units_of_work
+
+        return units_of_work(self.results)
+
     @property
     def connections(self) -> int:
         """The most connections that the flow under test has had in a run."""

@@ -73,6 +73,7 @@ def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
 #: Figures of a video.
 VIDEO = {
     "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5.", sign=1),
+    "linear_qoe": AppMetric("linear\nQoE", 1, "Linear QoE of MPC and Pensieve, Mbit/s.", sign=1),
     "startup_s": AppMetric("start-up\ns", 2, "Time to the first picture, s."),
     "stalls": AppMetric("stalls", 2, "Number of stalls."),
     "stalled_s": AppMetric("stalled\ns", 2, "Time in which the picture stood, s."),

@@ -13,15 +13,16 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.parameter_sweep import Sweep
-from celltcp.comparison.plots.distribution import draw_ecdf
+from celltcp.comparison.plots.distribution import column_of, draw_ecdf
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.comparison.plots.legs import draw_legs
-from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
+from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series, draw_units
 from celltcp.comparison.plots.startup import draw_startup
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.units_of_work import UNITS, units_of
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
@@ -43,10 +44,19 @@ class ComparisonPlots:
         return self._finished(picture)
 
     def ecdf(self, metric: str = "goodput") -> Figure:
-        """Draws the distribution of `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots."""
+        """Draws the distribution of a metric.
+
+        Args:
+            metric: `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots of the flow under
+                test; `response`, `page_load`, `frame_delay`, `fetch` or `completion` over the units of
+                work of all flows, or of one: `"response:game"`.
+
+        Raises:
+            CelltcpError: if there is no such metric, or no flow has such units.
+        """
         picture = figure(5.5, 4.4)
         self._ecdf(picture.add_subplot(), metric)
-        return self._finished(picture)
+        return self._finished(picture, metric)
 
     def ecdf_grid(self) -> Figure:
         """Draws the distributions of goodput, RTT and one-way delay."""
@@ -55,6 +65,20 @@ class ComparisonPlots:
     def spider(self) -> Figure:
         """Draws the means of all metrics on axes that end at the largest mean."""
         return draw_spiders([self._comparison])
+
+    def units(self, metric: str, seed: int | None = None) -> Figure:
+        """Draws the units of work of a run over time, a point where each ended.
+
+        Args:
+            metric: as for `ecdf`, such as `"response:game"`.
+            seed: of the run; the first unless given.
+        """
+        name, _, flow = metric.partition(":")
+        column_of(name)
+        picture = figure(7, 3.6)
+        each = self._comparison
+        draw_units(picture.add_subplot(), units_of(each.units, name, flow), each.ccas, name, seed)
+        return self._finished(picture, metric)
 
     def time_series(self, seed: int | None = None) -> Figure:
         """Draws goodput and RTT over time in the run with `seed` (the first unless given)."""
@@ -109,12 +133,16 @@ class ComparisonPlots:
             upper.set_title(more, loc="right", fontsize=8, color="#555555")
         return self._finished(picture)
 
-    def _finished(self, picture: Figure) -> Figure:
-        """Adds what a picture of a comparison has: legend, title, what ran, and warnings."""
+    def _finished(self, picture: Figure, metric: str = "") -> Figure:
+        """Adds legend, title, origin and warnings; the title names the flows of units of work."""
         about = self._comparison.results.about
         legend_beside(picture, self._comparison.ccas)
-        subject = f", {self._comparison.subject}" if self._comparison.subject else ""
-        titled(picture, f"{about['name']}{subject}: {_runs(about)} of each CCA")
+        name, _, flow = metric.partition(":")
+        subject = self._comparison.subject
+        if name in UNITS:
+            subject = ", ".join(units_of(self._comparison.units, name, flow)["flow"].unique())
+        of = f", {subject}" if subject else ""
+        titled(picture, f"{about['name']}{of}: {_runs(about)} of each CCA")
         footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
         return picture
 
@@ -122,7 +150,10 @@ class ComparisonPlots:
         draw_throughput_delay(axes, self._comparison.runs, self._comparison.ccas)
 
     def _ecdf(self, axes: Axes, metric: str) -> None:
-        draw_ecdf(axes, self._comparison.tested_slots, self._comparison.ccas, metric)
+        name, _, flow = metric.partition(":")
+        each = self._comparison
+        values = units_of(each.units, name, flow) if name in UNITS else each.tested_slots
+        draw_ecdf(axes, values, each.ccas, name)
 
     def _time_series(self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str]) -> None:
         each = self._comparison

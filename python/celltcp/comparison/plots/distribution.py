@@ -1,4 +1,4 @@
-"""Pictures of distributions over slots."""
+"""Pictures of distributions over slots, and over units of work."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, line
 from celltcp.present.style import MOST_BANDS
 from celltcp.scenarios.cca_mix import labels
@@ -33,7 +34,8 @@ _RESAMPLES = 200
 def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str) -> None:
     """Draws the empirical distribution over slots with a 95 % band from resampling whole runs.
 
-    `slots` are those of the flow under test, a row per run and slot.
+    `slots` are those of the flow under test, a row per run and slot. For times of units of work, they
+    are the units.
     """
     column, label = column_of(metric)
     names, shades = labels(ccas), colours(ccas)
@@ -51,7 +53,7 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
     if (most := upper_end(slots, column)) is not None:
         axes.set_xlim(right=most)
     axes.set_xlabel(label)
-    axes.set_ylabel("share of slots")
+    axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else 'slots'}")
 
 
 def column_of(metric: str) -> tuple[str, str]:
@@ -60,8 +62,12 @@ def column_of(metric: str) -> tuple[str, str]:
     Raises:
         CelltcpError: if there is no such metric.
     """
+    if metric in UNITS:
+        return "duration_s", f"{UNITS[metric].title}, s"
     if metric not in METRICS:
-        raise CelltcpError(f"metric {metric!r} is not one of {', '.join(METRICS)}")
+        raise CelltcpError(
+            f"metric: {metric!r} is not a choice; allowed: {', '.join((*METRICS, *UNITS))}"
+        )
     return METRICS[metric]
 
 

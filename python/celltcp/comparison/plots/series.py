@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp.comparison.plots.cca_switches import draw_changes
+from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, line
 from celltcp.present.style import draw_series, shade_capacity
 from celltcp.scenarios.cca_mix import labels
@@ -43,6 +44,21 @@ def draw_comparison_series(
     delays.set_ylabel(f"RTT, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
+
+
+def draw_units(
+    axes: Axes, units: pd.DataFrame, ccas: Sequence[str], unit: str, seed: int | None
+) -> None:
+    """Draws the durations of units of work at their ends, of every congestion control in one run."""
+    seed = int(units["seed"].min()) if seed is None else seed
+    names, shades = labels(ccas), colours(ccas)
+    for cca in ccas:
+        mine = units[(units["cca"] == cca) & (units["seed"] == seed)].sort_values("end_s")
+        look = {"color": shades[cca], "lw": 0.5, "ls": line(cca), "marker": ".", "ms": 3}
+        draw_series(axes, mine["end_s"], mine["duration_s"], label=names[cca], **look)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(f"{UNITS[unit].title}, s (seed {seed})")
+    axes.set_xlabel("time, s")
 
 
 def draw_run_series(
