@@ -266,3 +266,24 @@ def test_a_metric_of_units_goes_not_with_views_of_a_radio(celltcp: Celltcp) -> N
     done = celltcp("show", "o", "--by-phase", "--metric", "response")
     assert done.returncode == 2
     assert "allowed: goodput, rtt, owd" in done.stderr
+
+
+def test_a_transfer_that_the_end_of_the_run_cuts_is_none_that_failed() -> None:
+    """Pages follow each other up to the end of the run: the last one is on its way then."""
+    pages = "{ kind = 'sequence', size = '200kB', gap = '0ms' }"
+    result = ct.compare(
+        "steady-20-68", "cubic,bbr", runs=2, duration="6s", set={"flows.0.workload": pages}
+    )
+    (application,) = result.applications
+    assert result.flows["completion_s"].isna().any()
+    assert application.means("completed_share") == [1.0, 1.0]
+    assert application.ranking.metric == "completion_s"
+
+
+def test_a_transfer_that_takes_far_longer_than_the_others_is_not_complete() -> None:
+    """The path is dead from 4 s on: the transfer in that time has taken longer than each before."""
+    pages = "{ kind = 'sequence', size = '200kB', gap = '0ms' }"
+    changes = {"flows.0.workload": pages, "path.blackouts": "[{ at = '4s', duration = '20s' }]"}
+    result = ct.compare("steady-20-68", "cubic", runs=1, duration="12s", set=changes)
+    (application,) = result.applications
+    assert 0.8 < application.means("completed_share")[0] < 1

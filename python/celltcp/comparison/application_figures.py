@@ -92,13 +92,28 @@ def _event_values(results: Results, flows: Mapping[str, _Flow]) -> dict[str, _Va
 
 
 def _transfers(results: Results, flows: Mapping[str, _Flow]) -> dict[str, dict[int, list[float]]]:
-    """Returns completion times of flows that have an end, by flow and run; NaN for unfinished ones."""
+    """Returns completion times of flows that have an end, by flow and run; NaN for unfinished ones.
+
+    A transfer that the end of the run has cut is left out unless it had taken longer by then than each
+    complete one: nothing says that it would not have been complete.
+    """
+    ends_s = dict(rows_of(results.tables["runs"], "run", "duration_s"))
     result: dict[str, dict[int, list[float]]] = {}
-    for run, name, completion_s in rows_of(results.tables["flows"], "run", "name", "completion_s"):
+    cut: list[tuple[str, int, float]] = []
+    columns = ("run", "name", "start_s", "completion_s")
+    for run, name, start_s, completion_s in rows_of(results.tables["flows"], *columns):
         flow, workload = flows[name]
-        if _is_finite(workload):
-            time_s = math.nan if completion_s is None else completion_s
-            result.setdefault(flow, {}).setdefault(run, []).append(time_s)
+        if not _is_finite(workload):
+            continue
+        times = result.setdefault(flow, {}).setdefault(run, [])
+        if completion_s is None or math.isnan(completion_s):
+            cut.append((flow, run, ends_s[run] - start_s))
+        else:
+            times.append(completion_s)
+    for flow, run, taken_s in cut:
+        times = result[flow][run]
+        if taken_s > max((each for each in times if not math.isnan(each)), default=0.0):
+            times.append(math.nan)
     return result
 
 
@@ -112,7 +127,7 @@ def _of_transfers(times: Mapping[int, Sequence[float]] | None, runs: Sequence[in
     if times is None:
         return {}
     complete = {run: [each for each in of if not math.isnan(each)] for run, of in times.items()}
-    shares = {run: [len(complete[run]) / len(of)] for run, of in times.items()}
+    shares = {run: [len(complete[run]) / len(of)] for run, of in times.items() if of}
     return {
         "completion_s": _per_run(complete, runs, _mean),
         "completion_max_s": _per_run(complete, runs, max),
