@@ -287,3 +287,46 @@ def test_a_transfer_that_takes_far_longer_than_the_others_is_not_complete() -> N
     result = ct.compare("steady-20-68", "cubic", runs=1, duration="12s", set=changes)
     (application,) = result.applications
     assert 0.8 < application.means("completed_share")[0] < 1
+
+
+def _live(changes: dict[str, str]) -> dict[str, float]:
+    """Returns the figures of live video of 6 Mbit/s on a path of 3 Mbit/s."""
+    workload = "{ kind = 'frames', size = '25kB', interval = '33ms', deadline = '500ms' }"
+    path = {"flows.0.workload": workload, "path.down.rate": "3Mbit/s", "path.buffer": "60kB"}
+    result = ct.compare("steady-20-68", "cubic", runs=1, duration="20s", set={**path, **changes})
+    ((figures,),) = (each.figures.values() for each in result.applications)
+    return {name: value for name, (value,) in figures.items()}
+
+
+def test_a_live_sender_trades_frames_for_delay() -> None:
+    """Above the rate of the path, a sender that keeps all frames is ever later."""
+    lowat = {"tcp.notsent_lowat": "16kB"}
+    all_kept = _live({})
+    newest = _live({**lowat, "flows.0.workload.backlog": "newest"})
+    follows = _live(
+        {**lowat, "flows.0.workload.backlog": "newest", "flows.0.workload.encoder": "{ lowest = 0.1 }"}
+    )
+    assert all_kept["late_share"] > 0.9
+    assert all_kept["frame_delay_p95_ms"] > 5_000
+    assert "dropped_share" not in all_kept
+    # Half of the frames fit through the path.
+    assert 0.3 < newest["dropped_share"] < 0.7
+    assert newest["frame_delay_p95_ms"] < 1_000
+    assert follows["dropped_share"] < newest["dropped_share"] / 2
+    assert 0.25 < follows["frame_size_share"] < 0.75
+    assert follows["late_share"] < 0.5 < all_kept["late_share"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("backlog=0", "backlog: "),
+        ("backlog=some", '"all", "newest" or a number of frames from 1 on'),
+        ("encoder.lowest=2", "encoder.lowest: 2 is out of range; allowed: 0.01 to 1"),
+    ],
+)
+def test_what_no_live_sender_can_be_is_refused(celltcp: Celltcp, change: str, message: str) -> None:
+    frames = ("--set", "flows.0.workload.kind=frames", "--set", f"flows.0.workload.{change}")
+    done = celltcp("run", "steady-20-68", "--cca", "cubic", *frames)
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -65,6 +65,8 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
             figures |= _of_transfers(by_kind.get(_COMPLETION), runs)
         elif not by_kind.keys().isdisjoint(kinds.values()):
             for name, figure in application.items():
+                if figure.is_occasional and kinds[name] not in by_kind:
+                    continue
                 figures[name] = _per_run(by_kind.get(kinds[name], {}), runs, _statistic(figure))
     return figures
 

@@ -30,6 +30,8 @@ class AppMetric(NamedTuple):
     percentile: int | None = None
     #: Factor that makes more of it better: 1 or -1; 0 where neither more nor less is better.
     sign: int = -1
+    #: Whether only some applications of the kind have it.
+    is_occasional: bool = False
 
     @property
     def name(self) -> str:
@@ -102,6 +104,14 @@ APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     {
         "frames": AppMetric("frames", 0, "Number of frames.", sign=0),
         "late_share": AppMetric("share of\nlate frames", 4, "Share of frames that came too late."),
+        "dropped_share": AppMetric(
+            "share\ndropped", 4, "Share of frames that the sender dropped.", is_occasional=True
+        ),
+        "frame_size_share": AppMetric(
+            *("frame size\nof whole", 3, "Mean size of frames, as a share of their whole size."),
+            sign=1,
+            is_occasional=True,
+        ),
         "frame_delay_ms": AppMetric("frame delay\nmean ms", 1, "Mean delay of frames, ms."),
         **{
             f"frame_delay_{short}_ms": AppMetric(

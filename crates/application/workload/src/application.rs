@@ -93,7 +93,7 @@ pub trait Application: Send {
     /// Called at the start of the flow, and at the time of the latest [`Command::WakeAt`].
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>);
 
-    /// Returns whether [`Application::on_progress`] is to be called.
+    /// Returns whether [`Application::on_progress`] and [`Application::on_taken`] are to be called.
     fn wants_progress(&self) -> bool {
         false
     }
@@ -103,6 +103,9 @@ pub trait Application: Send {
 
     /// Called when `bytes` more have arrived at `end`, before [`Application::received`].
     fn on_progress(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
+
+    /// Called when the connection has taken `bytes` more of those that were written at `end`.
+    fn on_taken(&mut self, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}
 
     /// Called when all messages that the other end has sent so far have arrived at `end`: `bytes` since the last call.
     fn received(&mut self, _now: Instant, _end: End, _bytes: u64, _out: &mut Vec<Command>) {}

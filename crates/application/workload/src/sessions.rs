@@ -224,9 +224,16 @@ impl Sessions {
         self.exchange(connection).wanted(end)
     }
 
-    /// Notes that the connection has taken `bytes` at `end`.
-    pub fn wrote(&mut self, connection: u32, end: End, bytes: u64) {
-        self.exchanges[connection as usize].wrote(end, bytes);
+    /// Notes that the connection has taken `bytes` at `end`; an application that follows its bytes is notified.
+    pub fn wrote(&mut self, now: Instant, connection: u32, end: End, bytes: u64) {
+        let exchange = &mut self.exchanges[connection as usize];
+        exchange.wrote(end, bytes);
+        let (session, slot) = (exchange.session, exchange.slot);
+        if self.sessions[session].follows {
+            self.notify(now, session, slot, |application, out| {
+                application.on_taken(end, bytes, out);
+            });
+        }
         self.finish(connection);
     }
 

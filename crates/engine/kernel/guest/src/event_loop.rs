@@ -349,6 +349,7 @@ impl<'a> EventLoop<'a> {
 
     /// Writes as many bytes as the session has to send and the send buffer has room for.
     fn write(&mut self, connection: u32, end: End) -> io::Result<()> {
+        let now = self.now()?;
         let socket = self.connections[connection as usize].end(end);
         let Some(file) = &socket.socket else {
             return Ok(());
@@ -365,7 +366,7 @@ impl<'a> EventLoop<'a> {
                 }
                 result => result?,
             };
-            self.sessions.wrote(connection, end, written);
+            self.sessions.wrote(now, connection, end, written);
             full = written < wanted;
         }
         let source = Source::Socket(connection as usize, end);

@@ -1,0 +1,379 @@
+//! Sender of the frames of a flow.
+
+use std::collections::VecDeque;
+
+use units::random::RngStream;
+use units::{Duration, Instant};
+
+use super::encoder::Level;
+use super::{FrameKind, Frames};
+use crate::application::{Application, Command, End};
+use crate::jitter::Jitter;
+
+/// Frame that waits at the sender.
+#[derive(Clone, Copy, Debug)]
+struct WaitingFrame {
+    made: Instant,
+    bytes: u64,
+}
+
+/// Frame in flight.
+#[derive(Clone, Copy, Debug)]
+struct FrameInFlight {
+    made: Instant,
+    /// Bytes written to the connection up to the end of the frame.
+    end: u64,
+}
+
+/// Sender of the frames of a flow.
+pub(crate) struct FrameSource {
+    deadline: Duration,
+    draws: RngStream,
+    jitter: Jitter,
+    is_open: bool,
+    /// Each kind of frames, with the time of its next frame.
+    kinds: Vec<(FrameKind, Instant)>,
+    /// Most frames that wait; `None` where each is written at once.
+    limit: Option<usize>,
+    level: Option<Level>,
+    waiting: VecDeque<WaitingFrame>,
+    /// Bytes of the frame that is being written which the connection has not taken.
+    untaken: u64,
+    dropped: u64,
+    in_flight: VecDeque<FrameInFlight>,
+    sent_bytes: u64,
+    arrived_bytes: u64,
+    /// Number of frames that have arrived, and how many of them did so after the deadline.
+    arrived: u64,
+    late: u64,
+    /// Sum and maximum of the delays of frames that have arrived.
+    delay_sum: Duration,
+    max_delay: Duration,
+}
+
+impl FrameSource {
+    pub(crate) fn new(config: &Frames, draws: RngStream) -> Self {
+        let kinds = config.kinds().into_iter();
+        Self {
+            deadline: config.deadline,
+            jitter: Jitter::new(config.jitter, &draws),
+            draws,
+            is_open: false,
+            kinds: kinds.map(|kind| (kind, Instant::ZERO)).collect(),
+            limit: config
+                .backlog
+                .limit()
+                .or(config.encoder.as_ref().map(|_| usize::MAX)),
+            level: config.encoder.as_ref().map(Level::new),
+            waiting: VecDeque::new(),
+            untaken: 0,
+            dropped: 0,
+            in_flight: VecDeque::new(),
+            sent_bytes: 0,
+            arrived_bytes: 0,
+            arrived: 0,
+            late: 0,
+            delay_sum: Duration::ZERO,
+            max_delay: Duration::ZERO,
+        }
+    }
+
+    fn has_missed(&self, made: Instant, now: Instant) -> bool {
+        now.saturating_since(made) > self.deadline
+    }
+
+    /// Writes a frame, or has it wait; drops the oldest of those that wait beyond the limit.
+    fn send(&mut self, now: Instant, bytes: u64, out: &mut Vec<Command>) {
+        let Some(limit) = self.limit else {
+            return self.write(WaitingFrame { made: now, bytes }, out);
+        };
+        let is_waiting = self.untaken > 0;
+        let level = self.level.as_mut();
+        let bytes = level.map_or(bytes, |level| level.size(now, bytes, is_waiting));
+        self.waiting.push_back(WaitingFrame { made: now, bytes });
+        self.write_next(out);
+        while self.waiting.len() > limit {
+            self.waiting.pop_front();
+            self.dropped += 1;
+        }
+    }
+
+    /// Writes the next frame that waits, if the connection has taken the one before.
+    fn write_next(&mut self, out: &mut Vec<Command>) {
+        if self.untaken == 0
+            && let Some(frame) = self.waiting.pop_front()
+        {
+            self.untaken = frame.bytes;
+            self.write(frame, out);
+        }
+    }
+
+    fn write(&mut self, frame: WaitingFrame, out: &mut Vec<Command>) {
+        self.sent_bytes += frame.bytes;
+        self.in_flight.push_back(FrameInFlight {
+            made: frame.made,
+            end: self.sent_bytes,
+        });
+        out.push(Command::Send(End::Server, frame.bytes));
+    }
+}
+
+impl Application for FrameSource {
+    fn wants_progress(&self) -> bool {
+        true
+    }
+
+    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if !self.is_open {
+            self.is_open = true;
+            out.push(Command::Open);
+        }
+        let mut next = Instant::NEVER;
+        for index in 0..self.kinds.len() {
+            let (kind, at) = &mut self.kinds[index];
+            if *at <= now {
+                let bytes = kind.size.draw(&mut self.draws).get().max(1);
+                let interval = self.jitter.pause(&kind.interval, &mut self.draws);
+                *at = now + interval.max(Duration::from_nanos(1));
+                self.send(now, bytes, out);
+            }
+            next = next.min(self.kinds[index].1);
+        }
+        out.push(Command::WakeAt(next));
+    }
+
+    fn on_taken(&mut self, end: End, bytes: u64, out: &mut Vec<Command>) {
+        if end == End::Server && self.limit.is_some() {
+            self.untaken -= bytes;
+            self.write_next(out);
+        }
+    }
+
+    fn on_progress(&mut self, now: Instant, _: End, bytes: u64, out: &mut Vec<Command>) {
+        self.arrived_bytes += bytes;
+        while let Some(frame) = self.in_flight.front().copied()
+            && frame.end <= self.arrived_bytes
+        {
+            self.in_flight.pop_front();
+            let delay = now.saturating_since(frame.made);
+            self.arrived += 1;
+            self.late += u64::from(self.has_missed(frame.made, now));
+            self.delay_sum += delay;
+            self.max_delay = self.max_delay.max(delay);
+            out.push(Command::Record("frame_ms", milliseconds(delay)));
+        }
+    }
+
+    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+        let waiting = self.waiting.iter().map(|frame| frame.made);
+        let on_their_way = self.in_flight.iter().map(|frame| frame.made).chain(waiting);
+        let missing = on_their_way
+            .filter(|made| self.has_missed(*made, now))
+            .count() as u64;
+        let missing = missing + self.dropped;
+        let sent = self.arrived + missing;
+        if sent == 0 {
+            return;
+        }
+        out.push(Command::Record("frames", sent as f64));
+        out.push(Command::Record(
+            "late_share",
+            (self.late + missing) as f64 / sent as f64,
+        ));
+        if self.limit.is_some_and(|limit| limit < usize::MAX) {
+            let share = self.dropped as f64 / sent as f64;
+            out.push(Command::Record("dropped_share", share));
+        }
+        if let Some(level) = &self.level {
+            out.push(Command::Record("frame_size_share", level.mean()));
+        }
+        if self.arrived > 0 {
+            let mean = milliseconds(self.delay_sum) / self.arrived as f64;
+            out.push(Command::Record("frame_delay_ms", mean));
+            let max = milliseconds(self.max_delay);
+            out.push(Command::Record("frame_delay_max_ms", max));
+        }
+    }
+}
+
+fn milliseconds(delay: Duration) -> f64 {
+    delay.as_nanos() as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Backlog;
+    use super::*;
+    use crate::workload::Settings;
+    use config::Distribution;
+    use units::Bytes;
+    use units::random::Purpose;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Sends three frames of 1000 bytes every 33 ms.
+    fn camera() -> FrameSource {
+        let config = Frames {
+            size: Distribution::Constant {
+                value: Bytes::new(1_000),
+            },
+            jitter: 0.0,
+            ..Frames::default()
+        };
+        config.check().unwrap();
+        let mut camera = FrameSource::new(&config, RngStream::new(1, Purpose::Workload, 0));
+        let mut out = Vec::new();
+        for frame in 0..3 {
+            camera.wake(at(33 * frame), &mut out);
+        }
+        assert_eq!(out[0], Command::Open);
+        assert_eq!(out.last(), Some(&Command::WakeAt(at(99))));
+        camera
+    }
+
+    #[test]
+    fn a_frame_is_late_when_its_last_byte_comes_after_the_deadline() {
+        let mut camera = camera();
+        let mut out = Vec::new();
+        camera.on_progress(at(150), End::Client, 1_000, &mut out);
+        // The second frame has 183 ms, and the last byte comes a millisecond later.
+        camera.on_progress(at(183), End::Client, 999, &mut out);
+        camera.on_progress(at(184), End::Client, 1, &mut out);
+        // The third frame has not arrived, and its deadline is later than the end of the run.
+        camera.stopped(at(200), &mut out);
+        let expected = [
+            Command::Record("frame_ms", 150.0),
+            Command::Record("frame_ms", 151.0),
+            Command::Record("frames", 2.0),
+            Command::Record("late_share", 0.5),
+            Command::Record("frame_delay_ms", 150.5),
+            Command::Record("frame_delay_max_ms", 151.0),
+        ];
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn kinds_of_frames_have_their_own_times_on_one_connection() {
+        let kind = |bytes, ms| FrameKind {
+            size: Distribution::Constant {
+                value: Bytes::new(bytes),
+            },
+            interval: Distribution::Constant {
+                value: Duration::from_millis(ms),
+            },
+        };
+        let config = Frames {
+            beside: Some(vec![kind(500, 10), kind(70, 25)]),
+            jitter: 0.0,
+            ..Frames::default()
+        };
+        config.check().unwrap();
+        let mut camera = FrameSource::new(&config, RngStream::new(1, Purpose::Workload, 0));
+        let (mut now, mut sent) = (Instant::ZERO, Vec::new());
+        while now <= at(30) {
+            let mut out = Vec::new();
+            camera.wake(now, &mut out);
+            let mut next = now;
+            for command in out {
+                match command {
+                    Command::Send(End::Server, bytes) => sent.push((now, bytes)),
+                    Command::WakeAt(at) => next = at,
+                    Command::Open => assert_eq!(sent, []),
+                    other => panic!("{other:?}"),
+                }
+            }
+            now = next;
+        }
+        let expected = [
+            (0, 10_000),
+            (0, 500),
+            (0, 70),
+            (10, 500),
+            (20, 500),
+            (25, 70),
+            (30, 500),
+        ];
+        assert_eq!(sent, expected.map(|(ms, bytes)| (at(ms), bytes)));
+    }
+
+    #[test]
+    fn a_wrong_kind_of_frames_is_named() {
+        let wrong = FrameKind {
+            interval: Distribution::Constant {
+                value: Duration::ZERO,
+            },
+            ..FrameKind::default()
+        };
+        let config = Frames {
+            beside: Some(vec![FrameKind::default(), wrong]),
+            jitter: 0.0,
+            ..Frames::default()
+        };
+        assert_eq!(config.check().unwrap_err().field, "beside.1.interval");
+    }
+
+    #[test]
+    fn frames_that_never_arrive_are_late() {
+        let mut camera = camera();
+        let mut out = Vec::new();
+        camera.stopped(at(1_000), &mut out);
+        let expected = [
+            Command::Record("frames", 3.0),
+            Command::Record("late_share", 1.0),
+        ];
+        assert_eq!(out, expected);
+    }
+
+    /// A camera whose connection takes nothing until it is told to: frames of 1000 bytes every 33 ms.
+    fn waiting_camera(backlog: Backlog) -> (FrameSource, Vec<Command>) {
+        let config = Frames {
+            size: Distribution::Constant {
+                value: Bytes::new(1_000),
+            },
+            jitter: 0.0,
+            backlog,
+            ..Frames::default()
+        };
+        let mut camera = FrameSource::new(&config, RngStream::new(1, Purpose::Workload, 0));
+        let mut out = Vec::new();
+        for frame in 0..5 {
+            camera.wake(at(33 * frame), &mut out);
+        }
+        (camera, out)
+    }
+
+    fn written(out: &[Command]) -> usize {
+        let is_frame = |each: &&Command| **each == Command::Send(End::Server, 1_000);
+        out.iter().filter(is_frame).count()
+    }
+
+    #[test]
+    fn only_the_newest_frame_waits_while_the_connection_takes_no_more() {
+        let (mut camera, mut out) = waiting_camera(Backlog::Frames(1));
+        assert_eq!(
+            (written(&out), camera.waiting.len(), camera.dropped),
+            (1, 1, 3)
+        );
+        camera.on_taken(End::Server, 600, &mut out);
+        assert_eq!(written(&out), 1);
+        camera.on_taken(End::Server, 400, &mut out);
+        assert_eq!(written(&out), 2);
+        out.clear();
+        camera.on_progress(at(140), End::Client, 1_000, &mut out);
+        camera.on_progress(at(150), End::Client, 1_000, &mut out);
+        // The second one that arrives was made at 132 ms.
+        assert_eq!(out[1], Command::Record("frame_ms", 18.0));
+        camera.stopped(at(400), &mut out);
+        assert!(out.contains(&Command::Record("frames", 5.0)));
+        assert!(out.contains(&Command::Record("late_share", 0.6)));
+        assert!(out.contains(&Command::Record("dropped_share", 0.6)));
+    }
+
+    #[test]
+    fn all_frames_are_written_without_a_limit() {
+        let (camera, out) = waiting_camera(Backlog::All);
+        assert_eq!((written(&out), camera.dropped), (5, 0));
+    }
+}
