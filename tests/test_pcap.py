@@ -7,6 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -284,6 +285,8 @@ def test_sets_of_captures_are_compared_group_by_group_with_the_weights_of_the_th
                 "bytes_down": 1_000_000,
                 "retransmitted_bytes_up": 0,
                 "retransmitted_bytes_down": 10_000,
+                "far_rtt_p50_ms": [40.0, 50.0, np.nan],
+                "near_rtt_p50_ms": [1.0, np.nan, np.nan],
             }
         )
 
@@ -295,6 +298,7 @@ def test_sets_of_captures_are_compared_group_by_group_with_the_weights_of_the_th
     assert weighted.gain == pytest.approx((0.45 * 1.0 + 0.25 * 0.1) / 0.7)
     assert far.interval is not None
     assert far.interval[0] < 1.0 < far.interval[1]
+    assert far.rtt_ms == weighted.rtt_ms == pytest.approx((45.5, 45.5))
     assert far.retransmitted == (pytest.approx(0.01), pytest.approx(0.01))
     with pytest.raises(ct.CelltcpError, match="--by: 'colour' is no tag"):
         compare_captures(first, second, ["colour"])

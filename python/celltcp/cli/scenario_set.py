@@ -58,6 +58,8 @@ def _print_set(result: ScenarioSet, published: bool, by: Sequence[str]) -> None:
     names = labels(result.ccas)
     console = Terminal()
     console.print_table(set_table(result))
+    if not any(each.decides for each in result.comparisons.values()):
+        console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
     for requirement, leading in result.leading.items():
         parts = [
             f"{names[cca]} on {len(scenarios)}"

@@ -89,6 +89,13 @@ def _interval(samples: NDArray[np.float64] | None) -> tuple[float, float] | None
     return float(low), float(high)
 
 
+def _rtt_ms(part: pd.DataFrame) -> float | None:
+    """Returns the mean of the median RTTs; the RTT of a path has a part on each side of the capture."""
+    sides = part[["far_rtt_p50_ms", "near_rtt_p50_ms"]]
+    rtts = sides.sum(axis=1, min_count=1).dropna()
+    return float(rtts.mean()) if len(rtts) else None
+
+
 def _retransmitted(part: pd.DataFrame) -> float:
     again = part[["retransmitted_bytes_up", "retransmitted_bytes_down"]].to_numpy().sum()
     return float(again) / max(float(part[["bytes_up", "bytes_down"]].to_numpy().sum()), 1.0)
@@ -108,6 +115,7 @@ def _group(
         tags,
         (len(values[0]), len(values[1])),
         means,
+        (_rtt_ms(parts[0]), _rtt_ms(parts[1])),
         (_retransmitted(parts[0]), _retransmitted(parts[1])),
         means[1] / means[0] - 1,
         _interval(samples),
@@ -127,6 +135,10 @@ def _weighted(
     def mean(values: Sequence[float]) -> float:
         return float(np.dot(weights, values))
 
+    def mean_rtt(side: int) -> float | None:
+        rtts = [group.rtt_ms[side] for group in groups]
+        return None if None in rtts else mean([rtt for rtt in rtts if rtt is not None])
+
     known = [samples for samples in gains if samples is not None]
     together = None
     if len(known) == len(groups):
@@ -138,6 +150,7 @@ def _weighted(
             mean([group.throughput_mbps[0] for group in groups]),
             mean([group.throughput_mbps[1] for group in groups]),
         ),
+        (mean_rtt(0), mean_rtt(1)),
         (
             mean([group.retransmitted[0] for group in groups]),
             mean([group.retransmitted[1] for group in groups]),

@@ -160,6 +160,11 @@ class Group:
     tags: Annotated[dict[str, str], "Tags of the group; none for all connections."]
     counts: Annotated[tuple[int, int], "Connections of A and of B."]
     throughput_mbps: Annotated[_Pair, "Mean throughput of A and of B, Mbit/s."]
+    rtt_ms: Annotated[
+        tuple[float | None, float | None],
+        "Mean over the connections of A and of B of the median RTT of a connection, ms; null where no "
+        "connection has samples.",
+    ]
     retransmitted: Annotated[_Pair, "Share of segments sent again of A and of B."]
     gain: Annotated[float, "Throughput of B over that of A less 1."]
     interval: Annotated[_Pair | None, "95 % interval of the gain, by bootstrap."]

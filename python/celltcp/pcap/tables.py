@@ -58,7 +58,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "MB": (True, _payload),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
     "Mbit/s": (True, lambda row: _number(row["throughput_mbps"], 2)),
-    "RTT ms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
+    "min RTT ms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
     "again %": (True, _again),
     "losses": (True, _kinds),
     "spur.": (True, lambda row: str(row["spurious"] or "")),
@@ -69,7 +69,7 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
 }
 
 #: Columns that a narrow terminal does without, the least important first.
-_DROPPABLE = ("place", "spur.", "CCA", "s", "again %", "RTT ms")
+_DROPPABLE = ("place", "spur.", "CCA", "s", "again %", "min RTT ms")
 
 
 def print_connections(analyses: CaptureAnalyses, most: int) -> None:
@@ -209,10 +209,14 @@ def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
                 *(f"{rate:.2f}" for rate in group.throughput_mbps),
                 f"{100 * group.gain:+.0f}",
                 between,
+                *("" if rtt is None else f"{rtt:.1f}" for rtt in group.rtt_ms),
                 *(f"{100 * share:.2f}" for share in group.retransmitted),
             )
         )
-    headings = ("n A", "n B", "A Mbit/s", "B Mbit/s", "gain %", "95 %", "again A %", "again B %")
+    headings = (
+        *("n A", "n B", "A Mbit/s", "B Mbit/s", "gain %", "95 %"),
+        *("RTT A ms", "RTT B ms", "again A %", "again B %"),
+    )
     columns = (*map(Column, tags), *number_columns(*headings))
     Terminal(_WIDTH).print_table(Table(columns, tuple(rows), frame="none"))
 
