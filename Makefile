@@ -118,14 +118,19 @@ bench: setup
 # folder by its name.
 DATA := celltcp._core.data
 
+# Places of the links of README.md for readers of the package index.
+PAGES := https://github.com/celltcp/celltcp/blob/main
+IMAGES := https://raw.githubusercontent.com/celltcp/celltcp/main/docs/images
+
 ## A wheel, in target/wheels
 wheel: setup
 	rm -rf $(ENGINE)/kernel && cp -r kernel $(ENGINE)/kernel
 	$(BIN)/python crates/python/notices.py $(ENGINE)/THIRD-PARTY
 	rm -rf $(DATA) && $(BIN)/python docs/share.py $(DATA)/data/share
 	rm -rf target/wheels
-	$(RELEASE) $(BIN)/maturin build --release --locked --out target/wheels; status=$$?; \
-		rm -rf $(ENGINE)/kernel $(DATA); exit $$status
+	cp README.md target/README.md; trap 'mv target/README.md README.md; rm -rf $(ENGINE)/kernel $(DATA)' EXIT; \
+		sed -i 's#](docs/images/#]($(IMAGES)/#; s#](\([a-zA-Z/.-]*\.md\))#]($(PAGES)/\1)#g' README.md; \
+		$(RELEASE) $(BIN)/maturin build --release --locked --out target/wheels
 
 ## The wheel in an environment that has nothing else, with the newest releases of what it needs
 test-wheel: wheel
