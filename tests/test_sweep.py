@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.parameter_sweep import varied
+from celltcp.comparison.vary import varied
 
 QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")
 

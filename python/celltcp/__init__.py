@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         __version__,
     )
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.load_results import load
     from celltcp.comparison.parameter_sweep import Sweep, sweep
     from celltcp.comparison.run import compare
     from celltcp.comparison.scenario_set import ScenarioSet, compare_all
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from celltcp.scenarios.own_cca import CongestionControl, Decision, register
     from celltcp.scenarios.scenarios import load_scenario, scenario_names
     from celltcp.video.comparison import VideoComparison, compare_video
+    from celltcp.video.load_results import load
 
 _HOMES = {
     "CelltcpError": "celltcp._core",
@@ -51,7 +51,7 @@ _HOMES = {
     "Decision": "celltcp.scenarios.own_cca",
     "register": "celltcp.scenarios.own_cca",
     "Results": "celltcp.results.tables",
-    "load": "celltcp.comparison.load_results",
+    "load": "celltcp.video.load_results",
     "load_scenario": "celltcp.scenarios.scenarios",
     "scenario_names": "celltcp.scenarios.scenarios",
     "SingleRun": "celltcp.comparison.single_run",

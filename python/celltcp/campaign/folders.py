@@ -8,6 +8,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.campaign.folder_collector import InFolder
 from celltcp.campaign.jobs import Campaign
+from celltcp.campaign.planned import write_plan
 from celltcp.campaign.run import Progress, Workers, run_groups
 from celltcp.results.folder import about_in, check_no_link
 from celltcp.results.folder_lock import (
@@ -18,6 +19,7 @@ from celltcp.results.folder_lock import (
     locked_folder,
 )
 from celltcp.results.keys import Keys
+from celltcp.results.layout import Layout
 from celltcp.results.publishing import finish_interrupted, list_files, remove_pictures
 from celltcp.results.stored_tables import StoredTables
 from celltcp.results.tables import TABLES, Results, read_results
@@ -33,6 +35,7 @@ def run_in_folder(
     *,
     workers: Workers = None,
     overwrite: bool = False,
+    layout: Layout | None = None,
     progress: Progress | None = None,
 ) -> list[Results]:
     """Runs campaigns whose folders lack their results, and returns the results of all.
@@ -42,6 +45,7 @@ def run_in_folder(
         folder: folder that these are in; it keeps finished runs until all are done.
         workers: runs at a time, all cores unless given; or a cluster.
         overwrite: whether other results in the folders may be replaced.
+        layout: of the folders of the campaigns within `folder`.
         progress: called with the share that is done.
 
     Raises:
@@ -52,7 +56,7 @@ def run_in_folder(
         check_folders(campaigns, folder, overwrite=overwrite)
         if folder not in [each.folder for each in campaigns]:
             check_pictures(folder, overwrite=overwrite)
-            list_files(folder)
+            list_files(folder, layout)
         if overwrite and not any(_continues(each) for each in campaigns):
             remove_working(folder / PARTS)
         return _run(campaigns, workers, folder, progress)
@@ -136,6 +140,7 @@ def _run(
     places = [place for _, place in missing]
     for place in (folder, *places):
         remove_pictures(place)
+    write_plan(folder, {place: each.origin for each, place in missing})
     collectors = [InFolder(place, each.origin) for each, place in missing]
     groups = [(each.jobs, collector) for (each, _), collector in zip(missing, collectors, strict=True)]
     try:

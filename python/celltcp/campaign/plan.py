@@ -13,6 +13,7 @@ from celltcp.results.tables import Results
 
 if TYPE_CHECKING:
     from celltcp.campaign.cost_estimate import CostEstimate
+    from celltcp.results.layout import Layout
 
 Outcome = TypeVar("Outcome")
 
@@ -25,6 +26,8 @@ class CampaignRequest(Generic[Outcome]):
     settings: RunSettings
     #: Makes the outcome from the results of the campaigns.
     outcome: Callable[[list[Results]], Outcome]
+    #: Of the folders of the campaigns within that of the settings; None if it is one of them.
+    layout: Layout | None = None
 
     def estimate(self) -> CostEstimate:
         """Returns what all runs would take, also those that the folder has already."""
@@ -49,6 +52,7 @@ class CampaignRequest(Generic[Outcome]):
                 settings.folder,
                 workers=settings.workers,
                 overwrite=settings.overwrite,
+                layout=self.layout,
                 progress=progress,
             )
             return self.outcome(results)

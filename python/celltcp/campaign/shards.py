@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -46,25 +47,46 @@ def shards_in(folder: str | Path, finished: Sequence[Path] = ()) -> Shards:
     return Shards(working_folder(prepare_folder(folder) / PARTS), finished)
 
 
+class NumberedRun(Protocol):
+    """Run with its key, and the number that it has in the tables."""
+
+    @property
+    def key(self) -> str:
+        """Name that two runs share only if they are the same."""
+
+    @property
+    def number(self) -> int:
+        """Number in the tables."""
+
+
 class Shards:
     """Folder of shards; each holds all tables of some runs."""
 
-    def __init__(self, folder: Path, finished: Sequence[Path] = ()) -> None:
-        """Takes a working folder, in which it removes damaged shards, and folders of results."""
+    def __init__(self, folder: Path, finished: Sequence[Path] = (), *, repairs: bool = True) -> None:
+        """Reads which runs there are.
+
+        Args:
+            folder: working folder.
+            finished: folders of results.
+            repairs: whether damaged shards are removed from the working folder.
+        """
         self._folder = folder
         self._places: dict[str, tuple[Path, int]] = {}
         self._indices: dict[Path, Manifest] = {}
         for results in finished:
             self._add_finished(results)
         self._read: tuple[Path, dict[str, pa.Table]] | None = None
-        for left in leftovers(folder):
-            remove_checked(left)
-        for shard in sorted(each for each in folder.iterdir() if each.is_dir()):
+        left = leftovers(folder)
+        for each in left if repairs else ():
+            remove_checked(each)
+        shards = {each for each in folder.iterdir() if each.is_dir()} - set(left)
+        for shard in sorted(shards):
             try:
                 index = _intact_index(shard)
             except CelltcpError as damage:
                 LOG.warning("warning: %s; its runs are done again", damage)
-                remove_checked(shard)
+                if repairs:
+                    remove_checked(shard)
             else:
                 self._indices[shard] = index
                 runs = index.about[_RUNS].items()
@@ -88,6 +110,11 @@ class Shards:
     def __contains__(self, job: Job) -> bool:
         return job.key in self._places
 
+    @property
+    def keys(self) -> Collection[str]:
+        """Keys of the runs that there are."""
+        return self._places.keys()
+
     def write(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
         """Keeps the tables of these jobs: all of them or none."""
         runs = {job.key: job.number for job in jobs}
@@ -106,7 +133,7 @@ class Shards:
         self._places.update({job.key: (shard, job.number) for job in jobs})
 
     def joined(
-        self, jobs: Sequence[Job], fresh: Mapping[str, pa.Table], labels: list[str]
+        self, jobs: Sequence[NumberedRun], fresh: Mapping[str, pa.Table], labels: list[str]
     ) -> dict[str, pa.Table]:
         """Returns the tables of these jobs and of others, in the order of the numbers of the jobs.
 
@@ -118,7 +145,7 @@ class Shards:
         parts = [fresh] if fresh else []
         return _merged([*parts, *self._rows(jobs)], labels)
 
-    def _rows(self, jobs: Sequence[Job]) -> list[dict[str, pa.Table]]:
+    def _rows(self, jobs: Sequence[NumberedRun]) -> list[dict[str, pa.Table]]:
         """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
         wanted: dict[Path, dict[int, int]] = {}
         for job in jobs:

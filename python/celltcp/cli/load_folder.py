@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.load_results import load
+from celltcp.comparison.load_results import holds_runs, run_or_comparison
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.provenance import command_of
@@ -28,6 +26,7 @@ from celltcp.publications.report.papers import papers_part
 from celltcp.publications.saved import load_experiments
 from celltcp.results.checked import read_checked
 from celltcp.results.folder import CAPTURES, KINDS, RUNS, about_in, kind_in
+from celltcp.results.layout import layout_in
 from celltcp.results.manifest import manifest_of
 from celltcp.results.working import UNFINISHED
 from celltcp.selection.checkpoint import Frames, finished_frames
@@ -37,7 +36,8 @@ from celltcp.selection.outcomes.engines import OverlapOrigin
 from celltcp.selection.outcomes.evaluation import Settings
 from celltcp.selection.report.engine_agreement import engines_part
 from celltcp.selection.report.evaluation import evaluation_part
-from celltcp.video.comparison import VideoComparison, folder_name
+from celltcp.video.comparison import VideoComparison
+from celltcp.video.load_results import load
 from celltcp.video.report.comparison import viewing_part
 
 _Origin = TypeVar("_Origin")
@@ -50,9 +50,6 @@ _ALLOWED = (
     "select compare-engines, fidelity, papers or pcap analyze wrote"
 )
 
-#: A number at the begin of a value.
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
-
 
 def parts_of(folder: Path) -> list[Part]:
     """Returns the parts of a report on a folder.
@@ -64,7 +61,7 @@ def parts_of(folder: Path) -> list[Part]:
         raise CelltcpError(f"{folder}: there is no such folder; {_ALLOWED}")
     kind = kind_in(folder)
     if kind == RUNS:
-        return [_runs(load(folder))]
+        return _of_runs(folder)
     if kind == "evaluate":
         return [evaluation_part(_evaluation(folder))]
     if kind == "engines":
@@ -75,7 +72,11 @@ def parts_of(folder: Path) -> list[Part]:
         return [fidelity_part(kept)]
     if kind == CAPTURES or (folder / "connections.parquet").is_file():
         return [captures_part(_captures(folder))]
-    return _several(folder)
+    if layout_in(folder) is None and (outcomes := load_experiments(folder)):
+        return [papers_part(outcomes)]
+    if not holds_runs(folder):
+        raise CelltcpError(f"{folder}: holds no results; {_ALLOWED}")
+    return _of_runs(folder)
 
 
 def _runs(result: Comparison | SingleRun) -> Part:
@@ -84,56 +85,18 @@ def _runs(result: Comparison | SingleRun) -> Part:
     return comparison_part(result, command_of("compare", result.results.about))
 
 
-def _several(folder: Path) -> list[Part]:
-    """Returns the parts on folders within a folder."""
-    inside = [each for each in sorted(folder.iterdir()) if about_in(each) is not None]
-    fields = {each.name.partition("=")[0] for each in inside if "=" in each.name}
-    if inside and len(fields) == 1 and all("=" in each.name for each in inside):
-        return [sweep_part(_sweep(inside))]
-    if outcomes := load_experiments(folder):
-        return [papers_part(outcomes)]
-    found = [(load(each), each) for each in inside]
-    if viewing := _viewing(found):
-        return [viewing_part(viewing)]
-    comparisons = {each.name: result for result, each in found if isinstance(result, Comparison)}
-    if not found:
-        raise CelltcpError(f"{folder}: holds no results; {_ALLOWED}")
-    common = [set_part(ScenarioSet(comparisons))] if len(comparisons) > 1 else []
-    return [*common, *(_runs(result) for result, _ in found)]
-
-
-def _viewing(found: Sequence[tuple[Comparison | SingleRun, Path]]) -> VideoComparison | None:
-    """Returns what `celltcp video` has left in folders; None if they are of another command."""
-    comparisons: dict[tuple[str, str], Comparison] = {}
-    for result, folder in found:
-        comparison = result if isinstance(result, Comparison) else Comparison(result.results)
-        about = comparison.results.about
-        workload = tomllib.loads(about["scenario"])["flows"][0].get("workload", {})
-        name, abr = str(about["name"]), str(workload.get("abr", ""))
-        if workload.get("kind") != "video" or folder.name != folder_name(name, abr):
-            return None
-        comparisons[name, abr] = comparison
-    names, abrs = (dict.fromkeys(key[place] for key in comparisons) for place in (0, 1))
-    if not comparisons or len(comparisons) < len(names) * len(abrs):
-        return None
-    return VideoComparison({(name, abr): comparisons[name, abr] for name in names for abr in abrs})
-
-
-def _sweep(folders: list[Path]) -> Sweep:
-    values: dict[str, Comparison] = {}
-    field = folders[0].name.partition("=")[0]
-    for each in sorted(folders, key=lambda each: _order(each.name.partition("=")[2])):
-        result = load(each)
-        if isinstance(result, SingleRun):
-            result = Comparison(result.results)
-        values[each.name.partition("=")[2]] = result
-    return Sweep(field, values)
-
-
-def _order(value: str) -> tuple[float, str]:
-    """Returns a key by which values are in order: numbers first, by what they are worth as written."""
-    result = _NUMBER.match(value)
-    return (float(result[0]) if result else float("inf"), value)
+def _of_runs(folder: Path) -> list[Part]:
+    """Returns the parts on runs: those of the folder, or of folders within it."""
+    result = load(folder)
+    if isinstance(result, Sweep):
+        return [sweep_part(result)]
+    if isinstance(result, VideoComparison):
+        return [viewing_part(result)]
+    if not isinstance(result, ScenarioSet):
+        return [_runs(result)]
+    several = len(result.comparisons) > 1 or bool(result.unfinished)
+    each = (run_or_comparison(one.results) for one in result.comparisons.values())
+    return [*([set_part(result)] if several else []), *map(_runs, each)]
 
 
 def _evaluation(folder: Path) -> Evaluation:

@@ -41,13 +41,13 @@ def compare_set(
         return
     with progress_bar("comparing") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: _print_set(result, published, by))
+    print_result(result.to_json, json_file, lambda: print_set(result, published, by))
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))
 
 
-def _print_set(result: ScenarioSet, published: bool, by: Sequence[str]) -> None:
+def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
     from celltcp.comparison.tables import set_table
     from celltcp.scenarios.cca_mix import labels
@@ -60,6 +60,8 @@ def _print_set(result: ScenarioSet, published: bool, by: Sequence[str]) -> None:
     console.print_table(set_table(result))
     if not any(each.decides for each in result.comparisons.values()):
         console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
+    if result.unfinished:
+        console.print(f"warning: {result.unfinished}", style="yellow")
     for requirement, leading in result.leading.items():
         parts = [
             f"{names[cca]} on {len(scenarios)}"

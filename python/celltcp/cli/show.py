@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.single_run import SingleRun
+    from celltcp.video.comparison import VideoComparison
+
+    #: Results of one folder.
+    Shown = Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison
 
 PLOTS = (
     *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
-    *("legs", "video", "units"),
+    *("legs", "video", "units", "sweep"),
 )
 #: Metrics of views of a radio.
 _OF_SLOTS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
@@ -93,16 +99,18 @@ def show(
 ) -> None:
     """Show stored results: tables, pictures, exports.
 
-    DIR is a folder that --out of compare, run or sweep wrote. --by-position, --by-mcs and --by-phase
-    are for scenarios with a radio; each prints a table and draws a picture, and takes several DIR.
+    DIR is a folder that --out of compare, run, sweep or video wrote, finished or not. --by-position,
+    --by-mcs and --by-phase are for scenarios with a radio; each prints a table and draws a picture,
+    and takes several DIR.
     """
     from pathlib import Path
 
     from celltcp.cli.comparison_output import print_comparison
     from celltcp.cli.output import check_json, print_result
     from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.load_results import load
+    from celltcp.comparison.single_run import SingleRun
     from celltcp.scenarios.ccas import chosen as chosen_ccas
+    from celltcp.video.load_results import load
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
     if verify:
@@ -118,17 +126,15 @@ def show(
             raise click.UsageError(
                 f"--metric: {metric!r} goes not with --by-{view}; allowed: {allowed}"
             )
-        results = [load(folder) for folder in folders]
-        comparisons = [
-            each if isinstance(each, Comparison) else Comparison(each.results) for each in results
-        ]
+        comparisons = [each for folder in folders for each in _comparisons(load(folder))]
         if cca:
             comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
         _view(comparisons, view, metric, file)
         return
     if len(folders) > 1 and plot in _OF_SEVERAL and not form:
-        _show_several([_comparison(load(folder)) for folder in folders], folders[0], plot, cca, out)
+        several = [each for folder in folders for each in _comparisons(load(folder))]
+        _show_several(several, folders[0], plot, cca, out)
         return
     if len(folders) > 1:
         raise click.UsageError(
@@ -139,6 +145,13 @@ def show(
             "--out goes with --format, --plot, --by-position, --by-mcs or --by-phase"
         )
     result = load(folders[0])
+    if not isinstance(result, Comparison | SingleRun):
+        from celltcp.cli.show_several import show_several
+
+        if cca:
+            raise click.UsageError("--cca goes with the folder of one comparison")
+        show_several(result, Path(folders[0]), form, plot, out, json_file)
+        return
     if cca:
         if not isinstance(result, Comparison):
             raise click.UsageError("--cca chooses among several; DIR holds one run")
@@ -174,6 +187,16 @@ def _comparison(result: Comparison | SingleRun) -> Comparison:
     from celltcp.comparison.comparison import Comparison
 
     return result if isinstance(result, Comparison) else Comparison(result.results)
+
+
+def _comparisons(result: Shown) -> list[Comparison]:
+    """Returns the comparisons of results: one, or those of all points."""
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.single_run import SingleRun
+
+    if isinstance(result, Comparison | SingleRun):
+        return [_comparison(result)]
+    return list(result.comparisons.values())
 
 
 def _show_several(
@@ -237,6 +260,8 @@ def _show(
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
         must_be_picture(file)
+        if plot == "sweep":
+            raise click.UsageError("--plot sweep goes with the folder of a sweep")
         if isinstance(result, Comparison):
             plots = result.plot
             draw: dict[str, Callable[[], Figure]] = {

@@ -10,7 +10,7 @@ from celltcp.cli.options import (
     campaign_options,
     cca_file_option,
     draws,
-    scenario_options,
+    scenarios_options,
     takes_settings,
 )
 from celltcp.cli.output import check_json, draw, is_drawn, print_result, print_trace_summary
@@ -23,59 +23,63 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@scenario_options
+@scenarios_options
 @click.option(
     "--vary",
     required=True,
+    multiple=True,
     metavar="FIELD=VALUES",
-    help="Field of the scenario and its values, such as tcp.window_scale=0..14 or path.rtt=18ms,68ms.",
+    help="Field of the scenario and its values, such as tcp.window_scale=0..14 or path.rtt=18ms,68ms; "
+    "may be repeated, which gives all combinations.",
 )
 @campaign_options
 @cca_file_option
 @draws
 @takes_settings
 def sweep(
-    scenario: str, vary: str, settings: RunSettings, dry_run: bool, json_file: str | None
+    scenarios: tuple[str, ...],
+    vary: tuple[str, ...],
+    settings: RunSettings,
+    dry_run: bool,
+    json_file: str | None,
 ) -> None:
-    """Compare congestion controls for each value of a field.
+    """Compare congestion controls for each value of a field, or each combination of several.
 
-    SCENARIO is as for celltcp compare. With --out, the results of each value are in a folder of their
-    own, which celltcp show takes.
+    SCENARIO is as for celltcp compare; several are compared at each value. With --out, the results of
+    each point are in a folder of their own, and celltcp show and celltcp report take DIR as a whole.
     """
-    from celltcp.comparison.parameter_sweep import sweep_request
+    from celltcp.comparison.parameter_sweep import sweep_request, swept_sources
 
     check_json(json_file)
-    source = settings.source(scenario)
-    print_trace_summary(source.scenario)
+    sources = swept_sources(scenarios, settings)
+    for source in sources.values():
+        print_trace_summary(source.scenario)
     folder = settings.prepare_out()
-    request = sweep_request(source, vary, settings)
+    request = sweep_request(sources, vary, settings)
     if dry_run:
         click.echo(request.estimate())
         return
     with progress_bar("sweeping") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: _print_sweep(result))
-    repeats = [each.results for each in result.comparisons.values()]
+    print_result(result.to_json, json_file, lambda: print_sweep(result))
+    repeats = [each.results for each in result.points.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):
         draw(result.plot(), folder, "sweep")
 
 
-def _print_sweep(result: Sweep) -> None:
-    """Means with intervals, a row per value and congestion control."""
+def print_sweep(result: Sweep) -> None:
+    """Prints means with intervals, a row per point and congestion control, and the verdict of each."""
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.application_tables import sweep_figures_tables
-    from celltcp.comparison.tables import sweep_table
+    from celltcp.comparison.tables import sweep_table, verdicts_table
 
-    about = next(iter(result.comparisons.values())).results.about
+    about = next(iter(result.points.values())).results.about
     console = Terminal()
     for table in (*sweep_figures_tables(result).values(), sweep_table(result)):
         console.print_table(table)
-    warned: dict[str, list[str]] = {}
-    for value, comparison in result.comparisons.items():
-        for warning in comparison.warnings:
-            warned.setdefault(warning, []).append(value)
-    for warning, values in warned.items():
-        text = f"{result.field}={', '.join(values)}: {warning}"
-        console.print(f"warning: {text}", style="yellow")
+    for warning in result.warnings:
+        console.print(f"warning: {warning}", style="yellow")
+    if len(result.ccas) > 1:
+        console.print_table(verdicts_table(result.axes, result.points))
     console.print(ran_by(about), style="dim")

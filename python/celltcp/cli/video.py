@@ -79,7 +79,7 @@ def video(
         return
     with progress_bar("playing videos") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: _print(result))
+    print_result(result.to_json, json_file, lambda: print_video(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and all(is_drawn(repeats[0], folder, name) for name in _PICTURES)):
@@ -104,7 +104,7 @@ def _check() -> None:
         sys.exit(1)
 
 
-def _print(result: VideoComparison) -> None:
+def print_video(result: VideoComparison) -> None:
     """Prints the scores, a row per scenario and adaptation."""
     from celltcp.campaign.provenance import ran_by
     from celltcp.video.report.video import scores_table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.comparison.metrics import APP_METRICS, METRICS
-from celltcp.comparison.tables import CCA_COLUMN, COLUMNS, table_by_value, verdict_text
+from celltcp.comparison.tables import CCA_COLUMN, COLUMNS, table_by_point, verdict_text
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 
@@ -38,18 +38,18 @@ def figures_table(result: Comparison, application: Application) -> Table:
 
 
 def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
-    """Returns a table of figures for each flow with an application, a row per value and CCA."""
-    by_flow: dict[str, dict[str, Application]] = {}
-    for value, comparison in result.comparisons.items():
+    """Returns a table of figures for each flow with an application, a row per point and CCA."""
+    by_flow: dict[str, dict[tuple[str, ...], Application]] = {}
+    for point, comparison in result.points.items():
         for each in comparison.applications:
-            by_flow.setdefault(each.flow, {})[value] = each
-    runs = next(iter(result.comparisons.values())).results.about["runs"]
+            by_flow.setdefault(each.flow, {})[point] = each
+    runs = next(iter(result.points.values())).results.about["runs"]
     tables = {}
-    for flow, by_value in by_flow.items():
-        figures = _shown(list(by_value.values()))
-        cells = {value: _cells(application, figures) for value, application in by_value.items()}
+    for flow, by_point in by_flow.items():
+        figures = _shown(list(by_point.values()))
+        cells = {point: _cells(application, figures) for point, application in by_point.items()}
         title = _title("" if len(by_flow) == 1 else flow, runs)
-        tables[flow] = table_by_value(result.field, _columns(figures), cells, title)
+        tables[flow] = table_by_point(result.axes, _columns(figures), cells, title)
     return tables
 
 

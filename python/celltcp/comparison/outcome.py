@@ -22,6 +22,9 @@ from celltcp.results.json_fields import (
     Version,
 )
 
+#: Line on unfinished results.
+Unfinished = Annotated[str, "Numbers of finished and planned runs; only of unfinished results."]
+
 
 class TestedFlow(TypedDict):
     """Flow under test."""
@@ -194,10 +197,14 @@ class ScenarioSetOutcome(TypedDict):
     mean: Annotated[list[SetRow], "Mean over the runs."]
     leading: dict[str, dict[str, list[str]]]
     left_out: LeftOut
+    unfinished: NotRequired[Unfinished]
 
 
 class SweepOutcome(TypedDict):
     """Outcome of celltcp sweep."""
 
-    field: str
+    field: Annotated[str, "The field; names of several axes are joined with commas."]
+    axes: Annotated[list[str], "Fields, after scenario if there are several scenarios."]
+    points: Annotated[dict[str, dict[str, str]], "By value, the coordinate on each axis."]
+    unfinished: NotRequired[Unfinished]
     values: Annotated[dict[str, ComparisonOutcome], "Outcome of each value."]

@@ -1,9 +1,10 @@
-"""Comparing congestion controls along the values of one field of a scenario."""
+"""Comparing congestion controls along the values of fields, on one scenario or several."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,64 +15,141 @@ from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.outcome import SweepOutcome
+from celltcp.comparison.vary import MAX_POINTS, Vary, varied_fields
+from celltcp.results.completeness import Completeness
+from celltcp.results.folder import prepare_folder
+from celltcp.results.keys import part_of_file_name
+from celltcp.results.layout import Layout
+from celltcp.results.publishing import list_files
 from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
-from celltcp.scenarios.scenarios import ScenarioSource
+from celltcp.scenarios.scenario_list import expand_scenarios
+from celltcp.scenarios.scenarios import ScenarioSource, names_one
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Most values of a sweep.
-_MOST = 1000
-
-#: Whole numbers from one to another.
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+#: Name of the axis of the scenarios.
+SCENARIO = "scenario"
 
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """A comparison for each value of a field, in the order in which they were given."""
+    """A comparison for each value of a field, or each combination of values and scenarios.
 
-    field: str
-    comparisons: dict[str, Comparison]
+    Attributes:
+        axes: the fields, in the order in which they were given, after `scenario` if there are several.
+        points: the comparisons by their coordinates, a text for each axis.
+        completeness: how many runs of all that were planned are finished.
+    """
+
+    axes: tuple[str, ...]
+    points: dict[tuple[str, ...], Comparison]
+    completeness: Completeness | None = None
+
+    @property
+    def field(self) -> str:
+        """The field; names of several axes are joined with commas."""
+        return ", ".join(self.axes)
+
+    @property
+    def comparisons(self) -> dict[str, Comparison]:
+        """The comparisons by value; those of several axes are joined with commas."""
+        return {", ".join(point): each for point, each in self.points.items()}
+
+    @property
+    def lines(self) -> dict[tuple[str, ...], Sweep]:
+        """The parts along the last axis, by their coordinates on the other axes."""
+        result: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
+        for point, comparison in self.points.items():
+            result.setdefault(point[:-1], {})[point[-1:]] = comparison
+        return {outer: Sweep(self.axes[-1:], inner) for outer, inner in result.items()}
+
+    @property
+    def ccas(self) -> list[str]:
+        """The congestion controls of any point, in the order given."""
+        return list(dict.fromkeys(cca for each in self.points.values() for cca in each.ccas))
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of all points, each with the points that have it; first whether it is unfinished."""
+        by_warning: dict[str, list[str]] = {}
+        for value, comparison in self.comparisons.items():
+            for warning in comparison.warnings:
+                by_warning.setdefault(warning, []).append(value)
+        texts = [f"{self.field}={', '.join(where)}: {each}" for each, where in by_warning.items()]
+        if len(self.axes) > 1:
+            texts = [f"{'; '.join(where)}: {each}" for each, where in by_warning.items()]
+        return [*([self.unfinished] if self.unfinished else []), *texts]
+
+    @property
+    def unfinished(self) -> str:
+        """Numbers of finished and planned runs in a line; empty if all are finished."""
+        return self.completeness.text(of_several=True) if self.completeness else ""
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean and half width of the 95 % interval (NaN without spread), a row per value and CCA."""
+        """Mean and half width of the 95 % interval (NaN without spread), a row per point and CCA."""
         import pandas as pd
 
-        parts = {value: comparison.summary for value, comparison in self.comparisons.items()}
-        return pd.concat(parts, names=[self.field])
+        parts = {
+            point if len(self.axes) > 1 else point[0]: comparison.summary
+            for point, comparison in self.points.items()
+        }
+        return pd.concat(parts, names=list(self.axes))
 
     #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
     plot = LazyAttribute()
 
     def to_json(self) -> SweepOutcome:
-        """The field, and the result of each of its values."""
+        """The axes, and the result of each point."""
         outcomes = {value: each.to_json() for value, each in self.comparisons.items()}
-        return {"field": self.field, "values": outcomes}
+        points = {
+            value: dict(zip(self.axes, point, strict=True))
+            for value, point in zip(outcomes, self.points, strict=True)
+        }
+        result: SweepOutcome = {
+            "field": self.field,
+            "axes": list(self.axes),
+            "points": points,
+            "values": outcomes,
+        }
+        if self.unfinished:
+            result["unfinished"] = self.unfinished
+        return result
 
     def __repr__(self) -> str:
-        first = next(iter(self.comparisons.values()))
-        what = f"{first.results.about['name']}, {self.field} = {', '.join(self.comparisons)}"
+        first = next(iter(self.points.values()))
+        parts = []
+        for place, axis in enumerate(self.axes):
+            values = dict.fromkeys(point[place] for point in self.points)
+            parts.append(f"{axis} = {', '.join(values)}")
+        if SCENARIO not in self.axes:
+            parts.insert(0, str(first.results.about["name"]))
         runs = counted(first.results.about["runs"], "run")
-        return f"<Sweep {what}: {runs} of {', '.join(first.ccas)}>"
+        return f"<Sweep {', '.join(parts)}: {runs} of {', '.join(first.ccas)}>"
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
 
     def save(self, folder: str | Path) -> None:
-        """Writes the tables of each value into a folder of its own, named `field=value`."""
-        for value, comparison in self.comparisons.items():
-            comparison.save(Path(folder) / folder_name(self.field, value))
+        """Writes the tables of each point into a folder of its own, named `field=value`."""
+        root = prepare_folder(folder)
+        folders = {}
+        for point, comparison in self.points.items():
+            name = folder_name(self.axes, point)
+            comparison.save(root / name)
+            is_first = self.axes[0] == SCENARIO
+            folders[name] = point if is_first else (str(comparison.results.about["name"]), *point)
+        list_files(root, Layout("sweep", (SCENARIO, *self.axes[is_first:]), folders))
 
 
 def sweep(
-    scenario: str | Path | Scenario,
-    vary: str,
+    scenario: str | Path | Scenario | Sequence[str],
+    vary: Vary,
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
     seed: int = 1,
@@ -87,12 +165,14 @@ def sweep(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Compares congestion controls for each value of a field.
+    """Compares congestion controls for each value of a field, or each combination of several.
 
     Args:
-        scenario: built-in name, scenario file, link trace, or a loaded scenario.
-        vary: the field and its values: whole numbers from one to another (`"tcp.window_scale=0..14"`)
-            or a list (`"path.rtt=18ms,68ms"`).
+        scenario: built-in name, scenario file, link trace, or a loaded scenario; several as for
+            `celltcp.compare_all`.
+        vary: a field and its values: whole numbers from one to another (`"tcp.window_scale=0..14"`) or
+            a list (`"path.rtt=18ms,68ms"`); a list of these, or a mapping from fields to lists of
+            values (`{"path.rtt": ["18ms", "68ms"]}`).
         cca: as for `celltcp.compare`.
         runs: runs of each congestion control and value; run i has `seed + i`.
         seed: of the first run.
@@ -124,54 +204,64 @@ def sweep(
         out=out,
         overwrite=overwrite,
     )
-    return sweep_request(settings.source(scenario), vary, settings).run(progress)
+    return sweep_request(swept_sources(scenario, settings), vary, settings).run(progress)
 
 
-def sweep_request(source: ScenarioSource, vary: str, settings: RunSettings) -> CampaignRequest[Sweep]:
-    """Plans a comparison for each value of a field."""
-    field, values = varied(vary)
-    settings.check()
-    engine = settings.find_engine()
-    folder = settings.folder
-    planned = []
-    for value in values:
-        scenario = source.changed(f"{field}={value}").scenario
-        place = None if folder is None else folder / folder_name(field, value)
-        planned.append(settings.plan(scenario, engine, place))
-
-    def outcome(results: list[Results]) -> Sweep:
-        return Sweep(field, dict(zip(values, map(Comparison, results), strict=True)))
-
-    return CampaignRequest(planned, settings, outcome)
-
-
-def folder_name(field: str, value: str) -> str:
-    """Returns the name of the folder with the results of a value."""
-    return f"{field}={value.replace('/', '-')}"
-
-
-def varied(text: str) -> tuple[str, list[str]]:
-    """The field and the values that `field=values` names.
+def swept_sources(
+    scenario: str | Path | Scenario | Sequence[str], settings: RunSettings
+) -> dict[str, ScenarioSource]:
+    """Returns the sources of the scenarios of a sweep by their names.
 
     Raises:
-        CelltcpError: if there is no field or no value, a value comes twice, or there are too many.
+        CelltcpError: if a name is no scenario.
     """
-    field, _, given = text.partition("=")
-    numbers = _RANGE.fullmatch(given.strip())
-    if numbers:
-        first, last = map(int, numbers.groups())
-        # One beyond what is allowed is enough to tell that there are too many.
-        values = [str(number) for number in range(first, min(last, first + _MOST) + 1)]
+    if isinstance(scenario, Path | Scenario):
+        given: Sequence[str] = ()
     else:
-        values = [value.strip() for value in given.split(",")]
-    if not field.strip() or not values or not all(values):
+        given = [scenario] if isinstance(scenario, str) else list(scenario)
+    if given and not names_one(given):
+        return expand_scenarios(given, settings.source).by_name
+    source = settings.source(given[0] if given else scenario)  # type: ignore[arg-type]
+    return {source.name: source}
+
+
+def sweep_request(
+    sources: Mapping[str, ScenarioSource], vary: Vary, settings: RunSettings
+) -> CampaignRequest[Sweep]:
+    """Plans a comparison for each scenario and combination of values."""
+    fields = varied_fields(vary)
+    if len(sources) * math.prod(map(len, fields.values())) > MAX_POINTS:
         raise CelltcpError(
-            f"vary: {text!r} is not a field with values; allowed: FIELD=FIRST..LAST, whole numbers "
-            "that rise, or FIELD=VALUE,VALUE,..., such as tcp.window_scale=0..14"
+            f"vary: scenarios and values have too many combinations; allowed: up to {MAX_POINTS}"
         )
-    if len(values) > _MOST:
-        raise CelltcpError(f"vary: {text!r} has too many values; allowed: up to {_MOST}")
-    twice = next((value for value in values if values.count(value) > 1), None)
-    if twice is not None:
-        raise CelltcpError(f"vary: {text!r} has {twice} twice; allowed: each value once")
-    return field.strip(), values
+    settings.check()
+    engine = settings.find_engine()
+    axes = (SCENARIO, *fields)
+    # A single scenario is no axis.
+    first = 0 if len(sources) > 1 else 1
+    planned = []
+    folders: dict[str, tuple[str, ...]] = {}
+    for point in itertools.product(sources, *fields.values()):
+        name, *values = point
+        changes = [f"{field}={value}" for field, value in zip(fields, values, strict=True)]
+        scenario = sources[name].changed(*changes).scenario
+        place = folder_name(axes[first:], point[first:])
+        folders[place] = (name if len(sources) > 1 else str(scenario.name), *values)
+        folder = None if settings.folder is None else settings.folder / place
+        planned.append(settings.plan(scenario, engine, folder))
+    points = [point[first:] for point in itertools.product(sources, *fields.values())]
+
+    def outcome(results: list[Results]) -> Sweep:
+        return Sweep(axes[first:], dict(zip(points, map(Comparison, results), strict=True)))
+
+    return CampaignRequest(planned, settings, outcome, Layout("sweep", axes, folders))
+
+
+def folder_name(axes: Sequence[str], point: Sequence[str]) -> str:
+    """Returns the name of the folder with the results of a point."""
+    parts = [
+        value.strip("./") if axis == SCENARIO else f"{axis}={value}"
+        for axis, value in zip(axes, point, strict=True)
+    ]
+    name = ",".join(parts).replace("/", "-")
+    return name if len(parts) == 1 else part_of_file_name(name)

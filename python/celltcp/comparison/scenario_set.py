@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,11 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import METRICS
 from celltcp.comparison.outcome import ScenarioSetOutcome
-from celltcp.results.folder import require_own
+from celltcp.results.completeness import Completeness
+from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
+from celltcp.results.layout import Layout
+from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import Results
@@ -34,10 +37,17 @@ class ScenarioSet:
     Attributes:
         comparisons: by the name of the scenario or trace.
         left_out: files of folders that could not be loaded, and why.
+        completeness: how many runs of all that were planned are finished.
     """
 
     comparisons: dict[str, Comparison]
     left_out: tuple[str, ...] = ()
+    completeness: Completeness | None = None
+
+    @property
+    def unfinished(self) -> str:
+        """Numbers of finished and planned runs in a line; empty if all are finished."""
+        return self.completeness.text(of_several=True) if self.completeness else ""
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -86,7 +96,7 @@ class ScenarioSet:
 
     def to_json(self) -> ScenarioSetOutcome:
         """Result of each scenario, and the mean over all of them; the same for the same seeds."""
-        return {
+        result: ScenarioSetOutcome = {
             "version": __version__,
             "scenarios": {name: each.to_json() for name, each in self.comparisons.items()},
             "mean": [
@@ -96,11 +106,16 @@ class ScenarioSet:
             "leading": self.leading,
             "left_out": list(self.left_out),
         }
+        if self.unfinished:
+            result["unfinished"] = self.unfinished
+        return result
 
     def save(self, folder: str | Path) -> None:
         """Writes the tables of each scenario into a folder of its own."""
+        root = prepare_folder(folder)
         for name, comparison in self.comparisons.items():
-            comparison.save(Path(folder) / folder_name(name))
+            comparison.save(root / folder_name(name))
+        list_files(root, set_layout(self.comparisons, self.left_out))
 
     def __repr__(self) -> str:
         return f"<ScenarioSet {', '.join(self.comparisons)}: {', '.join(self.ccas)}>"
@@ -182,7 +197,13 @@ def set_request(scenarios: ScenarioList, settings: RunSettings) -> CampaignReque
         comparisons = dict(zip(sources, map(Comparison, results), strict=True))
         return ScenarioSet(comparisons, scenarios.left_out)
 
-    return CampaignRequest(planned, settings, outcome)
+    layout = set_layout(sources, scenarios.left_out)
+    return CampaignRequest(planned, settings, outcome, layout)
+
+
+def set_layout(names: Iterable[str], left_out: tuple[str, ...] = ()) -> Layout:
+    """Returns the layout of the folder of a set of these scenarios."""
+    return Layout("set", ("scenario",), {folder_name(name): (name,) for name in names}, left_out)
 
 
 def folder_name(name: str) -> str:

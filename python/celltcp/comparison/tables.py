@@ -68,41 +68,76 @@ def _heading(requirement: str) -> str:
 
 
 def sweep_table(result: Sweep) -> Table:
-    """Returns mean and 95 % interval of each metric, a row per value and CCA."""
-    about = next(iter(result.comparisons.values())).results.about
+    """Returns mean and 95 % interval of each metric, a row per point and CCA."""
     cells = {
-        value: {cca: _cells(comparison, cca) for cca in comparison.ccas}
-        for value, comparison in result.comparisons.items()
+        point: {cca: _cells(comparison, cca) for cca in comparison.ccas}
+        for point, comparison in result.points.items()
     }
-    title = f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}"
-    return table_by_value(result.field, _METRICS, cells, title, droppable=_DROPPABLE)
+    return table_by_point(result.axes, _METRICS, cells, sweep_title(result), droppable=_DROPPABLE)
 
 
-def table_by_value(
-    field: str,
+def sweep_title(result: Sweep) -> str:
+    """Returns the title of a table of means: scenario, number of runs, whether it is unfinished."""
+    about = next(iter(result.points.values())).results.about
+    runs = max(int(each.results.about["runs"]) for each in result.points.values())
+    name = "" if "scenario" in result.axes else f"{about['name']}: "
+    start = "mean" if name else "Mean"
+    state = f" ({result.unfinished})" if result.unfinished else ""
+    return f"{name}{start} and 95 % interval over {runs_text(runs)}{state}"
+
+
+def table_by_point(
+    axes: Sequence[str],
     columns: Iterable[Column],
-    cells: Mapping[str, Mapping[str, Sequence[str]]],
+    cells: Mapping[tuple[str, ...], Mapping[str, Sequence[str]]],
     title: str,
     droppable: tuple[str, ...] = (),
 ) -> Table:
-    """Returns a table with a row per value of a field and CCA; `cells` are those of both."""
+    """Returns a table with a row per point and CCA; `cells` are those of both."""
     rows: list[tuple[str, ...]] = []
     ends = set()
     swatches: dict[str, str] = {}
-    for value, by_cca in cells.items():
+    for point, by_cca in cells.items():
         names = labels(list(by_cca))
         swatches |= {names[cca]: cca for cca in by_cca}
-        rows += [(value, names[cca], *of_cca) for cca, of_cca in by_cca.items()]
+        rows += [(*point, names[cca], *of_cca) for cca, of_cca in by_cca.items()]
         if len(by_cca) > 1:
             ends.add(len(rows) - 1)
     return Table(
-        columns=(Column(field, no_wrap=True), CCA_COLUMN, *columns),
+        columns=(*(Column(axis, no_wrap=True) for axis in axes), CCA_COLUMN, *columns),
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
         ccas=swatches,
         droppable=droppable,
     )
+
+
+def verdicts_table(
+    axes: Sequence[str],
+    comparisons: Mapping[tuple[str, ...], Comparison],
+    requirements: Sequence[str] = (),
+) -> Table:
+    """Returns the verdict of each comparison and requirement.
+
+    Args:
+        axes: names of the coordinates.
+        comparisons: by their coordinates.
+        requirements: those of the columns; unless given, those that all comparisons have.
+    """
+    common = [
+        each
+        for each in next(iter(comparisons.values())).requirements
+        if all(each in other.requirements for other in comparisons.values())
+    ]
+    shown = list(requirements) or common
+    rows = []
+    for point, each in comparisons.items():
+        names, verdicts = labels(each.ccas), each.verdicts
+        texts = (verdict_text(verdicts[key], names) if key in verdicts else "-" for key in shown)
+        rows.append((*point, *texts))
+    headings = (*axes, *(f"best for {key}" for key in shown))
+    return Table(tuple(Column(heading) for heading in headings), tuple(rows))
 
 
 def set_table(result: ScenarioSet) -> Table:

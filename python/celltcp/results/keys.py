@@ -31,7 +31,11 @@ class KeyRange:
         return seed.isdecimal() and self.first <= int(seed) < self.first + self.count
 
     def __iter__(self) -> Iterator[str]:
-        return (f"{self.before}-{self.first + each}-{self.after}" for each in range(self.count))
+        return (self.key(self.first + each) for each in range(self.count))
+
+    def key(self, seed: int) -> str:
+        """Returns the key of a seed."""
+        return f"{self.before}-{seed}-{self.after}"
 
     def has(self, other: KeyRange) -> bool:
         """Returns whether all keys of another range are in this one."""

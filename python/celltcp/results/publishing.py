@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import atomic_write, name_in_errors
 from celltcp.results.folder import KINDS, META
+from celltcp.results.layout import Layout
 from celltcp.results.manifest import MANIFEST, Manifest, manifest_of
 from celltcp.results.working import PICTURES, leftovers, remove_checked, staging
 
@@ -84,14 +85,25 @@ def is_interrupted(folder: Path) -> bool:
     )
 
 
-def list_files(folder: Path) -> None:
+def list_files(folder: Path, layout: Layout | None = None) -> None:
     """Gives a folder that has no manifest one without files, in which `listed_file` then writes.
+
+    Args:
+        folder: where the manifest is.
+        layout: of the results within the folder, which the manifest keeps with those of earlier
+            commands.
 
     Raises:
         CelltcpError: if there is a damaged one.
     """
-    if manifest_of(folder) is None:
-        _replace(folder, Manifest(FILES))
+    old = manifest_of(folder)
+    if old is None or (layout is not None and old.kind == FILES):
+        known = old or Manifest(FILES)
+        about = known.about
+        if layout is not None:
+            about = layout.with_earlier(Layout.from_about(about)).to_about()
+        if old is None or about != known.about:
+            _replace(folder, Manifest(FILES, known.files, about))
 
 
 @contextmanager

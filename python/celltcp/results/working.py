@@ -12,10 +12,11 @@ import fcntl
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from celltcp._core import CelltcpError
 from celltcp.results.manifest import MANIFEST, Manifest, read_manifest
@@ -73,6 +74,14 @@ def working_folder(place: Path) -> Path:
         (made / MANIFEST).write_bytes(Manifest(_KIND, about={"name": place.name}).to_bytes())
         made.rename(place)
     return place
+
+
+def mark_working(place: Path, about: Mapping[str, Any]) -> None:
+    """Writes further facts into the mark of a working folder."""
+    with staging(place) as made:
+        mark = Manifest(_KIND, about={"name": place.name, **about})
+        (made / MANIFEST).write_bytes(mark.to_bytes())
+        (made / MANIFEST).replace(place / MANIFEST)
 
 
 def check_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import glob
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,14 +53,14 @@ def expand_scenarios(
     Args:
         given: built-in names, scenario files, link traces, folders of them, patterns such as
             `"mobility/*"` or `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"`,
-            as a list or in one text with commas. A trace of the uplink goes with that of the downlink.
+            as a list or in texts with commas. A trace of the uplink goes with that of the downlink.
         source_of: says for a name or file how it is read and what is changed.
 
     Raises:
         CelltcpError: if a name is no scenario, or the list is empty.
     """
     names: dict[str, bool] = {}
-    for piece in names_of(given):
+    for piece in itertools.chain.from_iterable(map(_pieces, names_of(given))):
         for name, in_folder in _meant(piece):
             names.setdefault(name, in_folder)
     sources = []
@@ -83,6 +84,11 @@ def names_of(given: str | Sequence[str]) -> list[str]:
     """Returns the names in a list, or in one text with commas, each once."""
     pieces = given.split(",") if isinstance(given, str) else given
     return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))
+
+
+def _pieces(name: str) -> list[str]:
+    """Returns the names in one of several arguments, which may have commas, too."""
+    return [name] if Path(name).exists() else names_of(name)
 
 
 def short_name(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,11 @@ from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison, best_outcome
 from celltcp.comparison.metrics import VIDEO
+from celltcp.results.completeness import Completeness
+from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name
+from celltcp.results.layout import Layout
+from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_rows
 from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.results.tables import Results
@@ -42,10 +46,17 @@ class VideoComparison:
     Attributes:
         comparisons: by the name of the scenario and that of the adaptation.
         left_out: files of folders that could not be loaded, and why.
+        completeness: how many runs of all that were planned are finished.
     """
 
     comparisons: dict[tuple[str, str], Comparison]
     left_out: tuple[str, ...] = ()
+    completeness: Completeness | None = None
+
+    @property
+    def unfinished(self) -> str:
+        """Numbers of finished and planned runs in a line; empty if all are finished."""
+        return self.completeness.text(of_several=True) if self.completeness else ""
 
     #: `plot()` draws the mean opinion scores, a panel for each scenario.
     plot = LazyAttribute()
@@ -98,7 +109,8 @@ class VideoComparison:
                 places = by_warning.setdefault(warning, [])
                 if scenario not in places:
                     places.append(scenario)
-        return [f"{', '.join(places)}: {warning}" for warning, places in by_warning.items()]
+        texts = [f"{', '.join(places)}: {warning}" for warning, places in by_warning.items()]
+        return [*([self.unfinished] if self.unfinished else []), *texts]
 
     def to_json(self) -> VideoOutcome:
         """The table, and the best CCA of each scenario and adaptation; the same for the same seeds."""
@@ -121,8 +133,10 @@ class VideoComparison:
 
     def save(self, folder: str | Path) -> None:
         """Writes the tables of each scenario and adaptation into a folder of its own."""
+        root = prepare_folder(folder)
         for (scenario, abr), comparison in self.comparisons.items():
-            comparison.save(Path(folder) / folder_name(scenario, abr))
+            comparison.save(root / folder_name(scenario, abr))
+        list_files(root, video_layout(self.comparisons, self.left_out))
 
     def __repr__(self) -> str:
         return f"<Viewing {len(self.comparisons)} tables: {', '.join(self.ccas)}>"
@@ -227,11 +241,17 @@ def video_request(
         for key in keys
     ]
 
-    def outcome(results: list[Results]) -> VideoComparison:
-        comparisons = dict(zip(keys, map(Comparison, results), strict=True))
-        return VideoComparison(comparisons, next(iter(scenarios.values())).left_out)
+    left_out = next(iter(scenarios.values())).left_out
 
-    return CampaignRequest(planned, settings, outcome)
+    def outcome(results: list[Results]) -> VideoComparison:
+        return VideoComparison(dict(zip(keys, map(Comparison, results), strict=True)), left_out)
+
+    return CampaignRequest(planned, settings, outcome, video_layout(keys, left_out))
+
+
+def video_layout(keys: Iterable[tuple[str, str]], left_out: tuple[str, ...] = ()) -> Layout:
+    """Returns the layout of the folder of videos with these scenarios and adaptations."""
+    return Layout("video", ("scenario", "abr"), {folder_name(*key): key for key in keys}, left_out)
 
 
 def folder_name(scenario: str, abr: str) -> str:

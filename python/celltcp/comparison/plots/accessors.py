@@ -253,10 +253,12 @@ def _runs(about: Mapping[str, Any]) -> str:
 
 def plot_sweep(sweep: Sweep) -> Figure:
     """Draws goodput and the 95th percentile of the RTT against the values."""
-    picture = draw_sweep(sweep.summary, sweep.field, list(sweep.comparisons))
-    each = list(sweep.comparisons.values())
+    picture = draw_sweep(sweep)
+    each = list(sweep.points.values())
     about = each[0].results.about
-    titled(picture, f"{about['name']}: {_runs(about)} of each CCA")
-    warnings = dict.fromkeys(warning for one in each for warning in one.warnings)
+    names = dict.fromkeys(str(one.results.about["name"]) for one in each)
+    titled(picture, f"{', '.join(names)}: {_runs(about)} of each CCA")
+    every = [warning for one in each for warning in one.warnings]
+    warnings = dict.fromkeys([*([sweep.unfinished] if sweep.unfinished else []), *every])
     footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
     return picture

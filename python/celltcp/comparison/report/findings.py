@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.tables import verdict_text
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
 from celltcp.results.statistics import Verdict, estimate, paired_difference
@@ -99,18 +98,6 @@ def _ahead(best: Sequence[float], other: Sequence[float]) -> str:
         return f"{share:.1f} % more than"
     half = 100 * half / base
     return f"{share:.1f} % more ({share - half:.1f} to {share + half:.1f} %) than"
-
-
-def verdicts_table(
-    heading: str, comparisons: Mapping[str, Comparison], requirements: Sequence[str]
-) -> Table:
-    """Returns the verdict of each comparison and requirement."""
-    rows = []
-    for name, each in comparisons.items():
-        names, verdicts = labels(each.ccas), each.verdicts
-        texts = (verdict_text(verdicts[key], names) if key in verdicts else "-" for key in requirements)
-        rows.append((name, *texts))
-    return Table((Column(heading), *(Column(f"best for {key}") for key in requirements)), tuple(rows))
 
 
 def differences_table(result: Comparison) -> Table | None:

@@ -36,7 +36,12 @@ def origin_sections(about: Mapping[str, Any], command: str) -> tuple[Section, ..
 
 
 def command_of(
-    name: str, about: Mapping[str, Any], *, options: Sequence[str] = (), changed: str | None = None
+    name: str,
+    about: Mapping[str, Any],
+    *,
+    options: Sequence[str] = (),
+    changes: Sequence[str] = (),
+    scenarios: Sequence[str] = (),
 ) -> str:
     """Returns the command that makes results again.
 
@@ -44,10 +49,13 @@ def command_of(
         name: of the command, such as `compare`.
         about: origin of the results.
         options: further options.
-        changed: a field that differs from result to result, which the scenario therefore need not have.
+        changes: fields that differ from result to result, which the scenario therefore need not have.
+        scenarios: the scenarios, if there are several; `about` is that of the first.
     """
     engine, _, kernel = str(about["engine"]).partition("-")
-    words = ["celltcp", name, *_scenario(about, changed), *options]
+    source, *others = _scenario(about, changes)
+    named = ",".join([source, *scenarios[1:]])
+    words = ["celltcp", name, named, *others, *options]
     words += ["--cca", ",".join(about["cca"])]
     words += ["--runs", str(about["runs"])] if name != "run" else []
     words += ["--seed", str(about["seed"])]
@@ -56,14 +64,14 @@ def command_of(
     return shlex.join([*words, "--out", "results"])
 
 
-def _scenario(about: Mapping[str, Any], changed: str | None) -> list[str]:
+def _scenario(about: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
     """Returns the built-in scenario, if that gives the results, or the file that the report has."""
     name = str(about["name"])
     duration = f"{about['duration_s']:g}s"
     if name.partition("@")[0] in scenario_names():
         for length in (None, duration):
             try:
-                result = load_scenario(name, duration=length, changes=[changed] if changed else [])
+                result = load_scenario(name, duration=length, changes=changes)
             except CelltcpError:
                 break
             log = result.with_radio_log() if result.has_radio else result

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from celltcp.comparison.report.findings import verdicts_table
+from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.tables import set_table
+from celltcp.comparison.tables import set_table, verdicts_table
 from celltcp.present.palette import colours
 from celltcp.present.section import Finding, Part, Section
 from celltcp.scenarios.cca_mix import labels
@@ -14,8 +14,10 @@ def set_part(result: ScenarioSet) -> Part:
     """Returns the part of a report on what several scenarios have in common."""
     count = len(result.comparisons)
     ccas = ", ".join(labels(result.ccas).values())
-    requirements = list(next(iter(result.comparisons.values())).requirements)
-    verdicts = verdicts_table("scenario", result.comparisons, requirements)
+    by_name: dict[tuple[str, ...], Comparison] = {
+        (name,): each for name, each in result.comparisons.items()
+    }
+    verdicts = verdicts_table(("scenario",), by_name)
     return Part(
         title=f"{count} scenarios",
         asked=f"Which of {ccas} is best on {', '.join(result.comparisons)}?",
@@ -24,6 +26,7 @@ def set_part(result: ScenarioSet) -> Part:
             Section("Means over the scenarios", set_table(result)),
             Section("Best on each scenario", verdicts),
         ),
+        warnings=(result.unfinished,) if result.unfinished else (),
     )
 
 

@@ -8,39 +8,44 @@ from dataclasses import replace
 import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
-from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
-from celltcp.comparison.report.findings import verdicts_table
 from celltcp.comparison.report.provenance import command_of, origin_sections
-from celltcp.comparison.tables import sweep_table
-from celltcp.present.chart import Chart, Panel, Series, numbers
+from celltcp.comparison.tables import sweep_table, verdicts_table
+from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Figure, Finding, Part, Section, runs_text
 from celltcp.present.style import dashes
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
 
 def sweep_part(result: Sweep) -> Part:
     """Returns the part of a report on a sweep."""
-    first = next(iter(result.comparisons.values()))
+    first = next(iter(result.points.values()))
     about = first.results.about
-    values = list(result.comparisons)
-    ccas = ", ".join(labels(first.ccas).values())
+    ccas = ", ".join(labels(result.ccas).values())
+    names = list(dict.fromkeys(str(each.results.about["name"]) for each in result.points.values()))
+    fields = [axis for axis in result.axes if axis != SCENARIO]
+    values = {
+        axis: list(dict.fromkeys(point[place] for point in result.points))
+        for place, axis in enumerate(result.axes)
+    }
+    varied = " and ".join(f"{field} of {', '.join(values[field])}" for field in fields)
+    each = f" for each {varied}" if fields else ""
     asked = (
-        f"Which of {ccas} is best on {about['name']} for each {result.field} of {', '.join(values)}, "
+        f"Which of {ccas} is best on {', '.join(names)}{each}, "
         f"in {runs_text(about['runs'])} of {about['duration_s']:g} s each?"
     )
-    vary = f"{result.field}={','.join(values)}"
-    changed = f"{result.field}={values[0]}"
-    command = command_of("sweep", about, options=["--vary", vary], changed=changed)
-    warned: dict[str, list[str]] = {}
-    for value, comparison in result.comparisons.items():
-        for warning in comparison.warnings:
-            warned.setdefault(warning, []).append(value)
-    verdicts = verdicts_table(result.field, result.comparisons, _requirements(result))
+    options = [word for field in fields for word in ("--vary", f"{field}={','.join(values[field])}")]
+    changes = [f"{field}={values[field][0]}" for field in fields]
+    command = command_of(
+        "sweep", about, options=options, changes=changes, scenarios=values.get(SCENARIO, ())
+    )
+    by_field = f" by {' and '.join(fields)}" if fields else ""
     return Part(
-        title=f"{about['name']} by {result.field}",
+        title=f"{', '.join(names)}{by_field}",
         asked=asked,
         findings=_findings(result),
         sections=(
@@ -49,21 +54,23 @@ def sweep_part(result: Sweep) -> Part:
                 for flow, table in sweep_figures_tables(result).items()
             ),
             Section("Means and 95 % intervals", sweep_table(result)),
-            Section("Along the values", figure=_figure(result)),
-            Section("Best at each value", verdicts),
+            *(
+                Section(": ".join(["Along the values", *outer]), figure=_figure(along))
+                for outer, along in result.lines.items()
+            ),
+            Section("Best at each value", verdicts_table(result.axes, result.points)),
             *_scenario(result),
             *origin_sections(about, command),
         ),
-        warnings=tuple(
-            f"{result.field}={', '.join(where)}: {warning}" for warning, where in warned.items()
-        ),
+        warnings=tuple(result.warnings),
     )
 
 
 def _scenario(result: Sweep) -> tuple[Section, ...]:
-    """Returns the scenario of the first value, and that the others differ in the field."""
-    value, first = next(iter(result.comparisons.items()))
-    note = f"This is the scenario for {result.field}={value}; the others have another {result.field}."
+    """Returns the scenario of the first point, and that the others differ on the axes."""
+    point, first = next(iter(result.points.items()))
+    places = ", ".join(f"{axis}={value}" for axis, value in zip(result.axes, point, strict=True))
+    note = f"This is the scenario for {places}; the others have another {' or '.join(result.axes)}."
     short, whole = scenario_sections(first.results.about)
     return replace(short, text=(*short.text, note)), whole
 
@@ -71,8 +78,8 @@ def _scenario(result: Sweep) -> tuple[Section, ...]:
 def _findings(result: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per requirement: the values at which each CCA leads or is tied."""
     found = []
-    first = next(iter(result.comparisons.values()))
-    names, shades = labels(first.ccas), colours(first.ccas)
+    separator = ", " if len(result.axes) == 1 else "; "
+    names, shades = labels(result.ccas), colours(result.ccas)
     for requirement in _requirements(result):
         leading: dict[str, list[str]] = {}
         undecided = []
@@ -85,8 +92,8 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
                     leading.setdefault(cca, []).append(value)
         ranked = sorted(leading, key=lambda cca: -len(leading[cca]))
         count = len(result.comparisons)
-        extent = "; ".join(f"{names[cca]} at {', '.join(leading[cca])}" for cca in ranked)
-        open_text = f"undecided at {', '.join(undecided)}" if undecided else ""
+        extent = "; ".join(f"{names[cca]} at {separator.join(leading[cca])}" for cca in ranked)
+        open_text = f"undecided at {separator.join(undecided)}" if undecided else ""
         question = f"Best or tied for {requirement}"
         if not ranked:
             found.append(Finding(question, "undecided", open_text, state="open"))
@@ -100,24 +107,25 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
 
 def _requirements(result: Sweep) -> list[str]:
     """Returns the requirements that the comparisons of all values have."""
-    first, *others = result.comparisons.values()
+    first, *others = result.points.values()
     return [each for each in first.requirements if all(each in other.requirements for other in others)]
 
 
 def _figure(result: Sweep) -> Figure:
-    """Returns goodput and RTT against the values."""
+    """Returns goodput and RTT against the values of the only axis."""
     values = list(result.comparisons)
-    summary = result.summary
-    ccas = list(dict.fromkeys(summary.index.get_level_values("cca")))
-    names, shades = labels(ccas), colours(ccas)
+    names, shades = labels(result.ccas), colours(result.ccas)
     panels = []
     for metric, text in PANELS:
         label, _, unit = text.partition(", ")
         series = []
-        for cca in ccas:
-            mine = summary.xs(cca, level="cca").reindex(values)
-            mean, half = numbers(mine[metric, "mean"]), numbers(mine[metric, "ci95"])
-            half = np.nan_to_num(half)
+        for cca in result.ccas:
+            estimates = [
+                estimate(each.values(cca, metric) if cca in each.ccas else [])
+                for each in result.points.values()
+            ]
+            mean = np.array([each.mean for each in estimates])
+            half = np.array([each.ci95 or 0.0 for each in estimates])
             series.append(
                 Series(
                     names[cca],
@@ -134,5 +142,5 @@ def _figure(result: Sweep) -> Figure:
     chart = Chart(
         np.arange(len(values), dtype=float), result.field, "", tuple(panels), names=tuple(values)
     )
-    draw = functools.partial(draw_sweep, summary, result.field, values)
+    draw = functools.partial(draw_sweep, result)
     return Figure(draw, f"Goodput and RTT by {result.field}", chart)

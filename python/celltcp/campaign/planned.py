@@ -1,0 +1,89 @@
+"""Plans of campaigns in folders, and the results of the runs that an unfinished one has done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from celltcp.campaign.shards import Shards
+from celltcp.results.completeness import Completeness
+from celltcp.results.keys import Keys
+from celltcp.results.manifest import MANIFEST, manifest_of
+from celltcp.results.tables import Results
+from celltcp.results.working import PARTS, mark_working, working_folder
+
+#: Fewest runs by which a CCA of an unfinished campaign is compared, if others have as many.
+_COMPARED = 2
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Run of an unfinished campaign, with its number among those that are shown."""
+
+    key: str
+    number: int
+
+
+def write_plan(folder: Path, origins: Mapping[Path, Mapping[str, Any]]) -> None:
+    """Writes what is going to be run into the working folder that keeps the finished runs.
+
+    Args:
+        folder: folder that the campaigns are in.
+        origins: origin of each campaign, with the keys of its runs, by its folder.
+    """
+    plan = [[place.relative_to(folder).as_posix(), origin] for place, origin in origins.items()]
+    mark_working(working_folder(folder / PARTS), {"plan": plan})
+
+
+def planned_in(folder: Path) -> dict[str, dict[str, Any]]:
+    """Returns the origins of the campaigns that a command has begun in a folder, by their folders.
+
+    Raises:
+        CelltcpError: if the plan is damaged.
+    """
+    place = folder / PARTS
+    mark = manifest_of(place) if (place / MANIFEST).is_file() else None
+    plan = mark.about.get("plan", []) if mark is not None else []
+    return {str(name): dict(origin) for name, origin in plan}
+
+
+def finished_runs(folder: Path) -> Shards:
+    """Returns the finished runs of the campaigns that a command has begun; changes nothing."""
+    places = [folder / name for name in planned_in(folder)]
+    return Shards(folder / PARTS, places, repairs=False)
+
+
+def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results | None, Completeness]:
+    """Returns the results of the finished runs of a campaign, and how many there are.
+
+    All CCAs have the same seeds, so that differences are paired. CCAs with a single run are left out
+    while others have more.
+
+    Args:
+        origin: of the campaign, with the keys of its runs.
+        done: the finished runs.
+    """
+    keys, ccas = Keys.from_meta(origin) or Keys(()), origin["cca"]
+    seeds = {
+        cca: [seed for seed, key in enumerate(each, each.first) if key in done.keys]
+        for cca, each in zip(ccas, keys.ranges, strict=True)
+    }
+    complete = sum(len(seeds[cca]) == origin["runs"] for cca in ccas)
+    state = Completeness(sum(map(len, seeds.values())), len(keys), complete, len(ccas))
+    if not state.runs:
+        return None, state
+    most = max(map(len, seeds.values()))
+    shown = [cca for cca in ccas if len(seeds[cca]) >= min(most, _COMPARED)]
+    common = sorted(set.intersection(*(set(seeds[cca]) for cca in shown)))
+    if not common:
+        # Runs of different seeds: those of the CCA that has most of them.
+        shown = [cca for cca in shown if len(seeds[cca]) == most][:1]
+        common = seeds[shown[0]]
+    ranges = dict(zip(ccas, keys.ranges, strict=True))
+    wanted = [(cca, seed) for cca in shown for seed in common]
+    runs = [_Run(ranges[cca].key(seed), number) for number, (cca, seed) in enumerate(wanted)]
+    about = {**origin, "cca": shown, "runs": len(common), "seed": common[0], **state.to_about()}
+    about.pop("keys")
+    return Results(done.joined(runs, {}, shown), about), state

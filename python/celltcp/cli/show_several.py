@@ -1,0 +1,110 @@
+"""Part of `celltcp show` for folders with several comparisons: sweeps, sets of scenarios, videos."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.output import check_json, print_result
+from celltcp.cli.scenario_set import print_set
+from celltcp.cli.sweep import print_sweep
+from celltcp.cli.video import print_video
+from celltcp.comparison.export import FORMATS
+from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.parameter_sweep import folder_name as point_folder
+from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
+from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.scenario_set import folder_name as scenario_folder
+from celltcp.present.picture_files import must_be_picture
+from celltcp.present.style import save
+from celltcp.results.folder import prepare_folder
+from celltcp.video.comparison import VideoComparison
+from celltcp.video.comparison import folder_name as video_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.figure import Figure
+
+    from celltcp.comparison.comparison import Comparison
+
+    Several = Sweep | ScenarioSet | VideoComparison
+
+
+def show_several(
+    result: Several,
+    folder: Path,
+    form: str | None,
+    plot: str | None,
+    out: str | None,
+    json_file: str | None,
+) -> None:
+    """Prints, draws or exports all comparisons of a folder.
+
+    Args:
+        result: the comparisons.
+        folder: their folder.
+        form: format of an export, which has a folder for each comparison.
+        plot: name of a picture.
+        out: place of the export or picture.
+        json_file: file of `--json`.
+
+    Raises:
+        UsageError: if the picture is one of a single comparison.
+    """
+    if json_file:
+        check_json(json_file)
+        print_result(result.to_json, json_file, lambda: _print(result))
+        if not (form or plot):
+            return
+    if form:
+        target = prepare_folder(out or folder / form)
+        for name, each in folders_of(result).items():
+            for file in FORMATS[form](each.results, prepare_folder(target / name)):
+                click.echo(file)
+    if plot:
+        _draw(result, plot, Path(out) if out and not form else folder / f"{plot}.png")
+    if not (form or plot):
+        _print(result)
+
+
+def folders_of(result: Several) -> Mapping[str, Comparison]:
+    """Returns the comparisons by the names of their folders."""
+    if isinstance(result, Sweep):
+        return {point_folder(result.axes, point): each for point, each in result.points.items()}
+    if isinstance(result, ScenarioSet):
+        return {scenario_folder(name): each for name, each in result.comparisons.items()}
+    return {video_folder(*key): each for key, each in result.comparisons.items()}
+
+
+def _print(result: Several) -> None:
+    if isinstance(result, Sweep):
+        print_sweep(result)
+    elif isinstance(result, ScenarioSet):
+        print_set(result)
+    else:
+        print_video(result)
+
+
+def _draw(result: Several, plot: str, file: Path) -> None:
+    comparisons = list(result.comparisons.values())
+    draw: dict[str, Callable[[], Figure]] = {
+        "ecdf-grid": partial(draw_ecdf_grid, comparisons),
+        "spider": partial(draw_spiders, comparisons),
+    }
+    if isinstance(result, Sweep):
+        draw["sweep"] = result.plot
+    if isinstance(result, VideoComparison):
+        draw["video"] = result.plot
+        draw["ecdf"] = result.plot_ecdf
+    if plot not in draw:
+        inside = next(iter(folders_of(result)))
+        raise click.UsageError(
+            f"--plot {plot} goes with the folder of one comparison, such as {inside}; allowed here: "
+            f"{', '.join(draw)}"
+        )
+    must_be_picture(file)
+    click.echo(f"picture: {save(draw[plot](), file)}")

@@ -1,0 +1,94 @@
+"""Fields that a sweep varies, and the values of each: as texts of `--vary`, or as Python values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from celltcp._core import CelltcpError
+from celltcp.scenarios.changes import override_texts
+
+if TYPE_CHECKING:
+    from celltcp.scenarios.changes import Value
+
+#: Most values of a field, and most points of a sweep.
+MAX_POINTS = 1000
+
+#: Whole numbers from one to another.
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+
+#: Fields with their values: `"field=values"`, several of these, or a mapping from fields to values.
+Vary: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[Value]]"
+
+
+def varied_fields(vary: Vary) -> dict[str, list[str]]:
+    """Returns the values of each field that is varied, as texts of `--set`.
+
+    Raises:
+        CelltcpError: if there is no field or no value, or a field or value comes twice.
+    """
+    if isinstance(vary, Mapping):
+        return _of_mapping(vary)
+    given = [vary] if isinstance(vary, str) else list(vary)
+    if not given:
+        raise CelltcpError("vary: no field; allowed: such as path.rtt=18ms,68ms")
+    result: dict[str, list[str]] = {}
+    for text in given:
+        field, values = varied(text)
+        if field in result:
+            raise CelltcpError(f"vary: {field} is given twice; allowed: each field once")
+        result[field] = values
+    return result
+
+
+def _of_mapping(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[str]]:
+    result = {}
+    for field, values in vary.items():
+        if isinstance(values, str):
+            field, result[field] = varied(f"{field}={values}")
+            continue
+        if not isinstance(values, Sequence) and not hasattr(values, "tolist"):
+            raise CelltcpError(
+                f"vary: {field}: {values!r} is of type {type(values).__name__}; allowed: a list of "
+                'values, such as ["18ms", "68ms"]'
+            )
+        texts = [override_texts({field: value})[0].partition("=")[2] for value in values]
+        result[field] = _checked(field, texts)
+    if not result:
+        raise CelltcpError('vary: no field; allowed: such as {"path.rtt": ["18ms", "68ms"]}')
+    return result
+
+
+def varied(text: str) -> tuple[str, list[str]]:
+    """The field and the values that `field=values` names.
+
+    Raises:
+        CelltcpError: if there is no field or no value, a value comes twice, or there are too many.
+    """
+    field, _, given = text.partition("=")
+    numbers = _RANGE.fullmatch(given.strip())
+    if numbers:
+        first, last = map(int, numbers.groups())
+        # One beyond what is allowed is enough to tell that there are too many.
+        values = [str(number) for number in range(first, min(last, first + MAX_POINTS) + 1)]
+    else:
+        values = [value.strip() for value in given.split(",")]
+    if not field.strip() or not values or not all(values):
+        raise CelltcpError(
+            f"vary: {text!r} is not a field with values; allowed: FIELD=FIRST..LAST, whole numbers "
+            "that rise, or FIELD=VALUE,VALUE,..., such as tcp.window_scale=0..14"
+        )
+    return field.strip(), _checked(text, values)
+
+
+def _checked(given: str, values: list[str]) -> list[str]:
+    """Returns the values of a field; each may come once."""
+    if not values:
+        raise CelltcpError(f"vary: {given} has no value; allowed: one or more")
+    if len(values) > MAX_POINTS:
+        raise CelltcpError(f"vary: {given!r} has too many values; allowed: up to {MAX_POINTS}")
+    twice = next((value for value in values if values.count(value) > 1), None)
+    if twice is not None:
+        raise CelltcpError(f"vary: {given!r} has {twice} twice; allowed: each value once")
+    return values

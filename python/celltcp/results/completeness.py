@@ -1,0 +1,55 @@
+"""Completeness: numbers of finished and planned runs of results, and the line that tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+#: Key of the origin of unfinished results.
+_KEY = "unfinished"
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """Finished and planned runs, and combinations of scenario, values and CCA with all of theirs."""
+
+    runs: int = 0
+    planned_runs: int = 0
+    combinations: int = 0
+    planned_combinations: int = 0
+
+    @classmethod
+    def from_about(cls, about: Mapping[str, Any]) -> Completeness:
+        """Returns what the origin of results tells; results without a word of it are finished."""
+        if _KEY in about:
+            return cls(*about[_KEY])
+        ccas = len(about["cca"])
+        runs = ccas * int(about["runs"])
+        return cls(runs, runs, ccas, ccas)
+
+    def to_about(self) -> dict[str, Any]:
+        """Returns the part of the origin of results that tells it."""
+        return {_KEY: list(astuple(self))}
+
+    def __add__(self, other: Completeness) -> Completeness:
+        """Returns the numbers of both together."""
+        return Completeness(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all runs are finished."""
+        return self.runs == self.planned_runs
+
+    def text(self, *, of_several: bool = False) -> str:
+        """Returns the line on unfinished results; empty if they are finished.
+
+        Args:
+            of_several: whether there are several comparisons, whose combinations are counted, too.
+        """
+        if self.is_complete:
+            return ""
+        runs = f"{self.runs} of {self.planned_runs} runs"
+        if not of_several:
+            return f"unfinished: {runs}"
+        return f"unfinished: {self.combinations} of {self.planned_combinations} combinations, {runs}"

@@ -1,0 +1,65 @@
+"""Layout: the folders of results within a folder, and the coordinates of each, such as its scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from celltcp.results.manifest import manifest_of
+
+#: What the results within a folder make up together.
+LayoutKind = Literal["sweep", "set", "video"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Folders of results within a folder, in their order."""
+
+    kind: LayoutKind
+    #: Names of the coordinates, such as `("scenario", "path.rtt")`.
+    axes: tuple[str, ...]
+    #: Coordinates by the name of the folder.
+    folders: Mapping[str, tuple[str, ...]]
+    #: Files of scenarios that could not be loaded, and why.
+    left_out: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def from_about(cls, about: Mapping[str, Any]) -> Layout | None:
+        """Returns the layout in the description of a folder; None without one."""
+        try:
+            folders = {str(name): tuple(map(str, each)) for name, each in about["folders"]}
+            axes = tuple(map(str, about["axes"]))
+            return cls(about["layout"], axes, folders, tuple(map(str, about["left_out"])))
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def to_about(self) -> dict[str, Any]:
+        """Returns the layout as the manifest of the folder has it."""
+        return {
+            "layout": self.kind,
+            "axes": list(self.axes),
+            "folders": [[name, list(each)] for name, each in self.folders.items()],
+            "left_out": list(self.left_out),
+        }
+
+    def with_earlier(self, earlier: Layout | None) -> Layout:
+        """Returns the layout with the folders of an earlier one of the same kind and axes behind."""
+        if earlier is None or (earlier.kind, earlier.axes) != (self.kind, self.axes):
+            return self
+        return Layout(self.kind, self.axes, {**self.folders, **_rest(earlier, self)}, self.left_out)
+
+
+def layout_in(folder: Path) -> Layout | None:
+    """Returns the layout of a folder; None if it has none, as those of earlier versions.
+
+    Raises:
+        CelltcpError: if the manifest of the folder is damaged.
+    """
+    manifest = manifest_of(folder)
+    return None if manifest is None else Layout.from_about(manifest.about)
+
+
+def _rest(earlier: Layout, later: Layout) -> dict[str, tuple[str, ...]]:
+    return {name: each for name, each in earlier.folders.items() if name not in later.folders}
