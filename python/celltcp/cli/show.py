@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.single_run import SingleRun
+    from celltcp.comparison.summary import Layout
     from celltcp.video.comparison import VideoComparison
 
     #: Results of one folder.
@@ -29,6 +30,8 @@ PLOTS = (
     *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
     *("legs", "video", "units", "sweep"),
 )
+#: Formats of the summary.
+_SUMMARIES = ("summary-csv", "latex", "markdown")
 #: Metrics of views of a radio.
 _OF_SLOTS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
 #: Those of several folders.
@@ -40,9 +43,19 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "parquet", "iperf3-json", "qlog"]),
-    help="Export the data in this format.",
+    type=click.Choice(["csv", "parquet", "iperf3-json", "qlog", *_SUMMARIES]),
+    help="Export the data in this format; summary-csv, latex and markdown have the summary, with "
+    "differences and verdicts.",
 )
+@click.option(
+    "--scenarios-as",
+    "layout",
+    type=click.Choice(["rows", "columns"]),
+    default="rows",
+    show_default=True,
+    help="Scenarios and values of a sweep as rows or columns of latex and markdown.",
+)
+@click.option("--fragment", is_flag=True, help="LaTeX tables to include, in place of a whole document.")
 @click.option("--plot", type=click.Choice(PLOTS), help="Draw this picture.")
 @click.option(
     "--by-position",
@@ -82,13 +95,16 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
 @option(
     "out",
     metavar="PLACE",
-    help="Folder for the export, or file for the picture (.png, .svg, .pdf, or .pgf for LaTeX).",
+    help="Folder for the export, or file for the summary or the picture (.png, .svg, .pdf, or .pgf for "
+    "LaTeX).",
 )
 @option("json_file", help="Write the results as JSON to FILE, as compare and run do; - prints them.")
 @draws
 def show(
     folders: tuple[str, ...],
     form: str | None,
+    layout: Layout,
+    fragment: bool,
     plot: str | None,
     view: str | None,
     verify: bool,
@@ -145,6 +161,15 @@ def show(
             "--out goes with --format, --plot, --by-position, --by-mcs or --by-phase"
         )
     result = load(folders[0])
+    if form in _SUMMARIES:
+        if plot or json_file:
+            raise click.UsageError(f"--format {form} goes with neither --plot nor --json")
+        from celltcp.cli.show_summary import show_summary
+
+        if cca:
+            result = _only(result, cca)
+        show_summary(result, form, out, layout, is_document=not fragment)
+        return
     if not isinstance(result, Comparison | SingleRun):
         from celltcp.cli.show_several import show_several
 
@@ -153,9 +178,7 @@ def show(
         show_several(result, Path(folders[0]), form, plot, out, json_file)
         return
     if cca:
-        if not isinstance(result, Comparison):
-            raise click.UsageError("--cca chooses among several; DIR holds one run")
-        result = result.only(chosen_ccas(cca, result.ccas))
+        result = _only(result, cca)
     if json_file:
         check_json(json_file)
         whole = functools.partial(print_comparison, _comparison(result))
@@ -180,6 +203,16 @@ def _verify(folders: tuple[str, ...]) -> None:
         click.echo(f"{folder}: {each.intact} intact{damaged}")
     if any(each.damaged for each in result):
         sys.exit(1)
+
+
+def _only(result: Shown, cca: str) -> Comparison:
+    """Returns a comparison with chosen congestion controls only."""
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.scenarios.ccas import chosen as chosen_ccas
+
+    if not isinstance(result, Comparison):
+        raise click.UsageError("--cca chooses among several of one comparison; DIR holds another kind")
+    return result.only(chosen_ccas(cca, result.ccas))
 
 
 def _comparison(result: Comparison | SingleRun) -> Comparison:

@@ -33,7 +33,8 @@ def markdown_section(section: Section, picture: str | None = None) -> str:
 def markdown_table(table: Table) -> str:
     """Returns a table of pipes."""
     lines = [[column.title for column in table.columns], ["--"] * len(table.columns), *table.rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    rows = ([cell.replace("|", "\\|") for cell in cells] for cells in lines)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def markdown_picture(alternative: str, path: str) -> str:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 import pyarrow.csv as pc
 
 from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import FileKind, check_output
+from celltcp.results.columns import numbers
 from celltcp.results.folder_lock import check_files
 from celltcp.results.tables import TABLES, Results
 
+#: Significant digits of numbers in CSV files.
+_DIGITS = 12
+
 
 def write_csv(results: Results, folder: Path) -> list[Path]:
-    """One CSV file per table."""
-    files = {name: folder / f"{name}.csv" for name in results.tables}
+    """One CSV file per table that has rows, with the seed of each run and meaningful digits."""
+    files = {name: folder / f"{name}.csv" for name, table in results.tables.items() if len(table)}
+    seeds = results.tables["runs"].select(["run", "seed"])
     for name, file in files.items():
         check_output(file, _kind(results.tables[name]))
     for name, file in files.items():
         with atomic_write(file) as partial:
-            pc.write_csv(_plain(results.tables[name]), partial)
+            pc.write_csv(_plain(_with_seed(results.tables[name], seeds)), partial)
     return list(files.values())
 
 
@@ -32,16 +40,58 @@ def write_parquet(results: Results, folder: Path) -> list[Path]:
 
 
 def _kind(table: pa.Table) -> FileKind:
-    """Returns the kind of a CSV file with the columns of a table, which go by their first ones."""
-    return FileKind(
-        "CSV of this table", (",".join(f'"{name}"' for name in table.column_names[:5]).encode(),)
-    )
+    """Returns the kind of a CSV file of a table, which goes by its first columns.
+
+    Earlier versions wrote files without the seed.
+    """
+    names = table.column_names
+    heads = [_names_with_seed(names), names]
+    begins = (",".join(f'"{name}"' for name in head[:5]).encode() for head in heads)
+    return FileKind("CSV of this table", tuple(begins))
+
+
+def _names_with_seed(names: list[str]) -> list[str]:
+    """Returns the columns of a table of runs, with the seed behind the run."""
+    if "seed" in names or "run" not in names:
+        return names
+    place = names.index("run") + 1
+    return [*names[:place], "seed", *names[place:]]
+
+
+def _with_seed(table: pa.Table, seeds: pa.Table) -> pa.Table:
+    """Returns a table with the seed of each run.
+
+    Args:
+        table: any table; one without runs, or with seeds, stays as it is.
+        seeds: columns `run` and `seed`.
+    """
+    names = _names_with_seed(table.column_names)
+    if names == table.column_names:
+        return table
+    places = compute.index_in(table["run"], value_set=seeds["run"].combine_chunks())
+    return table.add_column(names.index("seed"), "seed", seeds["seed"].take(places))
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The table without dictionaries, which the CSV writer does not take."""
-    columns = [
-        column.cast(field.type.value_type) if pa.types.is_dictionary(field.type) else column
-        for field, column in zip(table.schema, table.columns, strict=True)
-    ]
+    """The table without dictionaries, which the CSV writer does not take, and with rounded numbers."""
+    columns = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_dictionary(field.type):
+            columns.append(column.cast(field.type.value_type))
+        elif pa.types.is_floating(field.type):
+            columns.append(_rounded(column))
+        else:
+            columns.append(column)
     return pa.table(columns, names=table.column_names)
+
+
+def _rounded(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
+    """Returns numbers with 12 significant digits, as many as sums of measured values have."""
+    values = numbers(column).astype(np.float64)
+    known = np.isfinite(values) & (values != 0)
+    powers = np.zeros_like(values)
+    powers[known] = _DIGITS - 1 - np.floor(np.log10(np.abs(values[known])))
+    up, down = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
+    # Powers of ten up to 22 are exact, so that the quotient is the number next to its decimal text.
+    result = np.where(known, np.round(values * up / down) / up * down, values)
+    return pa.chunked_array([pa.array(result, mask=column.is_null().to_numpy())])

@@ -1,0 +1,83 @@
+"""Part of `celltcp show`: the summary as CSV, LaTeX or Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
+from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.summary import Layout, Summary
+from celltcp.files.atomic_write import write_text
+from celltcp.files.replacing import FileKind, check_output
+from celltcp.present.latex import latex_tables
+from celltcp.present.markdown import markdown_table
+from celltcp.results.completeness import Completeness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from celltcp.cli.show import Shown
+
+#: Formats of summaries, with the begins of their files.
+SUMMARY_FORMATS: dict[str, tuple[bytes, ...]] = {
+    "summary-csv": (b"scenario,", b"cca,"),
+    "latex": (b"\\documentclass{article}", b"% \\usepackage{booktabs}"),
+    "markdown": (b"**",),
+}
+
+
+def show_summary(
+    result: Shown, form: str, out: str | None, layout: Layout, *, is_document: bool
+) -> None:
+    """Prints the summary of results, or writes it to a file.
+
+    Args:
+        result: the results of a folder.
+        form: one of `SUMMARY_FORMATS`.
+        out: the file; the standard output unless given.
+        layout: whether the points of a sweep or set are rows or columns.
+        is_document: whether LaTeX is a whole document.
+
+    Raises:
+        CelltcpError: if a file that is no summary would be replaced.
+    """
+    if out:
+        check_output(Path(out), FileKind(f"summary of celltcp as {form}", SUMMARY_FORMATS[form]))
+    summary = summary_of(result)
+    if form == "summary-csv":
+        text = summary.to_csv()
+    elif form == "latex":
+        text = latex_tables(summary.tables(layout), is_document=is_document)
+    else:
+        tables = summary.tables(layout)
+        text = "\n".join(f"**{each.title}**\n\n{markdown_table(each)}\n" for each in tables)
+    if out:
+        click.echo(write_text(Path(out), text))
+    else:
+        click.echo(text, nl=False)
+
+
+def summary_of(result: Shown) -> Summary:
+    """Returns the summary of results of any kind."""
+    if isinstance(result, Sweep):
+        names = dict.fromkeys(str(each.results.about["name"]) for each in result.points.values())
+        return Summary(result.axes, result.points, ", ".join(names), result.unfinished)
+    if isinstance(result, Comparison | SingleRun):
+        about = result.results.about
+        comparison = result if isinstance(result, Comparison) else Comparison(result.results)
+        unfinished = Completeness.from_about(about).text()
+        return Summary((), {(): comparison}, str(about["name"]), unfinished)
+    points: Mapping[tuple[str, ...], Comparison]
+    if isinstance(result, ScenarioSet):
+        axes: tuple[str, ...] = (SCENARIO,)
+        points = {(name,): each for name, each in result.comparisons.items()}
+    else:
+        axes, points = (SCENARIO, "abr"), dict(result.comparisons.items())
+    scenarios = dict.fromkeys(point[0] for point in points)
+    title = f"{len(scenarios)} scenarios" if len(scenarios) > 1 else next(iter(scenarios))
+    return Summary(axes, points, title, result.unfinished)

@@ -1,0 +1,222 @@
+"""Summary of comparisons for papers: means, paired differences, verdicts, rounded by intervals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import APP_METRICS, RANKED
+from celltcp.comparison.tables import COLUMNS
+from celltcp.present.rounding import rounded, rounded_text
+from celltcp.present.section import Column, Table, number_columns, runs_text
+from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
+from celltcp.scenarios.cca_mix import labels
+
+#: Metrics of the network without those that only help to understand others.
+_NETWORK = {
+    metric: (" ".join(heading.split()).replace("- ", ""), digits)
+    for metric, heading, digits in COLUMNS
+    if metric != "induced_delay_ms"
+}
+
+#: Metrics of the network whose differences a table has.
+_DECIDING = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms")
+
+#: Points of a sweep or set as rows of the table, or as columns.
+Layout = Literal["rows", "columns"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Metric of a congestion control at a point, and its paired difference to the best one."""
+
+    point: tuple[str, ...]
+    cca: str
+    runs: int
+    #: Metric, with its flow behind a colon if it is one of an application.
+    metric: str
+    heading: str
+    digits: int
+    value: Estimate
+    #: Congestion control with the best mean; None if they are not ranked by this metric.
+    leader: str | None
+    #: Value less that of the leader, in the unit of the metric; None for the leader itself.
+    difference: Estimate | None
+    #: Whether the table of differences has it.
+    decides: bool
+    #: `best`, `leads` (undecided), `tied`, `undecided`, `worse`, or empty where nothing is ranked.
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Comparisons by their coordinates, with the words that tables of them have."""
+
+    axes: tuple[str, ...]
+    points: Mapping[tuple[str, ...], Comparison]
+    title: str
+    #: Line on unfinished results; empty if they are finished.
+    unfinished: str = ""
+
+    def figures(self) -> list[Figure]:
+        """Returns all figures, point by point and CCA by CCA."""
+        return [each for point, result in self.points.items() for each in _figures(point, result)]
+
+    def to_csv(self) -> str:
+        """Returns a row per point, CCA and metric."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        state = ["unfinished"] if self.unfinished else []
+        head = ["cca", "runs", "metric", "mean", "ci95", "difference", "difference_ci95"]
+        writer.writerow([*self.axes, *head, "compared_with", "verdict", *state])
+        for each in self.figures():
+            gap = rounded(each.difference, each.digits) if each.difference else ("", "")
+            values = [*rounded(each.value, each.digits), *gap]
+            compared = each.leader if each.difference else ""
+            row = [*each.point, each.cca, each.runs, each.metric, *values, compared, each.verdict]
+            writer.writerow([*row, *([self.unfinished] if state else [])])
+        return text.getvalue()
+
+    def tables(self, layout: Layout = "rows") -> list[Table]:
+        """Returns the table of the means, and that of the differences and verdicts if there are some.
+
+        Args:
+            layout: whether the points are rows or columns of the means.
+        """
+        figures = self.figures()
+        state = f" ({self.unfinished})" if self.unfinished else ""
+        means = self._rows(figures) if layout == "rows" else self._columns(figures)
+        title = f"{self.title}: mean and 95 % interval over {self._runs_text()}{state}"
+        differences = self._differences(figures)
+        return [
+            Table(means.columns, means.rows, title, means.ends),
+            *([differences] if differences.rows else []),
+        ]
+
+    def _runs_text(self) -> str:
+        return runs_text(max(int(each.results.about["runs"]) for each in self.points.values()))
+
+    def _rows(self, figures: Sequence[Figure]) -> Table:
+        """Returns a row per point and CCA, a column per metric."""
+        headings = {each.metric: each.heading for each in figures}
+        shown: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
+        for each in figures:
+            cells = shown.setdefault((each.point, each.cca), {})
+            cells[each.metric] = rounded_text(each.value, each.digits)
+        rows: list[tuple[str, ...]] = []
+        ends = set()
+        for number, ((point, cca), cells) in enumerate(shown.items()):
+            names = labels(self.points[point].ccas)
+            if rows and rows[-1][: len(point)] != point:
+                ends.add(number - 1)
+            rows.append((*point, names[cca], *(cells.get(metric, "-") for metric in headings)))
+        columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings.values()))
+        return Table(columns, tuple(rows), ends=frozenset(ends))
+
+    def _columns(self, figures: Sequence[Figure]) -> Table:
+        """Returns a row per metric and CCA, a column per point."""
+        cells: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
+        for each in figures:
+            row = cells.setdefault((each.heading, each.cca), {})
+            row[each.point] = rounded_text(each.value, each.digits)
+        names = labels(list(dict.fromkeys(cca for _, cca in cells)))
+        headings = list(dict.fromkeys(heading for heading, _ in cells))
+        ordered = [(heading, cca) for heading in headings for cca in names if (heading, cca) in cells]
+        rows = tuple(
+            (heading, names[cca], *(cells[heading, cca].get(point, "-") for point in self.points))
+            for heading, cca in ordered
+        )
+        last = {heading: number for number, (heading, _) in enumerate(ordered)}
+        points = number_columns(*(", ".join(point) or "mean" for point in self.points))
+        return Table((Column("metric"), Column("CCA"), *points), rows, ends=frozenset(last.values()))
+
+    def _differences(self, figures: Sequence[Figure]) -> Table:
+        """Returns the paired difference of each CCA to the best one, by the metrics that decide."""
+        rows: list[tuple[str, ...]] = []
+        ends = set()
+        for each in figures:
+            if each.difference is None or each.leader is None or not each.decides:
+                continue
+            names = labels(self.points[each.point].ccas)
+            gap = rounded_text(each.difference, each.digits)
+            if rows and rows[-1][: len(each.point)] != each.point:
+                ends.add(len(rows) - 1)
+            who = (names[each.cca], names[each.leader])
+            rows.append((*each.point, each.heading, *who, gap, each.verdict))
+        state = f" ({self.unfinished})" if self.unfinished else ""
+        title = f"{self.title}: paired differences to the best mean{state}"
+        words = map(Column, (*self.axes, "metric", "CCA", "compared with"))
+        columns = (*words, *number_columns("difference"), Column("verdict"))
+        return Table(columns, tuple(rows), title, frozenset(ends))
+
+
+def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
+    """Returns the figures of a comparison, CCA by CCA: applications first."""
+    metrics: dict[str, tuple[str, int]] = {}
+    several = len(result.applications) > 1
+    values: dict[str, Mapping[str, Sequence[float]]] = {}
+    for application in result.applications:
+        for name in application.names:
+            key = f"{name}:{application.flow}"
+            heading = " ".join(APP_METRICS[name].heading.split())
+            heading = f"{heading} ({application.flow})" if several else heading
+            metrics[key] = (heading, APP_METRICS[name].digits)
+            values[key] = {cca: of.get(name, []) for cca, of in application.figures.items()}
+    for name, described in _NETWORK.items():
+        metrics[name] = described
+        values[name] = {cca: result.values(cca, name) for cca in result.ccas}
+    verdicts = {metric: _verdict(result, metric) for metric in metrics}
+    return [
+        _figure(point, cca, result, (metric, *described), values[metric], verdicts[metric])
+        for cca in result.ccas
+        for metric, described in metrics.items()
+        if not all(map(math.isnan, values[metric].get(cca, ())))
+    ]
+
+
+def _figure(
+    point: tuple[str, ...],
+    cca: str,
+    result: Comparison,
+    described: tuple[str, str, int],
+    values: Mapping[str, Sequence[float]],
+    verdict: Verdict | None,
+) -> Figure:
+    metric, heading, digits = described
+    leader = verdict.leader if verdict is not None and "+" not in cca else None
+    difference = None
+    if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
+        difference = paired_difference(values[cca], values[str(leader)])
+    word = "" if leader is None or verdict is None else _word(cca, verdict)
+    runs = int(result.results.about["runs"])
+    value = estimate(values[cca])
+    ranked = {f"{each.ranking.metric}:{each.flow}" for each in result.applications}
+    decides = metric in ranked or metric in _DECIDING
+    return Figure(
+        *(point, cca, runs, metric, heading, digits, value, leader, difference, decides, word)
+    )
+
+
+def _verdict(result: Comparison, metric: str) -> Verdict | None:
+    """Returns the verdict by a metric; None if there is nothing to rank."""
+    alone = [cca for cca in result.ccas if "+" not in cca]
+    if len(alone) < 2 or metric.partition(":")[0] not in RANKED:
+        return None
+    of_requirement = {value: key for key, value in result.requirements.items()}
+    if metric in of_requirement:
+        return result.verdicts[of_requirement[metric]]
+    return result.best_by(metric).verdict
+
+
+def _word(cca: str, verdict: Verdict) -> str:
+    """Returns a verdict on a congestion control in a word."""
+    if cca == verdict.leader:
+        return "best" if verdict.best is not None else "leads"
+    if cca in verdict.tied:
+        return "tied"
+    return "undecided" if cca in verdict.undecided else "worse"

@@ -1,0 +1,39 @@
+"""Rounding of means to the digits that their intervals support."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celltcp.results.statistics import Estimate
+
+
+def rounded(result: Estimate, digits: int) -> tuple[str, str]:
+    """Returns a mean, and half the width of its interval with one significant digit.
+
+    The mean has the same decimal place (GUM, JCGM 100:2008, 7.2.6). Both are empty without a value.
+
+    Args:
+        result: the mean, and its interval if there is one.
+        digits: decimals of a mean without an interval; the second text is empty then.
+    """
+    if math.isnan(result.mean):
+        return "", ""
+    if not result.ci95:
+        return _text(result.mean, digits), ""
+    place = -math.floor(math.log10(result.ci95))
+    # 0.096 rounds to 0.1, which has one decimal less.
+    place = -math.floor(math.log10(round(result.ci95, place)))
+    return _text(result.mean, place), _text(result.ci95, place)
+
+
+def rounded_text(result: Estimate, digits: int) -> str:
+    """Returns a mean and half the width of its interval as `mean ± half`; `-` without a value."""
+    mean, half = rounded(result, digits)
+    return f"{mean or '-'} ± {half}" if half else mean or "-"
+
+
+def _text(value: float, place: int) -> str:
+    # A zero without a minus sign.
+    return f"{round(value, place) + 0.0:.{max(place, 0)}f}"

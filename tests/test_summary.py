@@ -1,0 +1,162 @@
+"""Summaries for papers: digits that intervals support, LaTeX, Markdown and CSV; raw exports."""
+
+import csv
+import io
+import math
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.export.tables import write_csv
+from celltcp.present.latex import latex_tables, latex_text
+from celltcp.present.rounding import rounded, rounded_text
+from celltcp.present.section import Column, Table, number_columns
+from celltcp.results.statistics import Estimate, paired_difference
+from celltcp.results.tables import Results
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("swept") / "s"
+    ct.sweep(
+        *(["drive", "steady-5-18"], {"path.buffer": ["1bdp", "4bdp"]}, ["cubic", "bbr"], 3),
+        duration="2s",
+        out=folder,
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (18.10347, 0.00412, "18.103 ± 0.004"),
+        (104.47, 0.36, "104.5 ± 0.4"),
+        (13.57, 4.62, "14 ± 5"),
+        (284.1, 186.4, "300 ± 200"),
+        (8.639999999999999, 0.096, "8.6 ± 0.1"),
+        (12.3, 9.6, "10 ± 10"),
+        (-0.004, 0.3, "0.0 ± 0.3"),
+        (18.216, None, "18.22"),
+        (math.nan, None, "-"),
+    ],
+)
+def test_an_interval_has_one_significant_digit_and_the_mean_its_place(
+    mean: float, half: float | None, text: str
+) -> None:
+    assert rounded_text(Estimate(mean, half), 2) == text
+
+
+def test_special_characters_of_latex_are_escaped() -> None:
+    text = r"a_b & 5 % #1 $x {y} ~z ^w \n <1> |c| --d"
+    assert latex_text(text) == (
+        r"a\_b \& 5 \% \#1 \$x \{y\} \textasciitilde{}z \textasciicircum{}w \textbackslash{}n "
+        r"\textless{}1\textgreater{} \textbar{}c\textbar{} -{}-d"
+    )
+
+
+@pytest.mark.parametrize("rows", [2, 60])
+def test_tables_are_documents_or_fragments_with_their_packages(rows: int, tmp_path: Path) -> None:
+    columns = (Column("a_b"), *number_columns("x"))
+    table = Table(columns, (("50 %", "-1.5 ± 0.2"),) * rows, "T & more", frozenset({0}))
+    fragment = latex_tables([table], is_document=False)
+    assert fragment.startswith("% \\usepackage{booktabs}")
+    assert (r"\usepackage{longtable}" in fragment) == (rows > 40)
+    assert fragment.count(r"50 \% & $-1.5 \pm 0.2$ \\") == rows
+    for begun in re.findall(r"\\begin\{(\w+)\}", fragment):
+        assert rf"\end{{{begun}}}" in fragment
+    document = latex_tables([table])
+    assert document.index(r"\usepackage{booktabs}") < document.index(r"\begin{document}")
+    _compiles(document, tmp_path)
+
+
+def test_the_summary_of_an_unfinished_sweep_says_so_in_each_format(
+    celltcp, swept: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / "left"
+    shutil.copytree(swept, left)
+    # As if a killed command had these points finished, and the third begun.
+    state = [17, 24, 5, 8]
+    result = ct.load(left / "drive,path.buffer=1bdp").results
+    shutil.rmtree(left / "drive,path.buffer=1bdp")
+    Results(result.tables, {**result.about, "unfinished": state}).save(left / "drive,path.buffer=1bdp")
+    line = "unfinished: 11 of 14 combinations, 35 of 42 runs"
+    for form in ("latex", "markdown", "summary-csv"):
+        done = celltcp("show", str(left), "--format", form)
+        assert done.returncode == 0, done.stderr
+        assert line in done.stdout
+        assert "unfinished" not in celltcp("show", str(swept), "--format", form).stdout
+
+
+def test_the_summary_has_means_paired_differences_and_verdicts(celltcp, swept: Path) -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(celltcp("show", str(swept), "--format", "summary-csv").stdout))
+    )
+    sweep: Any = ct.load(swept)
+    for row in rows:
+        result = sweep.points[row["scenario"], row["path.buffer"]]
+        values = result.values(row["cca"], row["metric"])
+        assert float(row["mean"]) == pytest.approx(
+            sum(values) / 3, abs=max(float(row["ci95"] or 0), 0.1)
+        )
+        if row["ci95"]:
+            assert len(row["ci95"].replace(".", "").strip("0")) == 1
+        if row["difference"]:
+            gap = paired_difference(values, result.values(row["compared_with"], row["metric"]))
+            assert (row["difference"], row["difference_ci95"]) == rounded(
+                gap, len(row["difference"].partition(".")[2])
+            )
+    best = {row["cca"] for row in rows if row["metric"] == "pm_delay" and row["verdict"] == "best"}
+    verdicts = [each.verdicts["delay"].best for each in sweep.points.values()]
+    assert best == set(verdicts) - {None}
+
+
+def test_latex_has_points_as_rows_or_columns(celltcp, swept: Path, tmp_path: Path) -> None:
+    done = celltcp("show", str(swept), "--format", "latex", "--out", str(tmp_path / "s.tex"))
+    assert done.returncode == 0, done.stderr
+    rows = (tmp_path / "s.tex").read_text()
+    assert re.search(r"drive & 1bdp & bbr & \$[\d.]+ \\pm [\d.]+\$", rows)
+    _compiles(rows, tmp_path)
+    columns = celltcp(
+        "show", str(swept), "--format", "latex", "--scenarios-as", "columns", "--fragment"
+    )
+    assert "metric & CCA & drive, 1bdp & drive, 4bdp & steady-5-18, 1bdp & steady" in columns.stdout
+    assert "documentclass" not in columns.stdout
+    (tmp_path / "own.tex").write_text("my own paper")
+    done = celltcp("show", str(swept), "--format", "latex", "--out", str(tmp_path / "own.tex"))
+    assert done.returncode == 2
+    assert (tmp_path / "own.tex").read_text() == "my own paper"
+
+
+def test_raw_tables_have_seeds_and_meaningful_digits(tmp_path: Path) -> None:
+    result = ct.compare("drive", ["cubic", "bbr"], 2, seed=7, duration="1s")
+    flows = result.results.tables["flows"]
+    place = flows.column_names.index("goodput_mbps")
+    odd = pa.array([8.639999999999999, float("nan"), 0.0, -1.1e300])
+    tables = {
+        **result.results.tables,
+        "flows": flows.set_column(place, "goodput_mbps", odd),
+        "events": result.results.tables["events"].slice(0, 0),
+    }
+    files = write_csv(Results(tables, result.results.about), tmp_path)
+    assert "events.csv" not in {file.name for file in files}
+    for file in files:
+        rows = list(csv.DictReader(file.open()))
+        assert {row["seed"] for row in rows} == {"7", "8"}
+    read = list(csv.DictReader((tmp_path / "flows.csv").open()))
+    assert [row["goodput_mbps"] for row in read] == ["8.64", "nan", "0", "-1.1e+300"]
+
+
+def _compiles(document: str, folder: Path) -> None:
+    """Compiles a document where LaTeX is installed."""
+    if shutil.which("pdflatex") is None:
+        return
+    (folder / "t.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
