@@ -68,8 +68,9 @@ def test_warnings_and_verdicts_are_found_once(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_connection_is_a_line_where_no_terminal_breaks_it(celltcp) -> None:
     done = celltcp("run", "drive", "--duration", "2s", "--cca", "cubic")
-    (line,) = done.stdout.splitlines()
+    line, title, *_ = done.stdout.splitlines()
     assert line.startswith("flow-1 (cubic): ")
+    assert title.strip() == "What limited the flows, %"
     assert len(line) > 120
     for word in ("retransmission", "time-out"):
         assert f" 1 {word}s" not in line

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from celltcp._core import Scenario
     from celltcp.comparison.comparison import Comparison
+    from celltcp.results.tables import Results
 
 
 def draw_comparison(result: Comparison, folder: Path) -> None:
@@ -83,6 +84,7 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
         console.print(subject)
     if result.has_competition:
         console.print_table(shares_table(result))
+    print_limits(result.results, console)
     if "decisions" in result.results.tables:
         from celltcp.results.selectors import used_in
 
@@ -111,6 +113,14 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
     console.print(ran_by(result.results.about), style="dim")
     if published:
         _print_published(result)
+
+
+def print_limits(results: Results, console: Terminal) -> None:
+    """Prints what limited the flows, in per cent of their time."""
+    from celltcp.comparison.tables import limits_table
+
+    if (table := limits_table(results)) is not None:
+        console.print_table(table)
 
 
 def _print_published(result: Comparison) -> None:

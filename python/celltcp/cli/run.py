@@ -98,6 +98,7 @@ def run(
 
 def _print_run(result: SingleRun) -> None:
     """Prints a line per connection and application, and the decisions of selectors."""
+    from celltcp.cli.comparison_output import print_limits
     from celltcp.comparison.tables import decisions_table
     from celltcp.present.section import mean_text
     from celltcp.present.terminal import Terminal
@@ -124,6 +125,7 @@ def _print_run(result: SingleRun) -> None:
         )
         # A terminal breaks lines between words; files and pipes have a line per connection.
         console.print(text, soft_wrap=not console.is_terminal)
+    print_limits(result.results, console)
     if "decisions" in result.results.tables:
         console.print_table(decisions_table(result.results))
 

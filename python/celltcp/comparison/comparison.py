@@ -456,6 +456,10 @@ class Comparison(Recorded):
                 }
                 for each in self.mean_shares()
             ]
+        if "limits" in self.results.tables:
+            from celltcp.results.limits import limits_rows
+
+            result["limits"] = limits_rows(self.results)
         if "decisions" in self.results.tables:
             from celltcp.results.selectors import used_in
 

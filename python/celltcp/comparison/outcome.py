@@ -21,6 +21,7 @@ from celltcp.results.json_fields import (
     Seed,
     Version,
 )
+from celltcp.results.limit_fields import LimitsRow
 
 #: Line on unfinished results.
 Unfinished = Annotated[str, "Numbers of finished and planned runs; only of unfinished results."]
@@ -174,6 +175,7 @@ class OccasionalOutcome(TypedDict, total=False):
         "Shares of the path while all flows run; only where several connections share it.",
     ]
     selection: list[SelectionRow]
+    limits: Annotated[list[LimitsRow], "What limited the flows; results of earlier versions lack it."]
 
 
 class ComparisonOutcome(Origin, OccasionalOutcome):

@@ -19,6 +19,7 @@ from celltcp.results.json_fields import (
     Seed,
     table_columns,
 )
+from celltcp.results.limit_fields import LimitsRow
 
 
 def _columns(name: str, *texts: str) -> Mapping[str, object]:
@@ -61,5 +62,6 @@ class RunOutcome(Origin):
     applications: Annotated[
         list[ApplicationFigures], "Flows that have an application, or transfers with an end."
     ]
+    limits: Annotated[list[LimitsRow], "What limited the flows; none in results of earlier versions."]
     decisions: list[DecisionRow]
     warnings: list[str]

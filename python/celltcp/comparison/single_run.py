@@ -20,6 +20,7 @@ from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
 from celltcp.results.folder_lock import check_replaceable, locked_folder
+from celltcp.results.limits import limits_rows
 from celltcp.results.publishing import remove_pictures
 from celltcp.results.rows import json_records, json_value
 from celltcp.results.sample_writer import SampleWriter, number_rows
@@ -119,6 +120,7 @@ class SingleRun(Recorded):
                 for each in self.applications
                 for figures in each.figures.values()
             ],
+            "limits": limits_rows(self.results),
             "decisions": json_records(self.results.decisions)
             if "decisions" in self.results.tables
             else [],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
+from celltcp.present.section import Column, Section, Table, mean_text, number_columns, runs_text
 from celltcp.results.columns import records
+from celltcp.results.limits import LIMITS, flow_limits
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.shares import MeanShare
+    from celltcp.results.limits import FlowLimits
     from celltcp.results.statistics import Verdict
     from celltcp.results.tables import Results
 
@@ -35,6 +39,23 @@ _DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced"
 
 #: Labels of CCAs, which are whole while there is a column to leave out.
 CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
+
+LIMITS_TITLE = "What limited the flows, %"
+
+#: Headings of the columns of limits.
+_LIMIT_HEADINGS = {
+    "idle": "appli-\ncation\nidle",
+    "in_flight": "all\nin\nflight",
+    "send_buffer": "send\nbuffer",
+    "receive_window": "receive\nwindow",
+    "startup": "slow\nstart",
+    "congestion_window": "conges-\ntion\nwindow",
+    "pacing": "pacing",
+    "recovery": "loss\nrecov-\nery",
+    "timeout": "wait for\ntime-\nout",
+    "outage": "outage",
+    "network": "network",
+}
 
 _METRICS = tuple(
     Column(heading, is_number=True, name=metric, no_wrap=True) for metric, heading, _ in COLUMNS
@@ -179,6 +200,55 @@ def shares_table(result: Comparison) -> Table:
         title="Shares of the path while all flows run"
         + (", and Jain's index of them (1 is fair)" if has_index else ""),
     )
+
+
+def limits_table(results: Results) -> Table | None:
+    """Returns the share of its time for which each limit held a flow back, %, a row per CCA and flow.
+
+    Limits that are zero everywhere have no column. None where results have no limits.
+    """
+    found = flow_limits(results)
+    names = labels(list(dict.fromkeys(each.cca for each in found)))
+    cells = {limit: [_percent(each.shares[limit]) for each in found] for limit in LIMITS}
+    cells["network"] = [_percent(each.network) for each in found]
+    shown = [limit for limit, texts in cells.items() if not {*texts} <= {"0", "-"}]
+    if not shown:
+        return None
+    several = len({each.flow for each in found}) > 1
+    rows = tuple(
+        (
+            names[each.cca],
+            *([each.flow] if several else []),
+            *(cells[limit][place] for limit in shown),
+        )
+        for place, each in enumerate(found)
+    )
+    return Table(
+        columns=(
+            Column("CCA", folds=True, no_wrap=True),
+            *([Column("flow")] if several else []),
+            *number_columns(*(_LIMIT_HEADINGS[limit] for limit in shown)),
+        ),
+        rows=rows,
+        title=LIMITS_TITLE,
+        ends=_last_of_ccas(found) if several else frozenset(),
+        ccas={name: cca for cca, name in names.items()},
+    )
+
+
+def limits_sections(results: Results) -> list[Section]:
+    """Returns the section of a report on what limited the flows; none where results have no limits."""
+    table = limits_table(results)
+    return [] if table is None else [Section(LIMITS_TITLE, replace(table, title=""))]
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.0f}"
+
+
+def _last_of_ccas(found: Iterable[FlowLimits]) -> frozenset[int]:
+    """Returns the numbers of the last rows of each CCA."""
+    return frozenset({each.cca: place for place, each in enumerate(found)}.values())
 
 
 def decisions_table(results: Results) -> Table:

@@ -19,8 +19,8 @@ from celltcp.results.publishing import is_interrupted, publish
 from celltcp.results.working import staging
 
 _TABLES = tuple(table.name for table in result_tables())
-#: Tables that a folder of results may lack.
-_DISPENSABLE = ("samples", *(table.name for table in result_tables() if table.optional))
+#: Tables that a folder of results may lack, limits if it is of an earlier version.
+_DISPENSABLE = ("samples", "limits", *(table.name for table in result_tables() if table.optional))
 #: Files of these.
 DISPENSABLE_FILES = tuple(f"{name}.parquet" for name in _DISPENSABLE)
 

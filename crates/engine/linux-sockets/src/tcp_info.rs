@@ -91,6 +91,10 @@ pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
         application_limited: None,
         receive_window_limited: info.bytes(176).map(time),
         send_buffer_limited: info.bytes(184).map(time),
+        busy: info.bytes(168).map(time),
+        limits: None,
+        // Kernels before 4.19 do not have it.
+        duplicates_reported: info.bytes(216).map(|b| u32::from_ne_bytes(b).into()),
     })
 }
 

@@ -127,6 +127,11 @@ impl Endpoints {
         self.connections[connection as usize].server.view()
     }
 
+    /// Returns the sender's state of the server's end of a connection, with its times under each limit until `now`.
+    pub(crate) fn view_at(&self, connection: u32, now: Instant) -> SenderInfo {
+        self.connections[connection as usize].server.view_at(now)
+    }
+
     pub(crate) fn end(&mut self, connection: u32, end: End) -> &mut Connection {
         self.connections[connection as usize].end(end)
     }

@@ -154,9 +154,9 @@ impl Simulation {
         for connection in 0..endpoints.count() {
             recorder.record_timeouts(connection, endpoints.other_timeouts(connection));
         }
-        Ok(self
-            .path
-            .finish(self.now, |connection| Some(endpoints.view(connection)))?)
+        Ok(self.path.finish(self.now, |connection| {
+            Some(endpoints.view_at(connection, self.now))
+        })?)
     }
 
     /// Lets the path run until `until`, or until something arrives, which is handled. There must be an event.
@@ -310,13 +310,19 @@ impl Simulation {
                 self.flush(connection, end);
             }
             Action::Abandon { connection, end } => {
-                self.path.recorder().abandon(self.now, connection);
+                let view = self.endpoints.view_at(connection, self.now);
+                self.path
+                    .recorder()
+                    .abandon(self.now, connection, Some(view));
                 self.selectors.close(connection);
                 self.endpoints.abandon(self.now, connection, end);
                 self.flush(connection, end);
             }
             Action::Complete { connection } => {
-                self.path.recorder().complete(self.now, connection);
+                let view = self.endpoints.view_at(connection, self.now);
+                self.path
+                    .recorder()
+                    .complete(self.now, connection, Some(view));
                 self.selectors.close(connection);
             }
             Action::Close { connection, end } => {
@@ -390,8 +396,9 @@ impl Simulation {
     fn housekeep(&mut self) {
         if self.path.next_slot() <= self.now {
             let endpoints = &self.endpoints;
+            let now = self.path.next_slot();
             self.path
-                .end_slot(|connection| Some(endpoints.view(connection)));
+                .end_slot(|connection| Some(endpoints.view_at(connection, now)));
             let slot = self.path.slot_before(self.now);
             for estimate in self.selectors.estimates(slot) {
                 self.path.recorder().estimated(estimate);

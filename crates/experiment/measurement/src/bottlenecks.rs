@@ -112,6 +112,18 @@ impl Bottlenecks {
         all.saturating_sub(bottleneck.forwarded_bytes - own)
     }
 
+    /// Returns whether a bottleneck could have carried nothing from `from` to `now`.
+    pub(crate) fn is_in_outage(
+        &self,
+        index: usize,
+        from: Instant,
+        now: Instant,
+        network: &Network,
+    ) -> bool {
+        let bytes = network.capacity_bytes(self.links[index].link, from, now);
+        bytes.get() == 0
+    }
+
     /// Returns the capacity of a bottleneck in the present slot, bit/s.
     pub(crate) fn capacity_bps(&self, index: usize) -> u64 {
         self.links[index].capacity_bps

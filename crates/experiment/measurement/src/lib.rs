@@ -9,6 +9,7 @@ mod observer;
 mod pcap_tap;
 mod radio;
 mod recorder;
+mod recoveries;
 mod segment_outcomes;
 mod split_legs;
 

@@ -20,6 +20,19 @@ impl Recorder {
         }
     }
 
+    /// Counts a data segment that was dropped.
+    fn count_drop(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
+        if packet.kind != Kind::Tcp || packet.segment.len == 0 {
+            return;
+        }
+        let watched = &mut self.watched[packet.flow as usize];
+        if packet.destination == watched.hosts.1
+            && let Some(seq) = watched.stream.acknowledgement(packet.segment.seq)
+        {
+            watched.recoveries.dropped(at, seq, reason);
+        }
+    }
+
     /// Keeps the delay of a packet of the uplink.
     #[cold]
     fn log_uplink(&mut self, index: usize, packet: &Packet, start: Instant) {
@@ -124,6 +137,7 @@ impl Observer for Recorder {
         if let Some(fates) = &mut self.fates {
             fates.dropped(at, packet, reason);
         }
+        self.count_drop(at, packet, reason);
     }
 
     #[inline]

@@ -12,6 +12,7 @@ use units::{Duration, Instant, Rate};
 
 use crate::bottlenecks::Bottlenecks;
 use crate::far_acks::FarAcks;
+use crate::recoveries::{RecoveryTracker, SenderState};
 use crate::segment_outcomes::SegmentOutcomes;
 
 /// Headers of a full packet with timestamps, bytes.
@@ -34,6 +35,7 @@ pub(crate) struct TrackedConnection {
     /// Nodes of middleboxes through which it is known to pass, and whether it is known to be over there.
     pub(crate) middleboxes: Vec<(HostId, bool)>,
     pub(crate) far_acks: FarAcks,
+    pub(crate) recoveries: RecoveryTracker,
 }
 
 /// Description of a new connection.
@@ -146,6 +148,7 @@ impl Recorder {
             timeouts: None,
             middleboxes: Vec::new(),
             far_acks: FarAcks::default(),
+            recoveries: RecoveryTracker::default(),
         });
     }
 
@@ -155,16 +158,16 @@ impl Recorder {
         record.meter.data_delivered(now, bytes);
     }
 
-    /// Notes that the last byte of a finite transfer was received.
-    pub fn complete(&mut self, now: Instant, connection: u32) {
-        self.watched[connection as usize].record.complete(now);
+    /// Notes that the last byte of a finite transfer was received; `view` shows the sender, if it has shown itself.
+    pub fn complete(&mut self, now: Instant, connection: u32, view: Option<SenderInfo>) {
+        self.watched[connection as usize].record.complete(now, view);
         self.event(now, connection, "complete", String::new());
     }
 
-    /// Notes that the receiver has given a connection up.
-    pub fn abandon(&mut self, now: Instant, connection: u32) {
+    /// Notes that the receiver has given a connection up; `view` shows the sender, if it has shown itself.
+    pub fn abandon(&mut self, now: Instant, connection: u32, view: Option<SenderInfo>) {
         let record = &mut self.watched[connection as usize].record;
-        record.complete(now);
+        record.complete(now, view);
         record.waste.abandoned = true;
         self.event(now, connection, "abandon", String::new());
     }
@@ -219,18 +222,33 @@ impl Recorder {
         }
         // Without a reference to the view, an engine need not put it together for what is looked at here.
         if state_changed {
-            self.state_changed(now, connection, view.ca_state);
+            let sender = SenderState {
+                state: view.ca_state,
+                slow_start_exit: view.slow_start_exit.map(|(at, _)| at),
+                undone: view.undone,
+            };
+            self.state_changed(now, connection, sender);
         }
         if timed_out {
             self.timed_out(now, connection, view.rto);
         }
     }
 
-    fn state_changed(&mut self, now: Instant, connection: u32, to: CaState) {
-        self.event(now, connection, "state", to.name().to_owned());
+    fn state_changed(&mut self, now: Instant, connection: u32, sender: SenderState) {
+        self.event(now, connection, "state", sender.state.name().to_owned());
+        let watched = &mut self.watched[connection as usize];
+        let meter = &watched.record.meter;
+        let ended = watched
+            .recoveries
+            .state_changed(now, connection, sender, meter);
+        if let Some(row) = ended {
+            self.tables.recoveries.push(row);
+        }
     }
 
     fn timed_out(&mut self, now: Instant, connection: u32, rto: Duration) {
+        let watched = &mut self.watched[connection as usize];
+        watched.recoveries.timed_out(now, &watched.record.meter);
         self.event(now, connection, "timeout", format!("rto {rto}"));
     }
 
@@ -291,6 +309,7 @@ impl Recorder {
                     as u64,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
+                outage: self.bottlenecks.is_in_outage(index, from, now, network),
             };
             watched.record.end_slot(now, &bottleneck, view(connection));
         }
@@ -310,8 +329,14 @@ impl Recorder {
     /// Ends the run at `end`: returns its tables, of which that of runs is empty.
     pub fn finish(self, end: Instant, view: impl Fn(u32) -> Option<SenderInfo>) -> Tables {
         let mut tables = self.tables;
-        for (connection, watched) in (0..).zip(self.watched) {
-            watched.record.finish(end, view(connection), &mut tables);
+        for (connection, mut watched) in (0..).zip(self.watched) {
+            let view = view(connection);
+            let undone = view.and_then(|view| view.undone);
+            let meter = &watched.record.meter;
+            if let Some(row) = watched.recoveries.end(f64::NAN, undone, meter) {
+                tables.recoveries.push(row);
+            }
+            watched.record.finish(end, view, &mut tables);
         }
         for row in self.fates.into_iter().flat_map(SegmentOutcomes::finish) {
             tables.fates.push(row);

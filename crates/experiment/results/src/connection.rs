@@ -3,6 +3,7 @@
 use cca::SenderInfo;
 use units::{Bytes, Duration, Instant, Rate};
 
+use crate::limits::OutageTimes;
 use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Slots, Tables, Weights};
 
 /// Identity of a connection.
@@ -33,6 +34,8 @@ pub struct BottleneckSlot {
     pub queue_bytes: u64,
     /// Packets that wait.
     pub queue_packets: u64,
+    /// Whether it could have carried nothing for any connection.
+    pub outage: bool,
 }
 
 /// Counter of a sender at the end of the last slot; `None` where the engine does not tell it.
@@ -111,6 +114,8 @@ pub struct Connection {
     /// Measures at the taps.
     pub meter: Meter,
     completed: Option<Instant>,
+    at_completion: Option<SenderInfo>,
+    outages: OutageTimes,
     timeouts: SlotCounter,
     loss_probes: SlotCounter,
     waiting: Vec<PendingSlot>,
@@ -128,6 +133,8 @@ impl Connection {
             slot,
             meter: Meter::default(),
             completed: None,
+            at_completion: None,
+            outages: OutageTimes::default(),
             timeouts: SlotCounter(Some(0)),
             loss_probes: SlotCounter(Some(0)),
             waiting: Vec::new(),
@@ -141,9 +148,10 @@ impl Connection {
         self.identity.mss
     }
 
-    /// Notes that the last byte of a finite transfer was received.
-    pub fn complete(&mut self, now: Instant) {
+    /// Notes that the last byte of a finite transfer was received; `view` shows the sender, if it has shown itself.
+    pub fn complete(&mut self, now: Instant, view: Option<SenderInfo>) {
         self.completed = Some(now);
+        self.at_completion = view;
     }
 
     /// Returns the time at which the last byte of a finite transfer was received.
@@ -159,6 +167,7 @@ impl Connection {
         view: Option<SenderInfo>,
     ) {
         let view = view.unwrap_or_default();
+        self.outages.end_slot(bottleneck.outage, &view);
         let timeouts = self.timeouts.end_slot(view.timeouts);
         let loss_probes = self.loss_probes.end_slot(view.loss_probes);
         if self.meter.first_data.is_none() {
@@ -221,9 +230,21 @@ impl Connection {
             tables.slots.push(row);
         }
         let pm = [balanced.value(), delay.value()];
+        if self.meter.first_data.is_some() {
+            let last = self.at_completion.or(view).unwrap_or_default();
+            let (flow, duration) = (self.identity.flow, self.duration(end));
+            tables.limits.push(self.outages.row(flow, duration, &last));
+        }
         tables
             .flows
             .push(self.summary(end, &view.unwrap_or_default(), pm));
+    }
+
+    /// Returns the time from the first data byte to the end of the flow or of the run, which is `end`.
+    fn duration(&self, end: Instant) -> Duration {
+        let last = self.completed.unwrap_or(end);
+        let first = self.meter.first_data;
+        first.map_or(Duration::ZERO, |first| last.saturating_since(first))
     }
 
     /// Returns the row of a slot with PM and its parts.
@@ -258,6 +279,7 @@ impl Connection {
 
     /// Returns the row of the connection; `pm` holds the means of PM, balanced and delay.
     fn summary(mut self, end: Instant, view: &SenderInfo, pm: [f64; 2]) -> FlowRow {
+        let duration = self.duration(end);
         let Identity {
             flow,
             name,
@@ -268,8 +290,6 @@ impl Connection {
         } = self.identity;
         let meter = &mut self.meter;
         let first = meter.first_data;
-        let last = self.completed.unwrap_or(end);
-        let duration = first.map_or(Duration::ZERO, |first| last.saturating_since(first));
         let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
         let count = |known: Option<u64>| known.map_or(f64::NAN, |count| count as f64);
         let seconds = |span: Option<Duration>| span.map_or(f64::NAN, Duration::as_secs_f64);
@@ -317,6 +337,7 @@ impl Connection {
             spared_bytes: self.waste.suppressed,
             far_timeouts: count(self.other_timeouts.map(|other| other.far)),
             handshake_timeouts: count(self.other_timeouts.map(|other| other.handshake)),
+            spurious_retransmissions: count(view.duplicates_reported),
         }
     }
 }
@@ -358,6 +379,7 @@ mod tests {
             capacity: 1_000,
             queue_bytes: 0,
             queue_packets: 0,
+            outage: false,
         };
         connection.end_slot(at(ms), &bottleneck, view);
     }

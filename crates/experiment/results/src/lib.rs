@@ -6,6 +6,7 @@
 mod connection;
 mod delays;
 mod early_acks;
+mod limits;
 mod meter;
 mod metrics;
 mod rtt_increments;
@@ -21,6 +22,6 @@ pub use rtt_increments::Increments;
 pub use table::{Column, ColumnInfo, Presence, TableInfo, Value};
 pub use tables::{
     ControlRow, ControlTtis, DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events,
-    FateRow, Fates, FlowRow, Flows, LegRow, Legs, RunRow, Runs, SampleRow, Samples, SlotRow, Slots,
-    Tables, TtiRow, Ttis, UplinkRow, Uplinks,
+    FateRow, Fates, FlowRow, Flows, LegRow, Legs, LimitRow, Limits, Recoveries, RecoveryRow,
+    RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis, UplinkRow, Uplinks,
 };

@@ -85,13 +85,19 @@ pub struct Meter {
     pub early: EarlyAcks,
     /// Time of the latest delivery.
     pub last_delivery: Option<Instant>,
+    /// Time of the latest ACK at the server's tap.
+    pub last_ack: Option<Instant>,
+    first_byte: u64,
     slot: SlotCounts,
 }
 
 impl Meter {
     /// Notes a data segment that passes the server's tap.
     pub fn data_sent(&mut self, now: Instant, seq: u64, len: u32) {
-        self.first_data.get_or_insert(now);
+        if self.first_data.is_none() {
+            self.first_data = Some(now);
+            self.first_byte = seq;
+        }
         self.acknowledged.get_or_insert(seq);
         self.segments += 1;
         self.slot.segments += 1;
@@ -124,6 +130,7 @@ impl Meter {
         ack: Ack,
         sacks: impl IntoIterator<Item = (u64, u64)>,
     ) {
+        self.last_ack = Some(now);
         self.count_duplicate(ack);
         if let Some(number) = ack.delivered {
             self.early.acknowledged(number, self.delivered);
@@ -204,6 +211,22 @@ impl Meter {
         self.delivered += bytes;
         self.last_delivery = Some(now);
         self.slot.delivered += bytes;
+    }
+
+    /// Returns the end of the data that has passed the server's tap.
+    pub fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Returns the greatest acknowledgement number at the server's tap; before the first one, the first byte.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged.unwrap_or_default()
+    }
+
+    /// Returns the payload that was delivered in order and is not acknowledged at the server's tap, bytes.
+    pub fn unreported(&self) -> u64 {
+        let reported = self.acknowledged() - self.first_byte;
+        self.delivered.saturating_sub(reported)
     }
 
     /// Returns the time since the oldest unacknowledged segment was sent.

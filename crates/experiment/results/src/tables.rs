@@ -64,6 +64,42 @@ tables! {
         spared_bytes: u64 = "payload that a reset tracker kept from the receiver, bytes",
         far_timeouts: f64 = "retransmission time-outs of the receiving end; NaN if the engine does not tell",
         handshake_timeouts: f64 = "time-outs of SYN and SYN-ACK at both ends; NaN if the engine does not tell",
+        spurious_retransmissions: f64 = "segments that the receiver got twice, as its D-SACKs reported; NaN if the engine does not tell",
+    }
+
+    /// One row per connection that has sent data: what limited its sender, and for how long.
+    limits: Limits of LimitRow, Required {
+        flow: u32 = "number of the connection",
+        idle_s: f64 = "application: all that it had written was acknowledged, s",
+        in_flight_s: f64 = "application: all that it had written was sent, and waited for its ACK, s; NaN if the engine does not tell",
+        send_buffer_s: f64 = "send buffer: it was full, and all it held was sent, s; NaN if the engine does not tell",
+        receive_window_s: f64 = "receive window, s; NaN if the engine does not tell",
+        startup_s: f64 = "slow start, s; NaN if the engine does not tell",
+        congestion_window_s: f64 = "congestion window outside slow start, s; NaN if the engine does not tell",
+        pacing_s: f64 = "pacing outside slow start, s; NaN if the engine does not tell",
+        recovery_s: f64 = "loss recovery, s; NaN if the engine does not tell",
+        timeout_s: f64 = "wait for a retransmission time-out, s; NaN if the engine does not tell",
+        outage_s: f64 = "slots without capacity in which the sender had data and room for it, s; NaN if the engine does not tell",
+    }
+
+    /// One row per loss recovery of a sender: fast recovery, time-out, or both in succession.
+    recoveries: Recoveries of RecoveryRow, Optional {
+        flow: u32 = "number of the connection",
+        t_s: f64 = "start: fast recovery or time-out, s",
+        end_s: f64 = "end: all that was sent before the start is acknowledged, or the start is undone, s; NaN if the run or the connection ended first",
+        dropped_s: f64 = "when the first of the segments was dropped, s; NaN without one",
+        slow_start: u32 = "1 if that, or else the start, was before the first exit from slow start",
+        segments: u64 = "data segments sent since the end of the recovery before, until the end of this one",
+        overflow: u64 = "how many of them a full queue dropped",
+        aqm: u64 = "how many of them a queue discipline dropped",
+        policer: u64 = "how many of them a policer dropped",
+        random: u64 = "how many of them were lost at random or in a blackout",
+        radio: u64 = "how many of them the radio lost",
+        timeouts: u64 = "retransmission time-outs",
+        timeout_s: f64 = "when the first of them expired, s; NaN without one",
+        silence_s: f64 = "time since the last ACK then, s; NaN without one",
+        unreported_bytes: u64 = "payload then that had reached the receiver in order and no ACK had reported, bytes",
+        undone: f64 = "reductions of the window that were taken back; NaN if the engine does not tell",
     }
 
     /// One row per connection and time slot in which it was alive.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Rate};
 
-use crate::CaState;
+use crate::{CaState, LimitTimes};
 
 /// State of a TCP sender at one moment, in the terms of TCP_INFO.
 ///
@@ -59,6 +59,12 @@ pub struct SenderInfo {
     pub receive_window_limited: Option<Duration>,
     /// Time in which the application waited for room in the send buffer, and all that it holds was sent.
     pub send_buffer_limited: Option<Duration>,
+    /// Time with data to send (`tcpi_busy_time`).
+    pub busy: Option<Duration>,
+    /// Times under each limit until now.
+    pub limits: Option<LimitTimes>,
+    /// Segments that the receiver got twice, as D-SACK has reported so far (`tcpi_dsack_dups`).
+    pub duplicates_reported: Option<u64>,
 }
 
 impl SenderInfo {

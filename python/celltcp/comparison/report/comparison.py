@@ -7,7 +7,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
-from celltcp.comparison.tables import means_table, shares_table, subject_text
+from celltcp.comparison.tables import limits_sections, means_table, shares_table, subject_text
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
 from celltcp.results.selectors import used_in
@@ -69,7 +69,7 @@ def _tables(result: Comparison) -> list[Section]:
         sections.append(Section("How sure", differences, text=texts))
     if result.has_competition:
         sections.append(Section("Shares of the flows", shares_table(result)))
-    return sections
+    return [*sections, *limits_sections(result.results)]
 
 
 def _notes(result: Comparison) -> tuple[str, ...]:

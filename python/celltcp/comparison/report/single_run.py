@@ -10,6 +10,7 @@ from celltcp.comparison.plots.accessors import tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.report.provenance import command_of, origin_sections
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.tables import limits_sections
 from celltcp.present.chart import Chart, Numbers, Panel, Series, numbers
 from celltcp.present.palette import colour
 from celltcp.present.scenario_text import scenario_sections
@@ -61,6 +62,7 @@ def single_part(result: SingleRun) -> Part:
         findings=_findings(result),
         sections=(
             Section("Connections", table),
+            *limits_sections(result.results),
             *_pictures(result),
             *_decisions(result),
             *scenario_sections(about),

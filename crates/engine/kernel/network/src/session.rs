@@ -331,7 +331,8 @@ impl Session {
             }
             Message::Complete { connection } => {
                 if let Some(path) = self.path.as_mut() {
-                    path.recorder().complete(time, connection);
+                    let view = self.senders.view(connection);
+                    path.recorder().complete(time, connection, view);
                 }
             }
             Message::AppMetric {

@@ -1,7 +1,7 @@
 //! The public state of a connection: the RFC 9293 state and the view of the sender.
 
 use cca::SenderInfo;
-use units::{Duration, Rate};
+use units::{Duration, Instant, Rate};
 
 use super::Connection;
 use crate::sender::Limit;
@@ -34,6 +34,16 @@ pub enum State {
 }
 
 impl Connection {
+    /// Returns the state of the sender like [`Self::view`], with its times under each limit until `now`.
+    pub fn view_at(&self, now: Instant) -> SenderInfo {
+        let limits = self.sender.limit_times(now);
+        SenderInfo {
+            busy: Some(limits.busy()),
+            limits: Some(limits),
+            ..self.view()
+        }
+    }
+
     /// Returns the state of the sender, as `ss -ti` would show it. Inlined, because engines look at few of its fields
     /// after each segment.
     #[inline]
@@ -68,6 +78,9 @@ impl Connection {
             application_limited: limited(Limit::Application),
             receive_window_limited: limited(Limit::ReceiveWindow),
             send_buffer_limited: limited(Limit::SendBuffer),
+            busy: None,
+            limits: None,
+            duplicates_reported: Some(self.sender.duplicates_reported()),
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use units::{Duration, Instant};
 
-use super::chronograph::Phase;
 use super::rtt::{echoed_ms, micros_between, rtt_of_echo};
 use super::{Sender, loss, scoreboard};
-use cca::{Ack, AckKind, AckSample, CaState};
+use cca::{Ack, AckKind, AckSample, CaState, SendLimit};
 
 /// Acknowledging part of an incoming segment, in 64-bit sequence numbers.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +155,7 @@ impl Sender {
         }
         self.clean_rtx_queue(now, prior_highest, &mut effects);
         if self.board.packets_out() == 0 {
-            self.stop_phase(now, Phase::Busy);
+            self.stop_limit(now, SendLimit::InFlight);
         }
         effects.not_duplicate |= effects.data_acked;
         if input.ecn_echo {

@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
+use cca::SendLimit;
 use units::Instant;
 
 use super::Sender;
-use super::chronograph::Phase;
 use super::nagle::SendFlags;
 use super::pacing::GSO_MAX_SIZE;
 use super::transmit::Push;
@@ -218,7 +218,7 @@ impl Sender {
             let taken = room.min(left);
             self.buffer.append(taken, left == bytes);
             self.write_end += taken;
-            self.chronograph.start(now, Phase::Busy);
+            self.chronograph.start(now, SendLimit::InFlight);
             left -= taken;
             if left == 0 || taken < room {
                 break;
@@ -320,7 +320,7 @@ impl Sender {
         let scarce = 2 * self.unsent() >= self.most_unsent();
         self.buffer.waits = free == 0 || free < kept / 2 || scarce;
         if !self.buffer.waits {
-            self.stop_phase(now, Phase::BufferLimited);
+            self.stop_limit(now, SendLimit::SendBuffer);
         }
     }
 }

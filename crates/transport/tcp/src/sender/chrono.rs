@@ -37,13 +37,22 @@ impl<P: Copy + PartialEq + Into<usize>, const N: usize> PhaseTimes<P, N> {
         }
     }
 
+    /// Notes that `phase` has lasted since `start`, or since the present phase began if that is later.
+    pub(super) fn enter_since(&mut self, start: Instant, phase: P) {
+        self.enter(start.max(self.since), phase);
+    }
+
     /// Notes that `phase` lasts from `now` on.
     #[inline]
     pub(super) fn enter(&mut self, now: Instant, phase: P) {
         if phase != self.present {
-            self.past[self.present.into()] = self.time(now, self.present);
-            self.present = phase;
-            self.since = now;
+            self.change(now, phase);
         }
+    }
+
+    fn change(&mut self, now: Instant, phase: P) {
+        self.past[self.present.into()] = self.time(now, self.present);
+        self.present = phase;
+        self.since = now;
     }
 }

@@ -1,56 +1,113 @@
-//! Chronograph: the times of `TCP_INFO` in which a sender was busy, and held back by the offered window or the send
-//! buffer, as Linux counts them (`tcp_chrono_start`, `tcp_chrono_stop`).
+//! Chronograph: the times of a sender under each limit. Sums of them are the times of `TCP_INFO`, as Linux counts them
+//! (`tcp_chrono_start`, `tcp_chrono_stop`, `tcp_get_info_chrono_stats`).
 
-use units::{Duration, Instant};
+use cca::{CaState, LimitTimes, SendLimit};
+use units::Instant;
 
 use super::Sender;
 use super::chrono::PhaseTimes;
 
-/// Phase of a sender; a later one takes precedence.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Phase {
-    /// There is no data.
-    Idle,
-    /// There is data (`TCP_CHRONO_BUSY`).
-    Busy,
-    /// The other end's window has no room for the next segment (`TCP_CHRONO_RWND_LIMITED`).
-    WindowLimited,
-    /// The application waits for room in the send buffer, and all it holds was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
-    BufferLimited,
-}
-
-impl From<Phase> for usize {
-    fn from(phase: Phase) -> Self {
-        phase as Self
-    }
-}
-
-/// Times of a sender in each phase.
-pub(super) type Chronograph = PhaseTimes<Phase, 4>;
+/// Times of a sender under each limit.
+pub(super) type Chronograph = PhaseTimes<SendLimit, { SendLimit::COUNT }>;
 
 impl Chronograph {
-    /// Returns the time with data until `now`.
-    pub(super) fn busy(&self, now: Instant) -> Duration {
-        let phases = [Phase::Busy, Phase::WindowLimited, Phase::BufferLimited];
-        let times = phases.into_iter().map(|phase| self.time(now, phase));
-        times.fold(Duration::ZERO, |sum, time| sum + time)
+    /// Returns the times under each limit until `now`.
+    pub(super) fn times(&self, now: Instant) -> LimitTimes {
+        LimitTimes::new(|limit| self.time(now, limit))
     }
 
-    /// Begins a phase, unless one of precedence lasts.
-    pub(super) fn start(&mut self, now: Instant, phase: Phase) {
-        if phase > self.present() {
-            self.enter(now, phase);
+    /// Begins the chronograph of a limit, unless one of precedence runs (`tcp_chrono_start`).
+    pub(super) fn start(&mut self, now: Instant, limit: SendLimit) {
+        let present = self.present();
+        if limit > present && !(limit.is_busy() && present.is_busy()) {
+            self.enter(now, limit);
         }
     }
 }
 
 impl Sender {
-    /// Ends a phase: what remains is the transmission of data, if there is any.
-    pub(super) fn stop_phase(&mut self, now: Instant, phase: Phase) {
+    /// Returns the times under each limit until `now`.
+    pub(crate) fn limit_times(&self, now: Instant) -> LimitTimes {
+        self.chronograph.times(now)
+    }
+
+    /// Stops the chronograph of a limit: what remains is the transmission of data, if there is any
+    /// (`tcp_chrono_stop`).
+    pub(super) fn stop_limit(&mut self, now: Instant, limit: SendLimit) {
+        let present = self.chronograph.present();
         if self.write_end == self.snd_una {
-            self.chronograph.enter(now, Phase::Idle);
-        } else if phase == self.chronograph.present() {
-            self.chronograph.enter(now, Phase::Busy);
+            if present != SendLimit::NotBegun {
+                self.chronograph.enter(now, SendLimit::Idle);
+            }
+        } else if limit == present {
+            let limit = self.present_busy_limit(now);
+            self.chronograph.enter(now, limit);
+        }
+    }
+
+    /// Returns what holds the data back that a sender has, where Linux only says that it is busy.
+    fn present_busy_limit(&self, now: Instant) -> SendLimit {
+        let has_more = self.has_unsent() || self.buffer.waits();
+        let has_room = self.congestion.window.cwnd > self.board.in_flight();
+        self.busy_limit(now, has_more, has_room)
+    }
+
+    /// Notes what holds the data of a busy sender back after its timer has expired.
+    pub(super) fn note_limit_after_timer(&mut self, now: Instant) {
+        if self.chronograph.present().is_busy() {
+            let limit = self.present_busy_limit(now);
+            self.chronograph.enter(now, limit);
+        }
+    }
+
+    /// Notes that the retransmission timer has expired. The sender had waited for it since the last ACK, or since it
+    /// last sent something under another limit.
+    pub(super) fn note_time_out(&mut self) {
+        if self.chronograph.present().is_busy() {
+            self.chronograph
+                .enter_since(self.rcv_tstamp, SendLimit::TimeOut);
+        }
+    }
+
+    /// Returns what holds the data of a busy sender back. `has_more` tells whether there is more than was sent, written
+    /// or waiting for room in the send buffer; `has_room` whether the congestion window has room.
+    #[inline]
+    pub(super) fn busy_limit(&self, now: Instant, has_more: bool, has_room: bool) -> SendLimit {
+        let w = &self.congestion.window;
+        if w.state >= CaState::Recovery && self.recovers(has_more, has_room) {
+            SendLimit::Recovery
+        } else if !has_more {
+            SendLimit::InFlight
+        } else if w.in_slow_start() && self.starts_up() {
+            SendLimit::StartUp
+        } else if has_room {
+            self.limit_within_window(now)
+        } else {
+            SendLimit::CongestionWindow
+        }
+    }
+
+    /// Returns whether a recovery holds the data back. A CCA that owns its window keeps it in a recovery, so that only
+    /// losses which fill it hold data back.
+    fn recovers(&self, has_more: bool, has_room: bool) -> bool {
+        !has_more || !has_room || !self.congestion.owns_window()
+    }
+
+    /// Returns whether slow start is a start-up: of a CCA that owns its window only the first one is.
+    fn starts_up(&self) -> bool {
+        self.congestion.slow_start_exit().is_none() || !self.congestion.owns_window()
+    }
+
+    /// Returns what holds back data for which the congestion window has room.
+    fn limit_within_window(&self, now: Instant) -> SendLimit {
+        let unsent = self.write_end - self.snd_nxt;
+        if self.is_paced() && self.pacer.next() > now {
+            SendLimit::Pacing
+        } else if (1..u64::from(self.config.mss)).contains(&unsent) && self.next_fits() {
+            // Nagle's algorithm keeps a short segment back until all is acknowledged.
+            SendLimit::InFlight
+        } else {
+            SendLimit::CongestionWindow
         }
     }
 }

@@ -4,8 +4,7 @@
 use units::Instant;
 
 use super::Sender;
-use super::chronograph::Phase;
-use cca::{CaState, Event};
+use cca::{CaState, Event, SendLimit};
 
 /// Use of the window over the last round trip.
 #[derive(Clone, Debug)]
@@ -67,7 +66,7 @@ impl Sender {
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
         if self.buffer.waits() && !self.has_unsent() {
-            self.chronograph.start(now, Phase::BufferLimited);
+            self.chronograph.start(now, SendLimit::SendBuffer);
         }
         // An application that waits for room in the send buffer does not limit the connection.
         if self.buffer.waits() {

@@ -32,8 +32,9 @@ pub(super) type Limits = PhaseTimes<Limit, 5>;
 impl Sender {
     /// Notes what holds the sender back after it has sent what it may.
     pub(super) fn note_limit(&mut self, now: Instant) {
-        let limit = if self.has_unsent() {
-            let room = self.congestion.window.cwnd > self.board.in_flight();
+        let has_unsent = self.has_unsent();
+        let room = self.congestion.window.cwnd > self.board.in_flight();
+        let limit = if has_unsent {
             // Linux looks at the offered window last, where pacing and the congestion window have room.
             if room && !self.is_held_by_pacing(now) && !self.next_fits() {
                 Limit::ReceiveWindow
@@ -50,6 +51,10 @@ impl Sender {
         // Nothing limits a sender that has not begun.
         if self.limits.present() != Limit::Start || self.snd_nxt > self.snd_una {
             self.limits.enter(now, limit);
+        }
+        if self.chronograph.present().is_busy() {
+            let busy = self.busy_limit(now, has_unsent || self.buffer.waits(), room);
+            self.chronograph.enter(now, busy);
         }
     }
 

@@ -38,8 +38,8 @@ use crate::config::TcpConfig;
 pub(crate) use ack::AckInput;
 use ack::{AckEffects, Rexmit};
 use buffer::SendBuffer;
-use cca::{BuiltCca, CongestionState, SwitchMode, TransferState};
-use chronograph::{Chronograph, Phase};
+use cca::{BuiltCca, CongestionState, SendLimit, SwitchMode, TransferState};
+use chronograph::Chronograph;
 use cwnd_validation::WindowValidation;
 pub(crate) use limited_time::Limit;
 use limited_time::Limits;
@@ -183,7 +183,7 @@ impl Sender {
             buffer: SendBuffer::new(first, config.send_buffer_initial),
             usage: WindowValidation::new(first),
             limits: Limits::new(Limit::Start),
-            chronograph: Chronograph::new(Phase::Idle),
+            chronograph: Chronograph::new(SendLimit::NotBegun),
             sack_cache: SackCache::default(),
             snd_una: first,
             kept_from: None,
@@ -298,12 +298,17 @@ impl Sender {
         self.rate.delivered
     }
 
+    /// Returns the segments that D-SACK has reported.
+    pub(crate) fn duplicates_reported(&self) -> u64 {
+        self.duplicates_reported
+    }
+
     /// Ends the stream after the data written, and sends what may be sent.
     pub(crate) fn finish(&mut self, now: Instant) {
         if !self.fin_queued {
             self.fin_queued = true;
             self.write_end += 1;
-            self.chronograph.start(now, Phase::Busy);
+            self.chronograph.start(now, SendLimit::InFlight);
             self.transmit_as(now, Push::All);
         }
     }

@@ -1,9 +1,9 @@
 //! State of the sender for `TCP_INFO`, and what the handshake and the application set.
 
+use cca::SendLimit;
 use units::{Duration, Instant};
 
 use super::Sender;
-use super::chronograph::Phase;
 use crate::connection::Info;
 
 impl Sender {
@@ -37,9 +37,10 @@ impl Sender {
 
     /// Fills in what the sender knows.
     pub(crate) fn fill_info(&self, now: Instant, info: &mut Info) {
-        info.busy = self.chronograph.busy(now);
-        info.window_limited = self.chronograph.time(now, Phase::WindowLimited);
-        info.buffer_limited = self.chronograph.time(now, Phase::BufferLimited);
+        let times = self.chronograph.times(now);
+        info.busy = times.busy();
+        info.window_limited = times.get(SendLimit::ReceiveWindow);
+        info.buffer_limited = times.get(SendLimit::SendBuffer);
         info.retransmits = self.retransmits;
         info.probes = self.probes;
         info.backoff = self.backoff;

@@ -79,6 +79,7 @@ impl Sender {
                 self.transmit(now);
             }
         }
+        self.note_limit_after_timer(now);
         self.refresh_window();
     }
 
@@ -188,6 +189,7 @@ impl Sender {
                 self.timing_out_since = now;
             }
             self.counts.timeouts += 1;
+            self.note_time_out();
             self.enter_loss(now);
             self.retransmits += 1;
         }

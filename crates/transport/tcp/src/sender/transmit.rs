@@ -2,11 +2,10 @@
 
 use units::Instant;
 
-use super::chronograph::Phase;
 use super::pacing::{Burst, Deferred};
 use super::scoreboard::{SeqRange, TxState};
 use super::{Outgoing, Sender};
-use cca::{CaState, Event};
+use cca::{CaState, Event, SendLimit};
 
 /// Reason of a transmission, which decides what may leave (the kernel's `push_one` and `nonagle`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,9 +118,9 @@ impl Sender {
             }
         }
         if closed {
-            self.chronograph.start(now, Phase::WindowLimited);
+            self.chronograph.start(now, SendLimit::ReceiveWindow);
         } else {
-            self.stop_phase(now, Phase::WindowLimited);
+            self.stop_limit(now, SendLimit::ReceiveWindow);
         }
         limited |= self.board.in_flight() >= self.congestion.window.cwnd;
         let sent = self.snd_nxt > sent_before;

@@ -1,5 +1,6 @@
 //! Tests of the times for which something held a sender back: the application, the other end's window, the network.
 
+use cca::SendLimit;
 use tcp::{Connection, Segment};
 use units::Duration;
 
@@ -46,4 +47,72 @@ fn a_small_offered_window_is_the_limit_until_it_opens() {
     socket.on_segment(at(180), &acked(20));
     socket.write(at(250), 100);
     assert_eq!(limited(&socket), [80, 30, 0], "it had nothing to send");
+}
+
+/// Returns the milliseconds under each limit until a time, without those that are zero.
+fn times(socket: &Connection, ms: u64) -> Vec<(SendLimit, u64)> {
+    let limits = socket.view_at(at(ms)).limits.expect("our TCP knows them");
+    let all = core::iter::once(SendLimit::Idle).chain(SendLimit::BUSY);
+    all.map(|limit| (limit, limits.get(limit).as_millis()))
+        .filter(|(_, time)| *time > 0)
+        .collect()
+}
+
+/// The limits of a sender that writes more than its first window, then waits for its application: they add up to its time
+/// since the first data, and those of a busy sender to Linux's `tcpi_busy_time`.
+#[test]
+fn limits_add_up_to_the_time_since_the_first_data() {
+    let mut socket = opened(exact(), "reno", &request());
+    socket.write(at(100), u64::from(12 * MSS));
+    assert_eq!(sent(&mut socket).len(), 10, "the initial window");
+    socket.on_segment(at(140), &ack(10 * MSS));
+    assert_eq!(sent(&mut socket).len(), 2);
+    socket.on_segment(at(170), &ack(12 * MSS));
+    use SendLimit::{Idle, InFlight, StartUp};
+    let all = [(Idle, 30), (InFlight, 30), (StartUp, 40)];
+    assert_eq!(times(&socket, 200), all);
+    let info = socket.info(at(200));
+    assert_eq!(info.busy, Duration::from_millis(70));
+    assert_eq!(
+        info.busy,
+        socket.view_at(at(200)).busy.expect("it is known")
+    );
+}
+
+/// A tail of which nothing is heard: until the time-out expires it is a wait for it, and from then on a recovery.
+#[test]
+fn the_time_before_a_time_out_is_a_wait_for_it() {
+    let mut config = exact();
+    config.settings.tlp = false;
+    let mut socket = opened(config, "reno", &request());
+    socket.write(at(100), u64::from(2 * MSS));
+    sent(&mut socket);
+    let expiry = socket.deadline();
+    socket.on_deadline(expiry);
+    assert_eq!(sent(&mut socket).len(), 1, "the first segment again");
+    let waited = expiry.since_start().as_millis() - 100;
+    let later = expiry.since_start().as_millis() + 25;
+    let all = [(SendLimit::Recovery, 25), (SendLimit::TimeOut, waited)];
+    assert_eq!(times(&socket, later), all);
+}
+
+/// Linux's chronograph of the receive window takes precedence over what else a busy sender waits for.
+#[test]
+fn a_closed_window_is_the_limit_of_the_receiver() {
+    let mut socket = opened(exact(), "reno", &request());
+    socket.on_segment(at(30), &data(0, 1));
+    let small = Segment {
+        seq: OTHER + 2,
+        window: 4_000,
+        ..ack(0)
+    };
+    socket.on_segment(at(30), &small);
+    sent(&mut socket);
+    socket.write(at(100), u64::from(20 * MSS));
+    assert_eq!(sent(&mut socket).len(), 2, "4 000 bytes have room for two");
+    assert_eq!(times(&socket, 130), [(SendLimit::ReceiveWindow, 30)]);
+    assert_eq!(
+        socket.info(at(130)).window_limited,
+        Duration::from_millis(30)
+    );
 }

@@ -1,24 +1,45 @@
-"""Warnings about limits other than the network."""
+"""Limits of flows: the shares of their time under each, and warnings about those but the network."""
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Iterable, Mapping
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.results.columns import connections, group_sums, means_by, numbers, rows_of, values_of
-from celltcp.results.tested import is_thin
+from celltcp._core import result_tables
+from celltcp.results.columns import (
+    connections,
+    group_sums,
+    means_by,
+    numbers,
+    records,
+    rows_of,
+    values_of,
+)
+from celltcp.results.tested import FlowUnderTest, is_thin
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from celltcp.results.limit_fields import LimitsRow
     from celltcp.results.tables import Results
 
+#: What limits a sender; the table `limits` has a column for each, in s.
+LIMITS = tuple(
+    name.removesuffix("_s")
+    for table in result_tables()
+    if table.name == "limits"
+    for name, _ in table.columns
+    if name.endswith("_s")
+)
+
 #: Column with the time under a limit, what happened in that time, and what sets the limit.
-_LIMITS = (
+_OTHERS = (
     ("receive_window_limited_s", "the receive window was full", "receive"),
     ("send_buffer_limited_s", "the send buffer was full", "send"),
     ("application_limited_s", "the application had no more to send", "application"),
@@ -26,6 +47,85 @@ _LIMITS = (
 
 #: Share of the time from which on a limit is told.
 _MOST = 0.5
+
+
+class FlowLimits(NamedTuple):
+    """Shares of the time of a flow under a CCA or line-up, means over the runs."""
+
+    cca: str
+    flow: str
+    #: By limit, from 0 to 1; NaN for those that the engine does not tell.
+    shares: Mapping[str, float]
+
+    @property
+    def network(self) -> float:
+        """Share that the network limited, where the engine does not tell its limits apart; else 0."""
+        known = sum(share for share in self.shares.values() if not math.isnan(share))
+        return max(1.0 - known, 0.0) if any(map(math.isnan, self.shares.values())) else 0.0
+
+
+def limits_rows(results: Results) -> list[LimitsRow]:
+    """Returns the limits of each flow as JSON has them."""
+    return [
+        {
+            "cca": each.cca,
+            "flow": each.flow,
+            "shares": {
+                name: None if math.isnan(share) else share for name, share in each.shares.items()
+            },
+        }
+        for each in flow_limits(results)
+    ]
+
+
+def flow_limits(results: Results) -> list[FlowLimits]:
+    """Returns the limits of each flow under each CCA or line-up, in their order.
+
+    Connections of a flow count by their time. Results of earlier versions have none.
+    """
+    keys, shares = [], []
+    for key, of_run in _shares_of_runs(results):
+        keys.append(key)
+        shares.append(of_run)
+    order = list(dict.fromkeys(keys))
+    means = {limit: means_by(keys, [each[limit] for each in shares]) for limit in LIMITS}
+    return [FlowLimits(*key, {limit: means[limit][key] for limit in LIMITS}) for key in order]
+
+
+def _shares_of_runs(
+    results: Results,
+) -> Iterable[tuple[tuple[str, str], dict[str, float]]]:
+    """Yields line-up and flow with the shares of the time of its connections in a run."""
+    if "limits" not in results.tables:
+        return
+    flows = [flow for flow, _ in FlowUnderTest.each_with_workload(results.about)]
+    lineups = results.lineups
+    times: dict[tuple[int, str], dict[str, float]] = {}
+    connections = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
+    for row in records(results.tables["limits"]):
+        connection = connections[row["run"], row["flow"]]
+        name = _name_of(str(connection["name"]), flows)
+        mine = times.setdefault((row["run"], name), dict.fromkeys([*LIMITS, ""], 0.0))
+        for limit in LIMITS:
+            mine[limit] += row[f"{limit}_s"]
+        mine[""] += connection["duration_s"]
+    for (run, name), mine in sorted(times.items(), key=lambda item: _order(item[0], flows)):
+        whole = mine.pop("")
+        total = math.fsum(mine.values())
+        whole = whole if math.isnan(total) else total
+        if run in lineups and whole > 0:
+            yield (lineups[run], name), {limit: time / whole for limit, time in mine.items()}
+
+
+def _name_of(connection: str, flows: Iterable[FlowUnderTest]) -> str:
+    """Returns the name of the flow that a connection belongs to."""
+    return next((flow.name for flow in flows if flow.includes(connection)), connection)
+
+
+def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
+    run, name = key
+    names = [flow.name for flow in flows]
+    return run, names.index(name) if name in names else len(names)
 
 
 def limited_flows(results: Results) -> list[str]:
@@ -47,7 +147,7 @@ def limited_flows(results: Results) -> list[str]:
     thin = np.array([names[name] for _, name in flow_of], np.bool_)
     called = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []
-    for column, happened, kind in _LIMITS:
+    for column, happened, kind in _OTHERS:
         share = numbers(flows[column])[ran] / whole[ran]
         share = np.where(share > idle, idle, share)
         counted = ~np.isnan(share)

@@ -1,0 +1,260 @@
+//! Recoveries: the rows of a connection's loss recoveries, with the drops that led to them.
+
+use cca::CaState;
+use net::DropReason;
+use results::{Meter, RecoveryRow};
+use units::Instant;
+
+/// State of a sender when its loss-recovery state has changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderState {
+    pub(crate) state: CaState,
+    /// Time of the first exit from slow start.
+    pub(crate) slow_start_exit: Option<Instant>,
+    /// Reductions of the window that were undone so far.
+    pub(crate) undone: Option<u64>,
+}
+
+/// Drops of data segments by their reason, and the first of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Drops {
+    first: Option<Instant>,
+    /// Greatest sequence number among them.
+    highest: u64,
+    overflow: u64,
+    aqm: u64,
+    policer: u64,
+    random: u64,
+    radio: u64,
+}
+
+impl Drops {
+    fn count(&mut self, at: Instant, seq: u64, reason: DropReason) {
+        let count = match reason {
+            DropReason::Overflow => &mut self.overflow,
+            DropReason::Aqm => &mut self.aqm,
+            DropReason::Policer => &mut self.policer,
+            DropReason::Loss => &mut self.random,
+            DropReason::Radio => &mut self.radio,
+            DropReason::Mtu | DropReason::Reset => return,
+        };
+        *count += 1;
+        self.first.get_or_insert(at);
+        self.highest = self.highest.max(seq);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.first = self.first.or(other.first);
+        self.highest = self.highest.max(other.highest);
+        self.overflow += other.overflow;
+        self.aqm += other.aqm;
+        self.policer += other.policer;
+        self.random += other.random;
+        self.radio += other.radio;
+    }
+}
+
+/// Tracker of a connection's recoveries.
+#[derive(Debug, Default)]
+pub(crate) struct RecoveryTracker {
+    /// Drops that the present recovery repairs, or the next one.
+    drops: Drops,
+    /// Drops of segments that were first sent during the present recovery, which it need not repair.
+    later_drops: Drops,
+    /// End of what was sent when the present recovery began.
+    recovery_point: u64,
+    /// Data segments sent before the last recovery ended.
+    segments: u64,
+    /// Reductions undone before the present recovery.
+    undone: Option<u64>,
+    present: Option<RecoveryRow>,
+}
+
+impl RecoveryTracker {
+    /// Notes that the data segment at `seq` was dropped.
+    pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason) {
+        let is_later = self.present.is_some() && seq >= self.recovery_point;
+        let drops = if is_later {
+            &mut self.later_drops
+        } else {
+            &mut self.drops
+        };
+        drops.count(at, seq, reason);
+    }
+
+    /// Follows a change of the sender's state; returns the row of a recovery that ends by it.
+    pub(crate) fn state_changed(
+        &mut self,
+        now: Instant,
+        flow: u32,
+        sender: SenderState,
+        meter: &Meter,
+    ) -> Option<RecoveryRow> {
+        let recovers = matches!(sender.state, CaState::Recovery | CaState::Loss);
+        if recovers {
+            self.begin(now, flow, sender, meter);
+            return None;
+        }
+        self.end(now.as_secs_f64(), sender.undone, meter)
+    }
+
+    fn begin(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
+        if self.present.is_some() {
+            return;
+        }
+        self.recovery_point = meter.highest();
+        let started = self.drops.first.unwrap_or(now);
+        let exit = sender.slow_start_exit;
+        self.undone = sender.undone;
+        self.present = Some(RecoveryRow {
+            flow,
+            t_s: now.as_secs_f64(),
+            end_s: f64::NAN,
+            dropped_s: f64::NAN,
+            slow_start: u32::from(exit.is_none_or(|exit| started <= exit)),
+            segments: 0,
+            overflow: 0,
+            aqm: 0,
+            policer: 0,
+            random: 0,
+            radio: 0,
+            timeouts: 0,
+            timeout_s: f64::NAN,
+            silence_s: f64::NAN,
+            unreported_bytes: 0,
+            undone: f64::NAN,
+        });
+    }
+
+    /// Notes a time-out.
+    pub(crate) fn timed_out(&mut self, now: Instant, meter: &Meter) {
+        let Some(row) = &mut self.present else {
+            return;
+        };
+        row.timeouts += 1;
+        if row.timeouts == 1 {
+            row.timeout_s = now.as_secs_f64();
+            let heard = meter.last_ack.or(meter.first_data).unwrap_or(now);
+            row.silence_s = now.saturating_since(heard).as_secs_f64();
+            row.unreported_bytes = meter.unreported();
+        }
+    }
+
+    /// Ends the present recovery, if there is one, at `end_s`; NaN at the end of the run.
+    pub(crate) fn end(
+        &mut self,
+        end_s: f64,
+        undone: Option<u64>,
+        meter: &Meter,
+    ) -> Option<RecoveryRow> {
+        let row = self.present.take()?;
+        let later = core::mem::take(&mut self.later_drops);
+        let mut drops = core::mem::take(&mut self.drops);
+        // A recovery that went on with what was sent in it has repaired that, too.
+        if end_s.is_nan() || meter.acknowledged() > later.highest {
+            drops.add(&later);
+        } else {
+            self.drops = later;
+        }
+        let before = core::mem::replace(&mut self.segments, meter.segments);
+        let undone = undone.zip(self.undone);
+        Some(RecoveryRow {
+            end_s,
+            dropped_s: drops.first.map_or(f64::NAN, Instant::as_secs_f64),
+            segments: meter.segments - before,
+            overflow: drops.overflow,
+            aqm: drops.aqm,
+            policer: drops.policer,
+            random: drops.random,
+            radio: drops.radio,
+            undone: undone.map_or(f64::NAN, |(now, before)| now.saturating_sub(before) as f64),
+            ..row
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn state(state: CaState, undone: u64) -> SenderState {
+        SenderState {
+            state,
+            slow_start_exit: Some(at(500)),
+            undone: Some(undone),
+        }
+    }
+
+    /// Returns a meter of a sender that has sent `segments` of 100 bytes.
+    fn meter(segments: u64) -> Meter {
+        let mut meter = Meter::default();
+        for n in 0..segments {
+            meter.data_sent(at(n), n * 100, 100);
+        }
+        meter
+    }
+
+    fn acknowledge(meter: &mut Meter, ms: u64, number: u64) {
+        let ack = results::Ack {
+            number,
+            delivered: Some(number),
+            window: 1,
+            is_pure_ack: true,
+        };
+        meter.ack_arrived(at(ms), ack, None);
+    }
+
+    #[test]
+    fn a_recovery_has_the_drops_that_led_to_it_and_the_segments_since_the_last_one() {
+        let mut meter = meter(20);
+        let mut tracker = RecoveryTracker::default();
+        tracker.dropped(at(400), 500, DropReason::Overflow);
+        tracker.dropped(at(410), 700, DropReason::Overflow);
+        let none = tracker.state_changed(at(600), 3, state(CaState::Recovery, 1), &meter);
+        assert!(none.is_none());
+        acknowledge(&mut meter, 700, 2_000);
+        let row = tracker.state_changed(at(700), 3, state(CaState::Open, 1), &meter);
+        let row = row.expect("it has ended");
+        assert_eq!((row.flow, row.overflow, row.segments), (3, 2, 20));
+        let times = [(row.dropped_s, 0.4), (row.t_s, 0.6), (row.end_s, 0.7)];
+        assert!(times.iter().all(|(t, wanted)| (t - wanted).abs() < 1e-9));
+        assert_eq!((row.slow_start, row.undone), (1, 0.0));
+    }
+
+    /// The second segment lost was sent after the first recovery had begun, and outlives it.
+    #[test]
+    fn a_drop_of_what_a_recovery_does_not_repair_belongs_to_the_next_one() {
+        let mut meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        tracker.dropped(at(550), 300, DropReason::Policer);
+        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        meter.data_sent(at(620), 1_000, 100);
+        tracker.dropped(at(620), 1_000, DropReason::Policer);
+        acknowledge(&mut meter, 700, 1_000);
+        let first = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
+        tracker.state_changed(at(710), 0, state(CaState::Loss, 0), &meter);
+        tracker.timed_out(at(710), &meter);
+        acknowledge(&mut meter, 800, 1_100);
+        let second = tracker.state_changed(at(800), 0, state(CaState::Open, 1), &meter);
+        let (first, second) = (first.expect("ended"), second.expect("ended"));
+        assert_eq!((first.policer, second.policer), (1, 1));
+        assert_eq!((first.slow_start, second.slow_start), (0, 0));
+        assert_eq!((second.timeouts, second.undone), (1, 1.0));
+        assert!((second.silence_s - 0.01).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_recovery_at_the_end_of_the_run_has_no_end() {
+        let meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        let row = tracker.end(f64::NAN, None, &meter).expect("it lasts");
+        assert!(row.end_s.is_nan() && row.undone.is_nan() && row.dropped_s.is_nan());
+        assert!(tracker.end(1.0, None, &meter).is_none());
+    }
+}

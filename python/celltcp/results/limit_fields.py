@@ -1,0 +1,30 @@
+"""Limits of flows as JSON has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, TypedDict
+
+from celltcp._core import result_tables
+from celltcp.results.json_fields import Columns, Number, sentence
+
+
+def _columns() -> Mapping[str, object]:
+    (table,) = (each for each in result_tables() if each.name == "limits")
+    return {
+        name.removesuffix("_s"): Annotated[Number, sentence(meaning.partition(", s")[0])]
+        for name, meaning in table.columns
+        if name.endswith("_s")
+    }
+
+
+#: Shares of the time of a flow by limit, from 0 to 1; None for those that the engine does not tell.
+LimitShares = Annotated[dict[str, Number], Columns(_columns)]
+
+
+class LimitsRow(TypedDict):
+    """What limited a flow."""
+
+    cca: Annotated[str, "Congestion control or line-up, as in --cca."]
+    flow: Annotated[str, "Name of the flow in the scenario."]
+    shares: Annotated[LimitShares, "Shares of its time, from 0 to 1, which add up to 1."]
