@@ -85,6 +85,7 @@ def test_output_of_campaigns_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     run = ("run", "drive", "--cca", "auto:policy=rules", "--duration", "2s", "-q", "--json", "-")
     _fits("run", _call(*run, "--out", "one", "--pcap", "c.pcap"))
     _fits("show", _call("show", "one", "--json", "-"))
+    _fits("explain", _call("explain", "one", "-q", "--json", "-"))
     _fits("select explain", _call("select", "explain", "one", "-q", "--json", "-"))
     _fits("pcap analyze", _call("pcap", "analyze", "c.pcap", "--json", "-"))
     _fits("pcap compare", _call("pcap", "compare", "c.pcap", "c.pcap", "--json", "-"))

@@ -24,6 +24,7 @@ SENTENCES = {
     "traces": "Describe, convert, draw and generate link traces.",
     "units": "List the units that scenarios, options and link traces take.",
     "show": "Show stored results: tables, pictures, exports.",
+    "explain": "Explain stored results: what cost each CCA its place.",
     "report": "Write results as one HTML file to read, send or print.",
     "select": "Select congestion controls automatically (--cca auto).",
     "papers": "Repeat published experiments, and compare the figures.",

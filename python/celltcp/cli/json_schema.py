@@ -15,6 +15,10 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),
     "traces info": ("logs.overview:TracesOutcome",),
     "video": ("video.outcome:VideoOutcome",),
+    "explain": (
+        "selection.outcomes.explained_folder:ExplainedFolder",
+        "selection.outcomes.explained_folder:ExplainedFolders",
+    ),
     "select env": ("selection.outcomes.environment:TrialOutcome",),
     "select estimators": ("selection.outcomes.estimators:AccuracyOutcome",),
     "select compare-engines": ("selection.outcomes.engines:OverlapOutcome",),

@@ -68,7 +68,7 @@ def explain(
 
     def show() -> None:
         for each in result:
-            _print(each)
+            print_explanation(each)
 
     print_result(lambda: {"runs": [each.to_json() for each in result]}, json_file, show)
     draw_all(result, Path(place))
@@ -80,7 +80,8 @@ def draw_all(result: list[Explanation], folder: Path) -> None:
         draw(each.plot(), folder, each.picture)
 
 
-def _print(explained: Explanation) -> None:
+def print_explanation(explained: Explanation) -> None:
+    """Prints the decisions of a selector, and its estimates beside the truth."""
     from celltcp.selection.tables.explanation import agreements_table, decisions_table
 
     console = Terminal()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
@@ -69,7 +70,13 @@ def _tables(result: Comparison) -> list[Section]:
         sections.append(Section("How sure", differences, text=texts))
     if result.has_competition:
         sections.append(Section("Shares of the flows", shares_table(result)))
-    return [*sections, *limits_sections(result.results)]
+    explained = ExplainedComparison(result)
+    sentences = [text.strip() for each in explained.ccas for text in explained.texts(each)]
+    return [
+        *sections,
+        *limits_sections(result.results),
+        Section("What cost each CCA", text=(*explained.notes, *sentences)),
+    ]
 
 
 def _notes(result: Comparison) -> tuple[str, ...]:

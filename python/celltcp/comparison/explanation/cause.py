@@ -1,0 +1,40 @@
+"""Cause: a reason for the figures of a congestion control, with the figures that show it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Cause(NamedTuple):
+    """A reason for the figures of a congestion control."""
+
+    #: One of the names in `rules.RULES`.
+    name: str
+    #: Sentence with the figures that show it.
+    text: str
+    #: Share of the time or of the capacity that it took, from 0 to 1, by which causes are in order.
+    weight: float
+
+
+def percent(share: float) -> str:
+    """Returns a share as text in per cent."""
+    value = 100 * share
+    return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
+
+
+def grouped(count: float) -> str:
+    """Returns a count as text, with a space between thousands."""
+    return f"{round(count):,}".replace(",", " ")
+
+
+def size(count: float) -> str:
+    """Returns a size in bytes as text."""
+    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def times(count: int) -> str:
+    """Returns how often something happened as text."""
+    return {1: "once", 2: "twice"}.get(count, f"{grouped(count)} times")

@@ -1,0 +1,198 @@
+"""Evidence: the figures of a flow under a congestion control that the rules of an explanation judge."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from celltcp.results.limits import flow_limits
+from celltcp.results.tables import frame
+
+if TYPE_CHECKING:
+    from celltcp.comparison.comparison import Comparison
+
+#: Reasons of drops in the table `recoveries`.
+DROPS = ("overflow", "aqm", "policer", "random", "radio")
+
+#: Length of a stretch without data packets from which on it is an interruption of its own, RTTs and s.
+_DEAD_RTTS, _DEAD_S = 3.0, 0.25
+
+
+class Gap(NamedTuple):
+    """Stretch of a run in which the link to the receiver carried nothing."""
+
+    run: int
+    #: Start and end, s.
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """Length, s."""
+        return self.end - self.start
+
+
+class Evidence:
+    """Figures of the flow under test under one congestion control, over all runs."""
+
+    def __init__(self, result: Comparison, cca: str) -> None:
+        """Takes the runs of `cca` of a comparison."""
+        #: Congestion control or line-up.
+        self.cca = cca
+        #: Name of the flow under test.
+        self.flow = result.tested.name
+        about = result.results.about
+        #: Length of a slot, s.
+        self.slot_s = float(about["slot_s"])
+        runs = result.runs
+        mine = runs[runs["cca"] == cca]
+        #: Numbers of the runs.
+        self.runs = [int(run) for run in mine["run"]]
+        #: Seed of each run.
+        self.seeds = dict(zip(self.runs, map(int, mine["seed"]), strict=True))
+        #: Scenario, as its file has it.
+        self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
+        flows = result.flows
+        self._all_flows = flows[flows["run"].isin(self.runs)]
+        #: Connections of the flow.
+        self.flows = self._all_flows[result.tested.has(self._all_flows["name"])]
+        slots = result.tested_slots
+        #: Slots of the flow.
+        self.slots = slots[slots["run"].isin(self.runs)]
+        self._all_slots = result.slots
+        #: Shares of the limits, from 0 to 1; empty for results of earlier versions.
+        self.shares: Mapping[str, float] = next(
+            (each.shares for each in flow_limits(result.results) if each[:2] == (cca, self.flow)), {}
+        )
+        #: Loss recoveries of the flow, with `drops` and `length_s`.
+        self.recoveries = self._recoveries(result)
+
+    def share(self, *limits: str) -> float:
+        """Returns the share of the time under some limits; those that are not known count nothing."""
+        shares = [self.shares.get(limit, 0.0) for limit in limits]
+        return float(np.nansum(shares))
+
+    def mean(self, column: str) -> float:
+        """Returns the mean of a column of the connections; NaN where none has it."""
+        if column not in self.flows:
+            return float("nan")
+        return float(self.flows[column].mean())
+
+    def total(self, column: str) -> float:
+        """Returns the sum of a column of the connections; what is not known counts nothing."""
+        return float(self.flows[column].sum()) if column in self.flows else 0.0
+
+    @property
+    def workload(self) -> Mapping[str, Any]:
+        """Workload of the flow."""
+        result: Mapping[str, Any] = self.scenario["flows"][0].get("workload", {})
+        return result
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether the flow sends as much as it can, with or without an end."""
+        return bool(self.workload.get("kind", "bulk") == "bulk")
+
+    @functools.cached_property
+    def seconds(self) -> float:
+        """Time of the flow in all runs, s."""
+        return len(self.slots) * self.slot_s
+
+    @functools.cached_property
+    def goodput(self) -> float:
+        """Goodput in the slots, Mbit/s."""
+        return float(self.slots["goodput_mbps"].mean())
+
+    @functools.cached_property
+    def capacity(self) -> float:
+        """Capacity of the bottleneck that other flows left, Mbit/s."""
+        return float(self.slots["capacity_mbps"].mean())
+
+    @functools.cached_property
+    def unused(self) -> float:
+        """Share of that capacity that the flow did not use, from 0 to 1; 0 where it is not known."""
+        if not self.capacity > 0:
+            return 0.0
+        return min(max(1.0 - self.goodput / self.capacity, 0.0), 1.0)
+
+    @functools.cached_property
+    def others(self) -> dict[str, float]:
+        """Goodput of each other flow while this one ran, Mbit/s."""
+        times = self.slots[["run", "t_s"]].drop_duplicates()
+        own = set(self.flows[["run", "flow"]].itertuples(index=False, name=None))
+        rest = self._all_slots.merge(times, on=["run", "t_s"])
+        is_other = [key not in own for key in zip(rest["run"], rest["flow"], strict=True)]
+        rest = rest[is_other].merge(self._all_flows[["run", "flow", "name"]], on=["run", "flow"])
+        sums = rest.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
+        return {str(name): float(value) for name, value in sums.items() if value > 0}
+
+    @functools.cached_property
+    def most_queued(self) -> float:
+        """Most bytes that waited at the bottleneck at the end of a slot."""
+        own = self.flows[["run", "flow"]]
+        return float(self._all_slots.merge(own, on=["run", "flow"])["queue_bytes"].max())
+
+    @functools.cached_property
+    def mss(self) -> float:
+        """Mean payload of the segments that arrived, bytes; of a bulk transfer nearly all are full."""
+        arrived = self.total("segments") - self.total("retransmissions")
+        return self.total("bytes") / max(arrived, 1.0)
+
+    @functools.cached_property
+    def bdp(self) -> float:
+        """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
+        rate = (self.capacity + sum(self.others.values())) * 1e6 / 8
+        return rate * self.mean("rtt_min_ms") / 1e3
+
+    @functools.cached_property
+    def outages(self) -> list[Gap]:
+        """Stretches in which the bottleneck had no capacity for any flow."""
+        # The capacity in the slots is what others leave; the limits know that of the link.
+        if self.shares and not self.shares["outage"] > 0:
+            return []
+        return self._gaps(self.slots["capacity_mbps"] == 0)
+
+    @functools.cached_property
+    def silences(self) -> list[Gap]:
+        """Stretches with capacity in which no data packet arrived, because segments were lost."""
+        least = max(_DEAD_S, _DEAD_RTTS * self.mean("rtt_min_ms") / 1e3)
+        silent = (self.slots["rate_mbps"] == 0) & (self.slots["segments"] + self.slots["inflight"] > 0)
+        lossy = self.recoveries[self.recoveries["random"] + self.recoveries["radio"] > 0]
+        spans = list(zip(lossy["run"], lossy["dropped_s"], lossy["end_s"].fillna(np.inf), strict=True))
+        return [
+            gap
+            for gap in self._gaps(silent & (self.slots["capacity_mbps"] > 0))
+            if gap.length >= least
+            and any(
+                run == gap.run and start <= gap.end and gap.start <= end for run, start, end in spans
+            )
+        ]
+
+    def _gaps(self, marked: pd.Series) -> list[Gap]:
+        """Returns the stretches of successive slots that are marked."""
+        result: list[Gap] = []
+        for run, t_s in self.slots.loc[marked, ["run", "t_s"]].itertuples(index=False, name=None):
+            last = result[-1] if result else None
+            end = t_s + self.slot_s
+            if last and last.run == run and t_s < last.end + self.slot_s / 2:
+                result[-1] = last._replace(end=end)
+            else:
+                result.append(Gap(int(run), float(t_s), float(end)))
+        return result
+
+    def _recoveries(self, result: Comparison) -> pd.DataFrame:
+        """Returns the recoveries of the flow; none for results that lack them."""
+        names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "timeouts", "timeout_s"]
+        if "recoveries" not in result.results.tables:
+            columns = ["run", "flow", *names, *DROPS, "silence_s", "unreported_bytes", "undone"]
+            return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
+        keys = self.flows[["run", "flow", "first_data_s", "duration_s"]]
+        rows = frame(result.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
+        ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
+        length = (ends - rows["t_s"]).clip(lower=0.0)
+        return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)

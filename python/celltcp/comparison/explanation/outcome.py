@@ -1,0 +1,50 @@
+"""Explanation of results as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+from celltcp.results.json_fields import Cca, FlowName, Number, ScenarioName, Seed, Version
+from celltcp.results.limit_fields import LimitShares
+
+
+class CauseRow(TypedDict):
+    """Cause of the figures of a congestion control."""
+
+    cause: Annotated[str, "Name of the cause."]
+    weight: Annotated[float, "Share of the time or of the capacity that it took, from 0 to 1."]
+    text: Annotated[str, "Sentence with the figures that show it."]
+
+
+class EventRow(TypedDict):
+    """Something that happened to a flow."""
+
+    seed: Seed
+    t_s: Annotated[float, "Time since the start of the run, s."]
+    kind: Annotated[str, "Reason of the drops, timeout, needless or outage."]
+    text: Annotated[str, "What happened, with its figures."]
+
+
+class CcaExplanation(TypedDict):
+    """What cost a congestion control its place."""
+
+    cca: Cca
+    flow: FlowName
+    goodput_mbps: Annotated[Number, "Mean goodput, Mbit/s."]
+    rtt_mean_ms: Annotated[Number, "Mean RTT, ms."]
+    used_share: Annotated[Number, "Share of the capacity left by others that it used, from 0 to 1."]
+    leader: Annotated[str | None, "The leading congestion control; null for that one itself."]
+    goodput_difference_mbps: Annotated[Number, "Paired difference of the goodput to it, Mbit/s."]
+    rtt_difference_ms: Annotated[Number, "Paired difference of the mean RTT to it, ms."]
+    limits: Annotated[LimitShares, "Shares of the time of the flow, from 0 to 1, which add up to 1."]
+    causes: list[CauseRow]
+    events: Annotated[list[EventRow], "What took most time in the first run, in the order of time."]
+
+
+class ExplainedResults(TypedDict):
+    """Explanation of a comparison or of a run."""
+
+    version: Version
+    scenario: ScenarioName
+    ccas: Annotated[list[CcaExplanation], "Explanation of each congestion control."]
+    notes: Annotated[list[str], "What the results lack for some of the rules."]

@@ -1,0 +1,210 @@
+"""Rules about the path: its buffer, interruptions, losses, the way of ACKs, and other flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.explanation.cause import Cause, grouped, percent, size, times
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from celltcp.comparison.explanation.evidence import Evidence, Gap
+
+#: Size of a buffer below which it is shallow, BDPs (half of the window that CUBIC keeps is 0.7).
+_SHALLOW = 0.5
+#: Share of the capacity that a shallow buffer leaves unused.
+_UNUSED = 0.02
+#: Share of the time in interruptions from which on they are a cause.
+_INTERRUPTED = 0.02
+#: Share of the segments lost to one reason from which on it is a cause.
+_LOST = 5e-4
+#: Share of what all flows got from which on the others compete.
+_COMPETES = 0.1
+#: Mean delay of ACKs beyond their least one from which on it is a cause, of the lowest RTT and in ms.
+_LATE_ACKS, _LATE_ACKS_MS = 0.5, 30.0
+#: Mean delay in the queue from which on it is a cause, of the lowest RTT and in ms.
+_QUEUE, _QUEUE_MS = 0.5, 20.0
+
+
+def shallow_buffer(evidence: Evidence) -> Cause | None:
+    """The buffer of the bottleneck overflows although it is much smaller than a BDP."""
+    overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
+    most = evidence.most_queued
+    if not len(overflows) or most >= _SHALLOW * evidence.bdp or evidence.unused < _UNUSED:
+        return None
+    lost = overflows["overflow"].sum()
+    return Cause(
+        "shallow_buffer",
+        f"The buffer is shallow: no more than {size(most)} waited in it, {most / evidence.bdp:.2f} of "
+        f"the bandwidth-delay product of {size(evidence.bdp)}. It overflowed in {times_of(overflows)} "
+        f"and dropped {grouped(lost)} segments; {percent(evidence.unused)} of the capacity stayed "
+        "unused.",
+        evidence.unused,
+    )
+
+
+def overshoot(evidence: Evidence) -> Cause | None:
+    """Slow start overflowed the buffer, and the repair took long."""
+    rows = evidence.recoveries
+    rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
+    share = rows["length_s"].sum() / evidence.seconds if evidence.seconds else 0.0
+    if share < 0.05:
+        return None
+    return Cause(
+        "overshoot",
+        f"Slow start overflowed the buffer: {grouped(rows['overflow'].sum())} of "
+        f"{grouped(rows['segments'].sum())} segments were lost, and the recovery took "
+        f"{percent(share)} of the time.",
+        share,
+    )
+
+
+def outage(evidence: Evidence) -> Cause | None:
+    """The link carried nothing for a while."""
+    gaps = [*evidence.outages, *evidence.silences]
+    whole = sum(gap.length for gap in gaps)
+    if not evidence.seconds or whole < _INTERRUPTED * evidence.seconds:
+        return None
+    share = whole / evidence.seconds
+    waits = evidence.share("timeout")
+    longest = max(gaps, key=lambda gap: gap.length)
+    after = f"; the sender waited another {percent(waits)} for time-outs" if waits >= 0.005 else ""
+    return Cause(
+        "outage",
+        f"The link carried nothing for {percent(share)} of the time, {times(len(gaps))}, at most "
+        f"{longest.length:.1f} s at {longest.start:.1f} s{after}.",
+        share + waits,
+    )
+
+
+def uplink(evidence: Evidence) -> Cause | None:
+    """ACKs came late or not at all, although the data had arrived."""
+    rows = evidence.recoveries
+    rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
+    rows = rows[~_during(rows, [*evidence.outages, *evidence.silences])]
+    slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
+    way = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
+    least = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
+    late = float(way.mean() - least) if len(way) else 0.0
+    is_late = late >= max(_LATE_ACKS * evidence.mean("rtt_min_ms"), _LATE_ACKS_MS)
+    if not len(rows) and not is_late:
+        return None
+    parts = []
+    if len(rows):
+        parts.append(
+            f"{grouped(rows['timeouts'].sum())} time-outs came while data had arrived that no ACK "
+            f"reported, with up to {rows['silence_s'].max():.1f} s without an ACK"
+        )
+    if is_late:
+        parts.append(f"ACKs took {late:.0f} ms longer than at best on average")
+    share = rows["silence_s"].sum() / evidence.seconds if evidence.seconds else 0.0
+    return Cause("uplink", f"The uplink held up ACKs: {', and '.join(parts)}.", share + is_late * 0.1)
+
+
+def _during(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
+    """Returns for each recovery whether the link carried nothing while its first time-out ran."""
+    return _overlap(rows, rows["timeout_s"] - rows["silence_s"], rows["timeout_s"], gaps)
+
+
+def _beside(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
+    """Returns for each recovery whether the link carried nothing for a part of it."""
+    return _overlap(rows, rows[["dropped_s", "t_s"]].min(axis=1), rows["end_s"].fillna(np.inf), gaps)
+
+
+def _overlap(
+    rows: pd.DataFrame, starts: pd.Series, ends: pd.Series, gaps: Sequence[Gap]
+) -> NDArray[np.bool_]:
+    """Returns for each recovery whether a time of it, from `starts` to `ends`, overlaps a gap."""
+    spans = zip(rows["run"], starts, ends, strict=True)
+    return np.array(
+        [
+            any(gap.run == run and gap.start <= end and start <= gap.end for gap in gaps)
+            for run, start, end in spans
+        ],
+        bool,
+    )
+
+
+def policer(evidence: Evidence) -> Cause | None:
+    """A policer drops what exceeds its rate."""
+    return _losses(evidence, "policer", "A policer dropped")
+
+
+def random_loss(evidence: Evidence) -> Cause | None:
+    """Segments are lost at random, outside of interruptions."""
+    rows = evidence.recoveries
+    rows = rows[~_beside(rows, evidence.silences)]
+    lost, sent = rows["random"].sum(), evidence.total("segments")
+    if not sent or lost < max(_LOST * sent, 2):
+        return None
+    return _lost("random_loss", "Random loss took", lost, sent, evidence)
+
+
+def radio_loss(evidence: Evidence) -> Cause | None:
+    """The radio gave segments up."""
+    return _losses(evidence, "radio", "The radio lost")
+
+
+def aqm(evidence: Evidence) -> Cause | None:
+    """A queue discipline drops early."""
+    return _losses(evidence, "aqm", "The queue discipline dropped")
+
+
+def _losses(evidence: Evidence, reason: str, verb: str) -> Cause | None:
+    lost, sent = evidence.recoveries[reason].sum(), evidence.total("segments")
+    if not sent or lost < max(_LOST * sent, 2):
+        return None
+    return _lost(reason if reason != "radio" else "radio_loss", verb, lost, sent, evidence)
+
+
+def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) -> Cause:
+    unused = evidence.unused
+    rest = f"; {percent(unused)} of the capacity stayed unused" if unused >= 0.005 else ""
+    return Cause(
+        name,
+        f"{verb} {grouped(lost)} of {grouped(sent)} segments ({percent(lost / sent)}){rest}.",
+        max(unused, lost / sent),
+    )
+
+
+def competition(evidence: Evidence) -> Cause | None:
+    """Other flows took a part of the path."""
+    others = evidence.others
+    whole = evidence.goodput + sum(others.values())
+    taken = sum(others.values()) / whole if whole > 0 else 0.0
+    if taken < _COMPETES:
+        return None
+    largest = sorted(others, key=others.__getitem__, reverse=True)
+    named = ", ".join(f"{name} {others[name]:.2f}" for name in largest[:3])
+    more = f" and {len(largest) - 3} more" if len(largest) > 3 else ""
+    return Cause(
+        "competition",
+        f"Other flows took {percent(taken)} of what all got: {named}{more} Mbit/s, this one "
+        f"{evidence.goodput:.2f} Mbit/s.",
+        taken,
+    )
+
+
+def queue(evidence: Evidence) -> Cause | None:
+    """The flow, or others, kept a queue, which costs delay."""
+    induced, least = evidence.mean("induced_delay_ms"), evidence.mean("rtt_min_ms")
+    waits = evidence.mean("owd_mean_ms") - evidence.mean("owd_min_ms")
+    if not waits >= max(_QUEUE * least, _QUEUE_MS):
+        return None
+    return Cause(
+        "queue",
+        f"A queue stood on the way: packets waited {waits:.0f} ms on average, beside a lowest RTT of "
+        f"{least:.0f} ms.",
+        min(induced / (induced + least), 1.0) if induced > 0 else 0.0,
+    )
+
+
+def times_of(rows: pd.DataFrame) -> str:
+    """Returns a number of recoveries in words."""
+    return "1 recovery" if len(rows) == 1 else f"{grouped(len(rows))} recoveries"

@@ -1,0 +1,45 @@
+"""Rules of an explanation: each looks at the evidence and names a cause, or none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.explanation import ends, path, sender
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from celltcp.comparison.explanation.cause import Cause
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: The rules by the names of their causes.
+RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
+    "application": ends.application,
+    "receive_window": ends.receive_window,
+    "send_buffer": ends.send_buffer,
+    "shallow_buffer": path.shallow_buffer,
+    "overshoot": path.overshoot,
+    "outage": path.outage,
+    "uplink": path.uplink,
+    "policer": path.policer,
+    "random_loss": path.random_loss,
+    "radio_loss": path.radio_loss,
+    "aqm": path.aqm,
+    "competition": path.competition,
+    "queue": path.queue,
+    "early_exit": sender.early_exit,
+    "reordering": sender.reordering,
+}
+
+
+def causes_of(evidence: Evidence) -> list[Cause]:
+    """Returns the causes that the rules name, the one that took most first.
+
+    The growth of the window is a cause only where no other explains why capacity stayed unused.
+    """
+    if not len(evidence.slots):
+        return []
+    found = [cause for rule in RULES.values() if (cause := rule(evidence))]
+    if all(cause.name == "queue" for cause in found) and (slow := sender.slow_growth(evidence)):
+        found.append(slow)
+    return sorted(found, key=lambda cause: -cause.weight)

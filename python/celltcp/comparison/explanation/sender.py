@@ -1,0 +1,109 @@
+"""Rules about the sender: its slow start, recoveries without a loss, growth of its window."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from celltcp.comparison.explanation.cause import Cause, grouped, percent
+
+if TYPE_CHECKING:
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Window at the exit from slow start below which it is early, BDPs: less than the path holds.
+_EARLY = 0.9
+#: Share of the capacity that then stays unused until the flow has it.
+_UNUSED = 0.05
+#: Share of the capacity from which on a flow has it.
+_REACHED = 0.8
+#: Round trips over which its goodput is averaged.
+_ROUNDS = 3
+#: Share of the time under limits of the ends that makes an early exit their matter.
+_ENDS = 0.5
+#: Share of the capacity that a slow growth leaves unused.
+_SLOW = 0.1
+
+
+def early_exit(evidence: Evidence) -> Cause | None:
+    """Slow start ended long before the window was as large as the path, and without a loss."""
+    if evidence.share("idle", "in_flight", "receive_window", "send_buffer") >= _ENDS:
+        return None
+    exits = [row for _, row in evidence.flows.iterrows() if _is_early(evidence, row)]
+    if not exits:
+        return None
+    lost = sum(_lost_after(evidence, row) for row in exits)
+    whole = float(evidence.slots["capacity_mbps"].sum())
+    share = lost / whole if whole > 0 else 0.0
+    if share < _UNUSED:
+        return None
+    first = exits[0]
+    cwnd = float(first["slow_start_exit_cwnd"])
+    mss = evidence.mss
+    return Cause(
+        "early_exit",
+        f"Slow start ended early, without a loss: after {first['slow_start_exit_s']:.2f} s at a window "
+        f"of {grouped(cwnd)} segments, {cwnd * mss / evidence.bdp:.2f} of the bandwidth-delay product; "
+        f"{percent(share)} of the capacity stayed unused until the flow had {percent(_REACHED)} of it.",
+        share,
+    )
+
+
+def _is_early(evidence: Evidence, flow: Any) -> bool:
+    """Returns whether a connection left slow start below the BDP, without a loss until then."""
+    if not flow["slow_start_exit_s"] >= 0:
+        return False
+    exit_s = flow["first_data_s"] + flow["slow_start_exit_s"]
+    rows = evidence.recoveries
+    rows = rows[(rows["run"] == flow["run"]) & (rows["flow"] == flow["flow"])]
+    started = rows[["t_s", "dropped_s"]].min(axis=1)
+    if (started <= exit_s + 1e-3).any():
+        return False
+    return bool(flow["slow_start_exit_cwnd"] * evidence.mss < _EARLY * evidence.bdp)
+
+
+def _lost_after(evidence: Evidence, flow: Any) -> float:
+    """Returns the capacity unused from the exit until the flow had it, Mbit/s times slots."""
+    exit_s = flow["first_data_s"] + flow["slow_start_exit_s"]
+    slots = evidence.slots
+    slots = slots[(slots["run"] == flow["run"]) & (slots["t_s"] >= exit_s)]
+    # Within a round trip data comes in bursts.
+    count = max(math.ceil(_ROUNDS * evidence.mean("rtt_min_ms") / 1e3 / evidence.slot_s), 1)
+    means = slots[["goodput_mbps", "capacity_mbps"]].rolling(count, min_periods=1).mean()
+    # A flow that has all of what others leave for a moment has not reached the capacity.
+    reference = means["capacity_mbps"].clip(lower=slots["capacity_mbps"].median())
+    has_it = (means["goodput_mbps"] >= _REACHED * reference) & (reference > 0)
+    if has_it.any():
+        slots = slots[slots["t_s"] < slots.loc[has_it.idxmax(), "t_s"]]
+    return float((slots["capacity_mbps"] - slots["goodput_mbps"]).clip(lower=0).sum())
+
+
+def reordering(evidence: Evidence) -> Cause | None:
+    """The sender recovered from losses that were none."""
+    rows = evidence.recoveries
+    rows = rows[(rows["drops"] == 0) & (rows["timeouts"] == 0)]
+    needless = evidence.total("spurious_retransmissions") + float(rows["undone"].sum())
+    if len(rows) < 2 or needless < 1:
+        return None
+    share = rows["length_s"].sum() / evidence.seconds if evidence.seconds else 0.0
+    return Cause(
+        "reordering",
+        f"Packets overtook each other: {grouped(len(rows))} recoveries began with nothing lost, "
+        f"{grouped(evidence.total('spurious_retransmissions'))} segments arrived twice, and "
+        f"{grouped(rows['undone'].sum())} reductions of the window were undone.",
+        max(share, evidence.unused),
+    )
+
+
+def slow_growth(evidence: Evidence) -> Cause | None:
+    """The window or the pacing rate was small, for no reason that another rule finds."""
+    share = evidence.share("congestion_window", "pacing", "startup")
+    if share < 0.5 or evidence.unused < _SLOW:
+        return None
+    limit = max(("congestion_window", "pacing", "startup"), key=evidence.share)
+    name = {"congestion_window": "congestion window", "pacing": "pacing rate", "startup": "slow start"}
+    return Cause(
+        "slow_growth",
+        f"The {name[limit]} limited the flow for {percent(evidence.share(limit))} of the time, and "
+        f"{percent(evidence.unused)} of the capacity stayed unused.",
+        evidence.unused,
+    )

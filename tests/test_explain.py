@@ -1,0 +1,234 @@
+"""Explanations: drawn scenarios whose cause is known by construction, and the command."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+from celltcp.comparison.explanation.explanation import ExplainedComparison, explain_folder
+from celltcp.comparison.report.comparison import comparison_part
+from celltcp.results.tables import Results
+
+Changes = dict[str, Any]
+
+
+class Path:
+    """A steady path, drawn at random."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.rate = draw.choice([12, 16, 20, 30])
+        self.rtt = draw.choice([40, 60, 80])
+        self.changes: Changes = {
+            "path.rtt": f"{self.rtt}ms",
+            "path.down.rate": f"{self.rate}Mbit/s",
+            "path.buffer": "1.5bdp",
+        }
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth-delay product, bytes."""
+        return self.rate * self.rtt * 1e3 / 8
+
+
+def _shallow_buffer(_path: Path, draw: random.Random) -> Changes:
+    return {"path.buffer": f"{draw.uniform(0.05, 0.2):.2f}bdp"}
+
+
+def _receive_window(path: Path, draw: random.Random) -> Changes:
+    return {"tcp.receive_window_max": f"{path.bdp * draw.uniform(0.2, 0.7):.0f}B"}
+
+
+def _send_buffer(path: Path, draw: random.Random) -> Changes:
+    return {"tcp.send_buffer_max": f"{path.bdp * draw.uniform(0.2, 0.5):.0f}B"}
+
+
+def _application(path: Path, draw: random.Random) -> Changes:
+    size, share = draw.choice([2, 5, 20]), draw.uniform(0.1, 0.6)
+    interval = f"{size * 8 / (path.rate * share):.2f}ms"
+    frames = {"kind": "frames", "size": f"{size}kB", "interval": interval}
+    return {"flows.0.workload": frames, "flows.0.opens": "from"}
+
+
+def _outage(path: Path, draw: random.Random) -> Changes:
+    at, rate = draw.uniform(2, 4), f"{path.rate}Mbit/s"
+    del path.changes["path.down.rate"]
+    return {"path.down.steps": _interrupted(rate, [(at, draw.uniform(0.8, 2.5))])}
+
+
+def _uplink(_path: Path, draw: random.Random) -> Changes:
+    """An uplink without a grant for a while, twice."""
+    first, again = draw.uniform(2, 3), draw.uniform(4.5, 6)
+    gaps = [(at, draw.uniform(0.7, 1.2)) for at in (first, again)]
+    return {"path.up.steps": _interrupted("50Mbit/s", gaps)}
+
+
+def _interrupted(rate: str, gaps: list[tuple[float, float]]) -> list[dict[str, str]]:
+    """Returns the steps of a link that stands still from a time on for a while, s."""
+    steps = [(0.0, rate)]
+    for at, length in gaps:
+        steps += [(at, "0bit/s"), (at + length, rate)]
+    return [{"at": f"{at:.2f}s", "rate": step} for at, step in steps]
+
+
+def _policer(path: Path, draw: random.Random) -> Changes:
+    rate, burst = f"{path.rate * draw.uniform(0.3, 0.7):.2f}Mbit/s", draw.choice([20, 50, 100])
+    return {"path.policer": {"rate": rate, "burst": f"{burst}kB"}}
+
+
+def _competition(_path: Path, draw: random.Random) -> Changes:
+    other = draw.choice(["cubic", "bbr", "reno"])
+    return {"flows": [{"name": "mine", "cca": "cubic"}, {"name": "other", "cca": other}]}
+
+
+def _early_exit(_path: Path, draw: random.Random) -> Changes:
+    """A pulse of other traffic in the second round trip: HyStart takes its queue for an own one."""
+    rtt = draw.choice([100, 120, 150])
+    start = 3.5 - rtt / 1e3 * draw.uniform(2.5, 2.8)
+    pulse = {"kind": "constant", "value": f"{draw.uniform(1.5, 2.5) * rtt:.0f}ms"}
+    return {
+        "path.rtt": f"{rtt}ms",
+        "path.down.rate": "80Mbit/s",
+        "tcp.send_buffer_max": "64MiB",
+        "tcp.receive_buffer_max": "64MiB",
+        "flows.0.start": f"{start:.3f}s",
+        "path.cross_traffic": [
+            {
+                "rate": f"{80 * draw.uniform(1.1, 1.3):.1f}Mbit/s",
+                "on": pulse,
+                "off": {"kind": "constant", "value": "3.5s"},
+            }
+        ],
+    }
+
+
+def _reordering(_path: Path, draw: random.Random) -> Changes:
+    mean = f"{draw.choice([5, 10, 15])}ms"
+    return {"path.jitter": {"distribution": "exponential", "mean": mean, "reorder": True}}
+
+
+_CAUSES: dict[str, Callable[[Path, random.Random], Changes]] = {
+    "shallow_buffer": _shallow_buffer,
+    "receive_window": _receive_window,
+    "send_buffer": _send_buffer,
+    "application": _application,
+    "outage": _outage,
+    "uplink": _uplink,
+    "policer": _policer,
+    "competition": _competition,
+    "early_exit": _early_exit,
+    "reordering": _reordering,
+}
+
+
+def _compared(cause: str, seed: int) -> ct.Comparison:
+    """Returns a run of 8 s on a drawn path that has this cause."""
+    draw = random.Random(f"{cause} {seed}")
+    path = Path(draw)
+    changes = _CAUSES[cause](path, draw)
+    whole = {"variation.start_jitter": "0s", **path.changes, **changes}
+    return ct.compare("steady-20-68", "own", 1, seed=seed, duration="8s", set=whole)
+
+
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_cause_of_a_drawn_scenario_is_named_and_no_other_one(seed: int) -> None:
+    named = {
+        cause: {each.name for each in ExplainedComparison(_compared(cause, seed)).ccas[0].causes}
+        for cause in _CAUSES
+    }
+    missing = [cause for cause, names in named.items() if cause not in names]
+    assert len(missing) <= 1, named
+    wrong = {cause: names & _CAUSES.keys() - {cause} for cause, names in named.items()}
+    assert not any(wrong.values()), wrong
+
+
+def test_an_early_exit_is_one_by_construction() -> None:
+    flow = _compared("early_exit", 1).flows.iloc[0]
+    bdp = 80e6 / 8 * flow["rtt_min_ms"] / 1e3 / 1448
+    assert flow["slow_start_exit_cwnd"] < 0.5 * bdp
+    assert flow["timeouts"] == 0
+
+
+def test_a_path_without_a_cause_has_none() -> None:
+    changes = {"path.buffer": "1bdp", "path.rtt": "20ms"}
+    result = ct.compare("steady-20-68", "bbr", 1, duration="8s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    assert {each.name for each in explained.causes} <= {"queue"}
+    assert explained.used > 0.9
+    assert explained.behind is None
+
+
+def test_overflows_and_time_outs_are_dated_with_their_figures() -> None:
+    result = ct.compare("steady-20-68", "reno", 1, duration="8s", set={"path.buffer": "0.5bdp"})
+    (explained,) = ExplainedComparison(result).ccas
+    first = explained.happenings[0]
+    assert first.kind == "overflow"
+    assert first.text.startswith(f"overflow of the buffer at {first.t_s:.2f} s in slow start: ")
+    row = result.results.tables["recoveries"].slice(0, 1).to_pylist()[0]
+    assert f"{row['overflow']} of {row['segments']} segments lost" in first.text.replace(" ", " ")
+    silent = ExplainedComparison(_compared("uplink", 1)).ccas[0].happenings
+    waits = [each.text for each in silent if each.kind == "timeout"]
+    assert any("no ACK for" in text and "that no ACK reported" in text for text in waits)
+
+
+def test_differences_are_to_the_leader() -> None:
+    result = ct.compare("stress/jitter", ["cubic", "bbr"], 2, duration="8s")
+    explained = {each.cca: each for each in ExplainedComparison(result).ccas}
+    leader = result.verdicts["balanced"].leader
+    assert leader is not None
+    (other,) = explained.keys() - {leader}
+    behind = explained[other].behind
+    assert explained[leader].behind is None
+    assert behind is not None
+    assert behind[0] == leader
+    gap = explained[other].goodput_mbps - explained[leader].goodput_mbps
+    assert behind[1] == pytest.approx(gap)
+
+
+def test_results_of_an_earlier_version_are_explained_with_a_note() -> None:
+    results = ct.compare("steady-20-68", "cubic", 1, duration="3s").results
+    tables = {
+        name: table for name, table in results.tables.items() if name not in ("limits", "recoveries")
+    }
+    tables["flows"] = tables["flows"].drop_columns(["spurious_retransmissions"])
+    explained = ExplainedComparison(ct.Comparison(Results(tables, results.about)))
+    (note,) = explained.notes
+    assert "earlier version" in note
+    assert explained.to_json()["ccas"][0]["goodput_mbps"] > 10
+
+
+def test_the_command_says_what_the_tables_show(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    changes = {"tcp.receive_window_max": "60kB"}
+    result = ct.compare("steady-20-68", ["cubic", "auto:policy=rules"], 1, duration="3s", set=changes)
+    result.save("o")
+    done = CliRunner().invoke(commands, ["explain", "o"])
+    assert done.exit_code == 0, done.output
+    assert "The receive window was full for" in done.stdout
+    assert "tcp.receive_window_max = 60kB" in done.stdout
+    assert "decisions" in done.stdout
+    sections = {each.title: each for each in comparison_part(result, "").sections}
+    assert any("receive window was full" in text for text in sections["What cost each CCA"].text)
+    with pytest.raises(ct.CelltcpError, match="nowhere: there is no such folder"):
+        explain_folder("nowhere")
+
+
+def test_each_comparison_of_a_sweep_is_explained(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("--cca", "cubic", "--runs", "1", "--duration", "3s", "--out", "s", "-q")
+    field = "tcp.receive_window_max=60kB,2MB"
+    done = CliRunner().invoke(commands, ["sweep", "steady-20-68", "--vary", field, *words])
+    assert done.exit_code == 0, done.output
+    small, large = explain_folder("s").values()
+    assert [each.name for each in small.ccas[0].causes] == ["receive_window"]
+    assert "receive_window" not in {each.name for each in large.ccas[0].causes}
+    told = json.loads(CliRunner().invoke(commands, ["explain", "s", "--json", "-"]).stdout)
+    assert len(told["folders"]) == 2
