@@ -11,18 +11,22 @@ from celltcp.cli.verbosity import note
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True)
 @click.option(
     "--out",
-    default="report.html",
-    show_default=True,
     metavar="FILE",
-    help="File of the report.",
+    help="File of the report as HTML.  [default: report.html, unless --pdf is given]",
 )
-def report(folders: tuple[str, ...], out: str) -> None:
+@click.option(
+    "--pdf", metavar="FILE", help="Write it as PDF: the answers on the first page, then the rest."
+)
+def report(folders: tuple[str, ...], out: str | None, pdf: str | None) -> None:
     """Write results as one HTML file to read, send or print.
 
     DIR is a folder that --out of compare, run, sweep, video, select evaluate, select compare-engines,
     fidelity, papers or pcap analyze wrote. The file has the answer, tables, interactive pictures, the
     scenario, versions, seeds, and the command that reproduces the results. It needs no network.
     """
-    from celltcp.cli.write_report import write_report
+    from celltcp.cli.write_report import write_reports
 
-    note(f"report: {write_report(folders, out)}")
+    if out is None and pdf is None:
+        out = "report.html"
+    for file in write_reports(folders, out, pdf):
+        note(f"report: {file}")

@@ -104,6 +104,8 @@ class Section:
     file: str = ""
     #: Whether the section opens only on demand.
     is_folded: bool = False
+    #: Whether it belongs to the first page.
+    is_front: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,8 @@ class Part:
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
+    #: Answer in a sentence or two.
+    answer: str = ""
 
 
 def mean_text(values: Iterable[float], digits: int) -> str:

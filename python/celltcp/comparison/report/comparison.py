@@ -6,6 +6,7 @@ from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.findings import differences_table, findings_of
+from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.comparison.tables import limits_sections, means_table, shares_table, subject_text
@@ -42,8 +43,10 @@ def comparison_part(result: Comparison, command: str) -> Part:
     return Part(
         title=str(about["name"]),
         asked=asked,
+        answer=answer_of(result),
         findings=findings_of(result),
         sections=(
+            *([settings] if (settings := settings_section(result)) else []),
             *_tables(result),
             *picture_sections(result),
             *scenario_sections(about),

@@ -72,7 +72,12 @@ def _finding(
     among = _listed([names[cca] for cca in verdict.ranked])
     more = f"; {verdict.runs_needed} runs would likely tell" if verdict.runs_needed else ""
     extent = f"{names[leader]} leads with {here}{behind}"
+    excluded = "; ".join(
+        text for cca in verdict.undecided if (text := _excluded(metric, leader, cca, values, names))
+    )
     certainty = f"undecided among {among}, by {based}{more}"
+    if excluded:
+        certainty = f"{certainty}. Excluded with 95 %: {excluded}"
     return Finding(question, f"{names[leader]}?", extent, certainty, "open", shades[leader])
 
 
@@ -85,6 +90,23 @@ def _worth(result: Comparison, cca: str, metric: str) -> str:
         return plain
     name = "QoE" if metric == QOE else "PM"
     return f"{name} {mean_text(values_of(result, cca, metric), 3)}, {plain}"
+
+
+def _excluded(
+    metric: str,
+    leader: str,
+    other: str,
+    values: Mapping[str, list[float]],
+    names: Mapping[str, str],
+) -> str:
+    """Returns which differences the interval excludes; empty without an interval."""
+    gap = paired_difference(values[leader], values[other])
+    if gap.ci95 is None:
+        return ""
+    unit = " Mbit/s" if metric == _GOODPUT else ""
+    ahead, behind = gap.mean + gap.ci95, gap.ci95 - gap.mean
+    text = f"{names[leader]} more than {ahead:.2g}{unit} ahead of {names[other]}"
+    return f"{text}, or more than {behind:.2g}{unit} behind" if behind > 0 else text
 
 
 def _ahead(best: Sequence[float], other: Sequence[float]) -> str:

@@ -1,0 +1,125 @@
+"""First page of a report: the trade-off in a sentence, and the lines that set the best CCA."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.report.settings_lines import settings_lines, systems
+from celltcp.present.rounding import rounded_text
+from celltcp.present.section import Section
+from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.scenarios.cca_mix import labels
+
+#: Requirement that decides where no application does.
+_BALANCED = "balanced"
+#: Default of Linux, with which others are compared.
+_DEFAULT = "cubic"
+#: Needs by requirement.
+_NEEDS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
+#: Metrics of the sentence: name, unit, digits.
+_MEASURES = (("goodput_mbps", "goodput", "Mbit/s", 2), ("rtt_mean_ms", "mean RTT", "ms", 1))
+
+
+class Choice(NamedTuple):
+    """Congestion control for a need."""
+
+    need: str
+    verdict: Verdict
+
+
+def choices_of(result: Comparison) -> list[Choice]:
+    """Returns the choice for each need, the one that decides first: applications, then a balance."""
+    if len([cca for cca in result.ccas if "+" not in cca]) < 2:
+        return []
+    choices = [
+        Choice(f"{each.flow} ({each.ranking.title})", each.verdict(random=not result.decides))
+        for each in result.applications
+    ]
+    choices.sort(key=lambda choice: choice.verdict.best is None)
+    verdicts = result.verdicts
+    order = (_BALANCED, *(each for each in _NEEDS if each != _BALANCED))
+    choices += [Choice(_NEEDS[each], verdicts[each]) for each in order if each in verdicts]
+    return [each for each in choices if each.verdict.leader is not None]
+
+
+def answer_of(result: Comparison) -> str:
+    """Returns the answer in a sentence, with the trade-off in ms and Mbit/s."""
+    choices = choices_of(result)
+    if not choices:
+        return ""
+    names, (need, verdict) = labels(result.ccas), choices[0]
+    cca = str(verdict.leader)
+    other = _other(result, cca, choices)
+    gaps = "; ".join(_gaps(result, cca, other))
+    if verdict.best is None:
+        among = " and ".join(names[each] for each in verdict.ranked)
+        return f"For {need} it is undecided among {among}. {names[cca]} against {names[other]}: {gaps}."
+    tied = f" (tied with {', '.join(names[each] for each in verdict.tied)})" if verdict.tied else ""
+    return f"For {need}, set {names[cca]}{tied}. Against {names[other]} it has {gaps}."
+
+
+def settings_section(result: Comparison) -> Section | None:
+    """Returns the lines that set the best congestion control; None if there is nothing to choose."""
+    choices = choices_of(result)
+    if not choices:
+        return None
+    names = labels(result.ccas)
+    texts = []
+    for need, verdict in choices:
+        if verdict.best is None:
+            among = ", ".join(names[each] for each in verdict.ranked)
+            texts.append(f"For {need}: undecided among {among}.")
+        else:
+            tied = [names[each] for each in verdict.tied]
+            also = f" ({', '.join(tied)} as good)" if tied else ""
+            texts.append(f"For {need}: {names[verdict.best]}{also}.")
+    best = choices[0].verdict.best
+    if best is None:
+        texts.append("These runs decide on no change of the first one: keep what is set, or run more.")
+        return Section("What to set", text=tuple(texts), is_front=True)
+    lines = settings_lines(best)
+    if not lines:
+        texts.append(f"{names[best]} is in none of Linux, Windows and FreeBSD: no line sets it.")
+    else:
+        known = systems().values()
+        texts.append(f"Sources: {'; '.join(str(each['source']) for each in known)}.")
+    return Section("What to set", text=tuple(texts), code=lines, is_front=True)
+
+
+def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
+    """Returns the CCA to compare with: the default, that of another need, or the first other one."""
+    alone = [each for each in result.ccas if each != cca and "+" not in each]
+    if _DEFAULT in alone:
+        return _DEFAULT
+    leaders = [each.verdict.leader for each in choices if each.verdict.leader in alone]
+    return str(leaders[0]) if leaders else alone[0]
+
+
+def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
+    """Returns the figures of both, and their paired difference: those of applications first."""
+    texts = []
+    for application in result.applications:
+        metric = application.ranking.metric
+        figure = APP_METRICS[metric]
+        words = figure.heading.split()
+        unit = words[-1] if words[-1] in ("s", "ms", "MOS", "Mbit/s") else ""
+        values = [application.figures[each][metric] for each in (cca, other)]
+        name = f"{figure.name} of {application.flow}"
+        texts.append(_gap_text(name, unit, figure.digits, *values))
+    for metric, name, unit, digits in _MEASURES:
+        values = [result.values(each, metric) for each in (cca, other)]
+        texts.append(_gap_text(name, unit, digits, *values))
+    return texts
+
+
+def _gap_text(name: str, unit: str, digits: int, new: Sequence[float], old: Sequence[float]) -> str:
+    gap = paired_difference(new, old)
+    means = [f"{estimate(values).mean:.{digits}f}" for values in (new, old)]
+    if means[0] == means[1] and not gap.ci95:
+        return f"{name} {means[0]} {unit} as well".replace("  ", " ")
+    change = f"{rounded_text(gap, digits)} {unit}".rstrip()
+    sign = "+" if gap.mean > 0 and not change.startswith("-") else ""
+    return f"{name} {means[0]} instead of {means[1]} {unit} ({sign}{change})".replace("  ", " ")

@@ -1,0 +1,118 @@
+"""First page of reports: the answer in a sentence, what to set, and the same as PDF."""
+
+import json
+import re
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import celltcp as ct
+from celltcp.comparison.report.front_page import answer_of, choices_of, settings_section
+from celltcp.comparison.report.settings_lines import settings_lines, systems
+from celltcp.present.pdf import pdf_of
+from celltcp.present.section import Finding, Part, Section
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.ccas import catalogue
+
+
+def test_linux_has_its_sysctls_and_a_route_and_bbr_the_queue_discipline_that_paces() -> None:
+    lines = settings_lines("bbr").splitlines()
+    assert "net.ipv4.tcp_congestion_control = bbr" in lines
+    assert "net.core.default_qdisc = fq" in lines
+    assert any(line.startswith("ip route change ") and line.endswith("congctl bbr") for line in lines)
+    assert "net.core.default_qdisc = fq" not in settings_lines("cubic").splitlines()
+
+
+def test_other_systems_have_lines_only_where_they_have_the_cca() -> None:
+    assert "congestionprovider=newreno" in settings_lines("reno")
+    assert "net.inet.tcp.cc.algorithm=newreno" in settings_lines("reno")
+    assert "net.inet.tcp.cc.algorithm=vegas" in settings_lines("vegas")
+    assert "netsh" not in settings_lines("vegas")
+    for cca in ("copa", "sprout", "auto:policy=rules"):
+        assert settings_lines(cca) == ""
+    assert all(each["source"] for each in systems().values())
+
+
+def test_names_of_other_systems_are_in_the_catalogue() -> None:
+    known = {each["name"] for each in catalogue()}
+    for system in ("windows", "freebsd"):
+        assert set(systems()[system]["names"]) <= known
+    assert set(systems()["linux"]["paced"]) <= known
+
+
+def test_the_sentence_has_the_trade_off_and_the_line_sets_the_best_cca() -> None:
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="10s")
+    document = result.to_json()
+    best = document["verdicts"]["balanced"]["best"]
+    assert best == "bbr"
+    sentence = answer_of(result)
+    for metric, unit, digits in (("goodput_mbps", "Mbit/s", 2), ("rtt_mean_ms", "ms", 1)):
+        new, old = (estimate(result.values(cca, metric)).mean for cca in ("bbr", "cubic"))
+        assert f"{new:.{digits}f} instead of {old:.{digits}f} {unit}" in sentence
+    section = settings_section(result)
+    assert section is not None
+    assert f"net.ipv4.tcp_congestion_control = {best}\n" in section.code
+
+
+def test_an_application_decides_what_to_set() -> None:
+    page = {"flows.0.workload": {"kind": "request-response", "response": "100kB"}}
+    result = ct.compare("steady-5-18", ["cubic", "bbr"], 2, duration="10s", set=page)
+    first = choices_of(result)[0]
+    assert "response" in first.need
+    assert "response" in answer_of(result)
+
+
+def test_what_is_undecided_sets_nothing_and_says_what_is_excluded() -> None:
+    result = ct.compare("drive", ["cubic", "reno"], 2, duration="3s")
+    undecided = [name for name, each in result.verdicts.items() if each.undecided]
+    assert "balanced" in undecided
+    section = settings_section(result)
+    assert section is not None
+    assert section.code == ""
+    assert "undecided among" in answer_of(result)
+    from celltcp.comparison.report.findings import findings_of
+
+    for finding in findings_of(result):
+        if finding.question.removeprefix("Best for ") in undecided:
+            assert re.search(r"Excluded with 95 %: .* more than [\d.e-]+", finding.confidence)
+
+
+def _part() -> Part:
+    finding = Finding("Best for goodput", "cubic", "by 5 %", "10 runs")
+    front = Section("What to set", code="net.x = cubic\n", is_front=True)
+    rest = Section("Scenario", code="a = 1\n" * 300)
+    return Part("Title $x_1$", "Which?", (finding,), (rest, front), answer="Set cubic.")
+
+
+def test_the_same_parts_give_the_same_pdf_with_the_answers_on_its_first_page(tmp_path: Path) -> None:
+    content = pdf_of([_part()], "T", "celltcp report")
+    assert content == pdf_of([_part()], "T", "celltcp report")
+    assert content.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type /Page\b", content)) > 3
+    first = next(
+        zlib.decompress(each)
+        for each in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
+    )
+    assert first.count(b"BT") >= 6
+    if shutil.which("pdftotext"):
+        (tmp_path / "p.pdf").write_bytes(content)
+        command = ["pdftotext", "-l", "1", str(tmp_path / "p.pdf"), "-"]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for words in ("Title $x_1$", "Set cubic.", "Best for goodput: cubic", "net.x = cubic"):
+            assert words in text
+
+
+def test_the_report_as_pdf_replaces_no_other_file(celltcp, tmp_path: Path) -> None:
+    arguments = ("steady-5-18", "--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
+    done = celltcp("compare", *arguments, "--out", "o", "--json", "o.json")
+    assert done.returncode == 0, done.stderr
+    assert celltcp("report", "o", "--pdf", "p.pdf").returncode == 0
+    assert not (tmp_path / "report.html").exists()
+    (tmp_path / "own.txt").write_text("mine")
+    assert celltcp("report", "o", "--pdf", "own.txt").returncode == 2
+    assert (tmp_path / "own.txt").read_text() == "mine"
+    assert celltcp("report", "o").returncode == 0
+    best = json.loads((tmp_path / "o.json").read_text())["verdicts"]["balanced"]["best"]
+    page = (tmp_path / "report.html").read_text()
+    assert f"net.ipv4.tcp_congestion_control = {best}" in page
