@@ -70,7 +70,7 @@ class RunSettings:
     middlebox: str | Sequence[str] = ()
     runs: int = 10
     seed: int = 1
-    duration: str | None = None
+    duration: str | float | None = None
     jobs: int | None = None
     cluster: str | None = None
     engine: str = "native"

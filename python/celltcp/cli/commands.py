@@ -16,7 +16,7 @@ from celltcp.interrupts import leaving_at_once
 #: its name.
 SENTENCES = {
     "compare": "Compare congestion controls on one scenario or several.",
-    "sweep": "Compare congestion controls for each value of a field, or each combination of several.",
+    "sweep": "Compare congestion controls for each value of a field.",
     "video": "Compare CCAs by video quality of experience (ITU-T P.1203).",
     "run": "Run one congestion control once, and record it in detail.",
     "cca": "List the congestion controls, or describe one.",

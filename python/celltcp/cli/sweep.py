@@ -43,10 +43,11 @@ def sweep(
     dry_run: bool,
     json_file: str | None,
 ) -> None:
-    """Compare congestion controls for each value of a field, or each combination of several.
+    """Compare congestion controls for each value of a field.
 
-    SCENARIO is as for celltcp compare; several are compared at each value. With --out, the results of
-    each point are in a folder of their own, and celltcp show and celltcp report take DIR as a whole.
+    SCENARIO is as for celltcp compare. Several scenarios and several --vary give all combinations.
+    With --out, the results of each are in a folder of their own; celltcp show and celltcp report take
+    DIR as a whole.
     """
     from celltcp.comparison.parameter_sweep import sweep_request, swept_sources
 

@@ -363,6 +363,10 @@ class Comparison(Recorded):
         }
         return Comparison(Results(tables, {**self.results.about, "cca": list(ccas)}))
 
+    def __getitem__(self, cca: str) -> Comparison:
+        """Returns the part of the comparison that is about one congestion control."""
+        return self.only([cca])
+
     @property
     def several_flows(self) -> bool:
         """Whether flows, or connections of a flow at the same time, have shared the path."""

@@ -60,6 +60,18 @@ class Sweep:
         """The comparisons by value; those of several axes are joined with commas."""
         return {", ".join(point): each for point, each in self.points.items()}
 
+    def __getitem__(self, value: str | tuple[str, ...]) -> Comparison:
+        """Returns the comparison of a value; of several axes, of a value of each.
+
+        Raises:
+            CelltcpError: if there is none.
+        """
+        point = (value,) if isinstance(value, str) else tuple(value)
+        if point not in self.points:
+            known = "; ".join(self.comparisons)
+            raise CelltcpError(f"sweep: {', '.join(point)!r} is no point; there are {known}")
+        return self.points[point]
+
     @property
     def lines(self) -> dict[tuple[str, ...], Sweep]:
         """The parts along the last axis, by their coordinates on the other axes."""
@@ -153,7 +165,7 @@ def sweep(
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
     seed: int = 1,
-    duration: str | None = None,
+    duration: str | float | None = None,
     jobs: int | None = None,
     *,
     cluster: str | None = None,
@@ -176,7 +188,7 @@ def sweep(
         cca: as for `celltcp.compare`.
         runs: runs of each congestion control and value; run i has `seed + i`.
         seed: of the first run.
-        duration: length of a run, such as `"60s"`.
+        duration: length of a run, such as `"60s"`, or a number of seconds.
         jobs: runs at a time; all cores unless given.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.

@@ -20,7 +20,7 @@ def compare(
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
     seed: int = 1,
-    duration: str | None = None,
+    duration: str | float | None = None,
     jobs: int | None = None,
     *,
     cluster: str | None = None,
@@ -45,7 +45,7 @@ def compare(
             those of the scenario unless given.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
-        duration: length of a run, such as `"60s"`.
+        duration: length of a run, such as `"60s"`, or a number of seconds.
         jobs: runs at a time; all cores unless given.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.

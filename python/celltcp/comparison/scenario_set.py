@@ -44,6 +44,17 @@ class ScenarioSet:
     left_out: tuple[str, ...] = ()
     completeness: Completeness | None = None
 
+    def __getitem__(self, scenario: str) -> Comparison:
+        """Returns the comparison on a scenario.
+
+        Raises:
+            CelltcpError: if there is none.
+        """
+        if scenario not in self.comparisons:
+            known = ", ".join(self.comparisons)
+            raise CelltcpError(f"scenario: {scenario!r} is not in the set; there are {known}")
+        return self.comparisons[scenario]
+
     @property
     def unfinished(self) -> str:
         """Numbers of finished and planned runs in a line; empty if all are finished."""
@@ -129,7 +140,7 @@ def compare_all(
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
     seed: int = 1,
-    duration: str | None = None,
+    duration: str | float | None = None,
     jobs: int | None = None,
     *,
     cluster: str | None = None,
@@ -148,7 +159,7 @@ def compare_all(
         cca: as for `celltcp.compare`.
         runs: runs of each congestion control and scenario; run i has `seed + i`.
         seed: of the first run.
-        duration: length of a run, such as `"60s"`.
+        duration: length of a run, such as `"60s"`, or a number of seconds.
         jobs: runs at a time; all cores unless given.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.

@@ -155,7 +155,7 @@ def run(
     scenario: str | Path | Scenario,
     cca: str = OWN,
     seed: int = 1,
-    duration: str | None = None,
+    duration: str | float | None = None,
     *,
     engine: str = "native",
     kernel: str | None = None,

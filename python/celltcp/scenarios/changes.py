@@ -36,6 +36,8 @@ _LEVELS = 64
 def override_texts(changes: Changes) -> list[str]:
     """Returns changes as the `field=value` texts that the scenario reader takes.
 
+    Tables of sections change the fields that they name, and numbers are seconds where a time is due.
+
     Raises:
         CelltcpError: a field or a value has a type that is not allowed.
     """
@@ -44,7 +46,14 @@ def override_texts(changes: Changes) -> list[str]:
     if isinstance(changes, Mapping):
         for field in changes:
             _require_text(field, "a field", '"path.rtt"')
-        return [f"{field}={_top(field, value)}" for field, value in changes.items()]
+        if not any(not isinstance(value, str) for value in changes.values()):
+            return [f"{field}={value}" for field, value in changes.items()]
+        from celltcp.scenarios.field_types import flattened, with_seconds
+
+        return [
+            f"{field}={_top(str(field), with_seconds(str(field), value))}"
+            for field, value in flattened(changes).items()
+        ]
     if not isinstance(changes, Sequence) or isinstance(changes, bytes | bytearray):
         raise CelltcpError(
             f"set: {changes!r} is of type {type(changes).__name__}; allowed: a mapping from fields to "

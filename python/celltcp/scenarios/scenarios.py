@@ -78,7 +78,7 @@ def load_scenario(
     what: str | Path | Scenario,
     *,
     uplink: str | Path | None = None,
-    duration: str | None = None,
+    duration: str | float | None = None,
     changes: Changes = (),
     column: str | None = None,
     unit: str | None = None,
@@ -93,7 +93,7 @@ def load_scenario(
             files in its changes count from the folder of its file.
         uplink: a link trace of the uplink. Beside `FILE.down` it is `FILE.up`, unless another one, the
             direction or a field of `path.up` is given.
-        duration: length of a run, such as `"60s"`.
+        duration: length of a run, such as `"60s"`, or a number of seconds.
         changes: fields to override, as a mapping or as `"field=value"` texts.
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
         unit: units of a link trace that is a table, such as `"kbit/s"` or `"ms,kbit/s"`.
@@ -108,7 +108,7 @@ def load_scenario(
     overrides = _reading(what, options)
     overrides += override_texts(changes)
     if duration is not None:
-        overrides.append(f"duration={duration}")
+        overrides += override_texts({"duration": duration})
     if isinstance(what, Scenario):
         if uplink is not None:
             overrides.append(f"path.up.trace={Path(uplink).resolve()}")
@@ -160,7 +160,7 @@ class ScenarioSource:
 
     what: str | Path | Scenario
     changes: Changes = ()
-    duration: str | None = None
+    duration: str | float | None = None
     uplink: str | Path | None = None
     column: str | None = None
     unit: str | None = None

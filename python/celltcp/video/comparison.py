@@ -151,7 +151,7 @@ def compare_video(
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 5,
     seed: int = 1,
-    duration: str | None = None,
+    duration: str | float | None = None,
     jobs: int | None = None,
     *,
     ladder: str = "bbb",

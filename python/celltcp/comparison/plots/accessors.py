@@ -37,6 +37,10 @@ class ComparisonPlots:
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
 
+    def __call__(self) -> Figure:
+        """Draws the overview."""
+        return self.overview()
+
     def throughput_delay(self) -> Figure:
         """Draws goodput against the 95th percentile of the one-way delay; the upper left is best."""
         picture = figure(5.5, 4.4)
@@ -194,6 +198,10 @@ class RunPlots:
 
     def __init__(self, single: SingleRun) -> None:
         self._single = single
+
+    def __call__(self) -> Figure:
+        """Draws the time series."""
+        return self.time_series()
 
     def time_series(self) -> Figure:
         """Draws rates over the shaded capacity, RTT and queue, window and data in flight."""

@@ -1,0 +1,74 @@
+"""Python takes settings as Python has them: tables, numbers of seconds; results have parts by name."""
+
+import numpy as np
+import pytest
+
+import celltcp as ct
+
+
+def _hash(changes: object, duration: object = "2s") -> str:
+    return ct.load_scenario("drive", changes=changes, duration=duration).hash  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("nested", "flat"),
+    [
+        ({"path": {"rtt": "50ms"}}, {"path.rtt": "50ms"}),
+        ({"path": {"rtt": 0.05}}, {"path.rtt": "50ms"}),
+        ({"path.rtt": np.float64(0.05)}, {"path.rtt": "50ms"}),
+        ({"path.rtt": np.int64(1)}, {"path.rtt": "1s"}),
+        ({"flows": {0: {"start": 1}}}, {"flows.0.start": "1s"}),
+        (
+            {"flows": {"0": {"workload": {"kind": "bulk", "stop": 1}}}},
+            {"flows.0.workload": {"kind": "bulk", "stop": "1s"}},
+        ),
+        ({"tcp": {"window_scale": 7}}, {"tcp.window_scale": 7}),
+        ({"path": {"down": {"rate": "5Mbit/s"}}}, {"path.down": {"rate": "5Mbit/s"}}),
+    ],
+)
+def test_nested_tables_and_numbers_of_seconds_are_the_fields_that_they_name(
+    nested: object, flat: object
+) -> None:
+    assert _hash(nested) == _hash(flat)
+    assert _hash(nested) != _hash(())
+
+
+def test_a_number_where_no_time_is_due_stays_a_number() -> None:
+    with pytest.raises(ct.CelltcpError, match=r"path\.buffer"):
+        _hash({"path": {"buffer": 0.5}})
+    assert _hash((), 2) == _hash((), "2s")
+    assert _hash((), 2.5) == _hash((), "2.5s")
+
+
+def test_a_nested_field_that_is_not_there_is_named() -> None:
+    with pytest.raises(ct.CelltcpError, match=r"path\.rt: there is no such field"):
+        _hash({"path": {"rt": 0.05}})
+
+
+def test_results_have_their_parts_by_name_and_a_picture() -> None:
+    settings = {"cca": ["cubic", "bbr"], "runs": 1, "duration": 1}
+    result = ct.compare("drive", **settings)
+    assert result["bbr"].ccas == ["bbr"]
+    assert result.plot()._repr_png_().startswith(b"\x89PNG")
+    sweep = ct.sweep("drive", {"path.rtt": [0.02, 0.04], "path.buffer": ["1bdp"]}, **settings)
+    assert sweep["0.02s", "1bdp"].to_json() == sweep.points["0.02s", "1bdp"].to_json()
+    with pytest.raises(ct.CelltcpError, match=r"no point; there are 0.02s, 1bdp; 0.04s, 1bdp"):
+        sweep["30ms", "1bdp"]
+    pair = ct.compare_all(["drive", "steady-5-18"], **settings)
+    assert pair["drive"].to_json() == result.to_json()
+
+
+@pytest.mark.parametrize(
+    ("vary", "part"),
+    [
+        ({}, "no field"),
+        ({"path.rtt": 0.05}, "allowed: a list of values"),
+        ({"path.rtt": []}, "has no value"),
+        ({"path.rtt": [0.05, 0.05]}, "0.05s twice"),
+        (["path.rtt=1s", "path.rtt=2s"], "path.rtt is given twice"),
+        ({"path.rtt": "20ms..40ms"}, "path.rtt"),
+    ],
+)
+def test_what_is_no_variation_is_refused(vary: object, part: str) -> None:
+    with pytest.raises(ct.CelltcpError, match=part):
+        ct.sweep("drive", vary, "cubic", 1, duration=1)  # type: ignore[arg-type]
