@@ -25,7 +25,7 @@ def test_a_folder_of_traces_has_a_table_each_and_the_mean(celltcp, tmp_path: Pat
     done = celltcp("compare", "logs", *QUICK, "--out", "out", "--json", "all.json")
     assert done.returncode == 0, done.stderr
     assert "logs/broken.csv" in done.stderr
-    for title in ("fast: mean", "slow: mean", "interval over the means of 2 scenarios"):
+    for title in ("fast: mean", "slow: mean", "Mean over 2 scenarios"):
         assert title in done.stdout
     assert " of 2\n" in done.stdout
     assert sorted(each.name for each in (tmp_path / "out").glob("logs-*")) == ["logs-fast", "logs-slow"]
@@ -72,3 +72,19 @@ def test_flows_that_share_the_path_are_shown_with_their_sum(celltcp) -> None:
     row = next(line for line in shares.splitlines() if re.search(r"\d\.\d\d, ", line))
     first, second, total = map(float, re.findall(r"\d+\.\d\d(?!\d)", row)[:3])
     assert total == pytest.approx(first + second, abs=0.011)
+
+
+def test_the_mean_over_scenarios_is_of_paired_relative_differences() -> None:
+    settings = {"cca": ["cubic", "bbr"], "runs": 2, "duration": "3s"}
+    both = ct.compare_all(["drive", "steady-5-18"], **settings)
+    shares = []
+    for each in both.comparisons.values():
+        cubic, bbr = (each.values(cca, "rtt_mean_ms") for cca in ("cubic", "bbr"))
+        gaps = [new - old for new, old in zip(bbr, cubic, strict=True)]
+        shares.append(sum(gaps) / sum(cubic))
+    (row,) = both.to_json()["relative"]
+    assert (row["cca"], row["compared_with"]) == ("bbr", "cubic")
+    assert row["rtt_mean_ms"]["mean"] == pytest.approx(sum(shares) / 2)
+    # Student's t with one degree of freedom.
+    half = 12.7062 * abs(shares[0] - shares[1]) / 2
+    assert row["rtt_mean_ms"]["ci95"] == pytest.approx(half, rel=1e-4)

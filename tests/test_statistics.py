@@ -34,3 +34,25 @@ def test_a_difference_that_is_sure_and_negligible_is_a_tie() -> None:
     values = {"a": [18.88] * 3, "b": [18.80] * 3, "c": [18.60, 18.61, 18.60]}
     result = verdict(values)
     assert (result.best, result.tied, result.undecided) == ("a", ("b",), ())
+
+
+def test_the_advice_counts_the_runs_that_a_tie_or_a_difference_needs() -> None:
+    """The half width falls with the root of the runs: to the room that is left within the margin."""
+    base = [100.0, 104.0, 96.0, 100.0]
+
+    def needed(gaps: list[float]) -> int | None:
+        return verdict(
+            {"a": base, "b": [each - gap for each, gap in zip(base, gaps, strict=True)]}
+        ).runs_needed
+
+    # Student's t with three degrees of freedom; the margin is 5 % of 100.
+    # A mean of 1 is a tie once the half width is below 4.
+    assert (
+        needed([1 - 3, 1 + 6, 1 - 3, 1 + 0])
+        == math.ceil(4 * (3.1824 * math.sqrt(54 / 3 / 4) / 4) ** 2) + 1
+    )
+    # A mean of 4 is a difference once it is below 4, long before a tie with a half width of 1.
+    assert (
+        needed([4 - 3, 4 + 6, 4 - 3, 4 + 0])
+        == math.ceil(4 * (3.1824 * math.sqrt(54 / 3 / 4) / 4) ** 2) + 1
+    )

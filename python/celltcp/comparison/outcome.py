@@ -125,6 +125,11 @@ def _summary_columns() -> Mapping[str, object]:
 RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
 #: Means of a congestion control over the runs, with the same additions.
 SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
+#: Relative differences of a congestion control to another one over the scenarios, shares.
+RelativeRow = Annotated[
+    dict[str, str | Interval],
+    Columns(lambda: {**_set_columns(), "compared_with": Annotated[str, "Congestion control."]}),
+]
 #: Means of a congestion control over the scenarios.
 SetRow = Annotated[dict[str, str | Interval], Columns(_set_columns)]
 
@@ -196,7 +201,10 @@ class ScenarioSetOutcome(TypedDict):
 
     version: Version
     scenarios: Annotated[dict[str, ComparisonOutcome], "Outcome of each scenario."]
-    mean: Annotated[list[SetRow], "Mean over the runs."]
+    mean: Annotated[list[SetRow], "Mean over the scenarios."]
+    relative: Annotated[
+        list[RelativeRow], "Mean over the scenarios of the relative differences to the first one."
+    ]
     leading: dict[str, dict[str, list[str]]]
     left_out: LeftOut
     unfinished: NotRequired[Unfinished]

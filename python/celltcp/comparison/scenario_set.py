@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_interval
-from celltcp.results.statistics import estimate
+from celltcp.results.statistics import estimate, paired_difference
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
@@ -83,6 +84,25 @@ class ScenarioSet:
         return [estimate(each.values(cca, metric)).mean for each in having]
 
     @property
+    def baseline(self) -> str:
+        """The congestion control that others are compared with: the first one."""
+        return self.ccas[0]
+
+    def relative(self, cca: str, metric: str) -> list[float]:
+        """Returns the relative difference of a metric to the baseline, a share for each scenario.
+
+        In a scenario both meet the same channels, so that it is the mean of paired differences by the
+        mean of the baseline; NaN where that is zero.
+        """
+        result = []
+        for each in self.comparisons.values():
+            base = estimate(each.values(self.baseline, metric)).mean
+            values = each.values(cca, metric)
+            gap = paired_difference(values, each.values(self.baseline, metric)).mean
+            result.append(gap / abs(base) if base else math.nan)
+        return result
+
+    @property
     def ccas(self) -> list[str]:
         """The congestion controls that all scenarios have, in the order given."""
         lists = [comparison.ccas for comparison in self.comparisons.values()]
@@ -113,6 +133,14 @@ class ScenarioSet:
             "mean": [
                 {"cca": cca, **{metric: json_interval(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
+            ],
+            "relative": [
+                {
+                    "cca": cca,
+                    "compared_with": self.baseline,
+                    **{metric: json_interval(self.relative(cca, metric)) for metric in METRICS},
+                }
+                for cca in self.ccas[1:]
             ],
             "leading": self.leading,
             "left_out": list(self.left_out),

@@ -6,9 +6,18 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.present.section import Column, Section, Table, mean_text, number_columns, runs_text
+from celltcp.present.section import (
+    Column,
+    Section,
+    Table,
+    mean_text,
+    number_columns,
+    percent_text,
+    runs_text,
+)
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, flow_limits
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
@@ -162,17 +171,42 @@ def verdicts_table(
 
 
 def set_table(result: ScenarioSet) -> Table:
-    """Returns mean and 95 % interval over the means of the scenarios, a row per CCA."""
+    """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
+
+    Scenarios differ far more than CCAs do on each of them, so that the interval is that of the relative
+    differences.
+    """
     count = len(result.comparisons)
     names = labels(result.ccas)
     counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+    first = [
+        mean_text([estimate(result.values(result.baseline, metric)).mean], digits)
+        for metric, _, digits in COLUMNS
+    ]
+    rows = [(names[result.baseline], *first)]
+    for cca in result.ccas[1:]:
+        # Few retransmissions of the first CCA would make those of others any share.
+        texts = (
+            "-" if metric == "retransmissions" else _relative_text(result.relative(cca, metric))
+            for metric, _, _ in COLUMNS
+        )
+        rows.append((names[cca], *texts))
+    base = names[result.baseline]
+    others = f"; others: relative to {base}, with 95 % interval" if len(rows) > 1 else ""
     return Table(
         columns=(CCA_COLUMN, *_METRICS),
-        rows=tuple((names[cca], *_cells(result, cca)) for cca in result.ccas),
-        title=f"Mean and 95 % interval over the means of {counted}",
+        rows=tuple(rows),
+        title=f"Mean over {counted}: {base} in units{others}",
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=_DROPPABLE,
     )
+
+
+def _relative_text(shares: Sequence[float]) -> str:
+    """Returns the mean of shares and half the width of its interval in percent."""
+    share = estimate(shares)
+    text = percent_text(100 * share.mean, math.nan if share.ci95 is None else 100 * share.ci95)
+    return text if text == "-" else f"{text} %"
 
 
 def shares_table(result: Comparison) -> Table:

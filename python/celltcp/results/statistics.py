@@ -145,9 +145,11 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
             tied.append(name)
             continue
         undecided.append(name)
-        # The half width shrinks with the root of the number of runs.
-        needed = max(needed, runs * (half / max(abs(result.mean), within)) ** 2)
-    enough = math.ceil(needed) + 1
+        # The half width shrinks with the root of the number of runs: until it is below the difference,
+        # or until both together are within the margin, whichever comes first.
+        room = max(abs(result.mean), within - abs(result.mean))
+        needed = max(needed, runs * (half / room) ** 2 if room else math.inf)
+    enough = math.ceil(min(needed, _MOST_RUNS + 1)) + 1
     for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
         result = paired_difference(values[leader], values[name])
         if name not in ranked and abs(result.mean) + (result.ci95 or 0.0) <= NEGLIGIBLE * most:
