@@ -8,7 +8,12 @@ import zlib
 from pathlib import Path
 
 import celltcp as ct
-from celltcp.comparison.report.front_page import answer_of, choices_of, settings_section
+from celltcp.comparison.report.front_page import (
+    answer_of,
+    choices_of,
+    settings_section,
+    several_answer,
+)
 from celltcp.comparison.report.settings_lines import settings_lines, systems
 from celltcp.present.pdf import pdf_of
 from celltcp.present.section import Finding, Part, Section
@@ -116,3 +121,17 @@ def test_the_report_as_pdf_replaces_no_other_file(celltcp, tmp_path: Path) -> No
     best = json.loads((tmp_path / "o.json").read_text())["verdicts"]["balanced"]["best"]
     page = (tmp_path / "report.html").read_text()
     assert f"net.ipv4.tcp_congestion_control = {best}" in page
+
+
+def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> None:
+    sweep = ct.sweep("steady-20-68", "path.buffer=1bdp,4bdp", ["cubic", "bbr"], 2, duration="10s")
+    points = list(sweep.points.values())
+    assert [each.verdicts["balanced"].best for each in points] == ["bbr", "bbr"]
+    answer, section = several_answer(points, "point")
+    assert answer == "For a balance of both, set bbr; best or tied of 2 points: bbr on 2."
+    assert section is not None
+    assert "net.ipv4.tcp_congestion_control = bbr\n" in section.code
+    reno = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="10s")
+    answer, section = several_answer([points[0], reno], "scenario")
+    assert section is None
+    assert "no CCA is best on most" in answer

@@ -123,3 +123,39 @@ def _gap_text(name: str, unit: str, digits: int, new: Sequence[float], old: Sequ
     change = f"{rounded_text(gap, digits)} {unit}".rstrip()
     sign = "+" if gap.mean > 0 and not change.startswith("-") else ""
     return f"{name} {means[0]} instead of {means[1]} {unit} ({sign}{change})".replace("  ", " ")
+
+
+def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, Section | None]:
+    """Returns the answer of several comparisons in a sentence, and the lines that set their best CCA.
+
+    Args:
+        comparisons: on several scenarios, or along the values of a sweep.
+        noun: for one of them, such as `scenario`.
+    """
+    firsts = [choices[0] for each in comparisons if (choices := choices_of(each))]
+    if not firsts:
+        return "", None
+    names = labels(dict.fromkeys(cca for each in comparisons for cca in each.ccas))
+    needs = list(dict.fromkeys(each.need for each in firsts))
+    counts: dict[str, int] = {}
+    for _, verdict in firsts:
+        for cca in (verdict.best, *verdict.tied) if verdict.best is not None else ():
+            if cca is not None:
+                counts[cca] = counts.get(cca, 0) + 1
+    total = len(firsts)
+    need = needs[0] if len(needs) == 1 else "what matters to each"
+    ranked = sorted(counts, key=lambda cca: -counts[cca])
+    if not ranked:
+        return f"For {need} it is undecided on every {noun}.", None
+    shares = ", ".join(f"{names[cca]} on {counts[cca]}" for cca in ranked)
+    winner = ranked[0]
+    text = f"best or tied of {total} {noun}s: {shares}"
+    is_first = len(ranked) == 1 or counts[winner] > counts[ranked[1]]
+    if not is_first or 2 * counts[winner] <= total:
+        return f"For {need} no CCA is best on most; {text}.", None
+    lines = settings_lines(winner)
+    words = [f"For {need}, {text}."]
+    if not lines:
+        words.append(f"{names[winner]} is in none of Linux, Windows and FreeBSD: no line sets it.")
+    section = Section("What to set", text=tuple(words), code=lines, is_front=True)
+    return f"For {need}, set {names[winner]}; {text}.", section

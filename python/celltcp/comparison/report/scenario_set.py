@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.tables import set_table, verdicts_table
 from celltcp.present.palette import colours
@@ -18,11 +19,14 @@ def set_part(result: ScenarioSet) -> Part:
         (name,): each for name, each in result.comparisons.items()
     }
     verdicts = verdicts_table(("scenario",), by_name)
+    answer, settings = several_answer(list(result.comparisons.values()), "scenario")
     return Part(
         title=f"{count} scenarios",
         asked=f"Which of {ccas} is best on {', '.join(result.comparisons)}?",
+        answer=answer,
         findings=_findings(result),
         sections=(
+            *([settings] if settings else []),
             Section("Means over the scenarios", set_table(result)),
             Section("Best on each scenario", verdicts),
         ),

@@ -10,6 +10,7 @@ import numpy as np
 from celltcp.comparison.application_tables import sweep_figures_tables
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
+from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.provenance import command_of, origin_sections
 from celltcp.comparison.tables import sweep_table, verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
@@ -44,11 +45,14 @@ def sweep_part(result: Sweep) -> Part:
         "sweep", about, options=options, changes=changes, scenarios=values.get(SCENARIO, ())
     )
     by_field = f" by {' and '.join(fields)}" if fields else ""
+    answer, settings = several_answer(list(result.points.values()), "point")
     return Part(
         title=f"{', '.join(names)}{by_field}",
         asked=asked,
+        answer=answer,
         findings=_findings(result),
         sections=(
+            *([settings] if settings else []),
             *(
                 Section(f"What the application of {flow} got", table)
                 for flow, table in sweep_figures_tables(result).items()
