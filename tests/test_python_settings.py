@@ -1,6 +1,9 @@
 """Python takes settings as Python has them: tables, numbers of seconds; results have parts by name."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import celltcp as ct
@@ -72,3 +75,21 @@ def test_results_have_their_parts_by_name_and_a_picture() -> None:
 def test_what_is_no_variation_is_refused(vary: object, part: str) -> None:
     with pytest.raises(ct.CelltcpError, match=part):
         ct.sweep("drive", vary, "cubic", 1, duration=1)  # type: ignore[arg-type]
+
+
+def test_a_data_frame_is_a_link_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rates = pd.DataFrame({"time_s": [0, 1, 2], "mbps": [2.0, 3.0, 2.5]})
+    rates.to_csv(tmp_path / "t.csv", index=False)
+    settings = {"cca": "cubic", "runs": 1, "duration": 3}
+    result = ct.compare(rates, **settings)
+    alone = ct.compare(tmp_path / "t.csv", **settings)
+    assert result.values("cubic", "goodput_mbps") == alone.values("cubic", "goodput_mbps")
+    assert result.results.about["name"] == "data-frame"
+    indexed = rates.set_index("time_s")
+    assert ct.load_scenario(indexed).hash == ct.load_scenario(rates).hash
+    assert ct.run(indexed, "cubic", duration=1).results.about["name"] == "data-frame"
+    swept = ct.sweep(rates, {"path.rtt": [0.02]}, **settings)
+    assert swept.points["0.02s",].results.about["name"] == "data-frame"
+    with pytest.raises(ct.CelltcpError, match="scenario '7'"):
+        ct.load_scenario(7)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.campaign.engines import Engine, engine
@@ -15,6 +16,9 @@ from celltcp.scenarios.ccas import OWN, through
 from celltcp.scenarios.ccas import chosen as chosen_ccas
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenarios import ScenarioSource
+
+if TYPE_CHECKING:
+    from celltcp.scenarios.data_frames import What
 
 #: Largest seed: every whole number up to it is one of JSON, too.
 MAX_SEED = 2**53 - 2**20
@@ -132,7 +136,7 @@ class RunSettings:
         """
         return engine(self.engine, self.kernel)
 
-    def source(self, what: str | Path | Scenario) -> ScenarioSource:
+    def source(self, what: What) -> ScenarioSource:
         """Returns the source of a scenario with the changes, traces and radio log of these settings."""
         return ScenarioSource(
             what,

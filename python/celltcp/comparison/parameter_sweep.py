@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import CelltcpError
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -31,6 +31,8 @@ from celltcp.scenarios.scenarios import ScenarioSource, names_one
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from celltcp.scenarios.data_frames import What
 
 #: Name of the axis of the scenarios.
 SCENARIO = "scenario"
@@ -160,7 +162,7 @@ class Sweep:
 
 
 def sweep(
-    scenario: str | Path | Scenario | Sequence[str],
+    scenario: What | Sequence[str],
     vary: Vary,
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
@@ -219,21 +221,19 @@ def sweep(
     return sweep_request(swept_sources(scenario, settings), vary, settings).run(progress)
 
 
-def swept_sources(
-    scenario: str | Path | Scenario | Sequence[str], settings: RunSettings
-) -> dict[str, ScenarioSource]:
+def swept_sources(scenario: What | Sequence[str], settings: RunSettings) -> dict[str, ScenarioSource]:
     """Returns the sources of the scenarios of a sweep by their names.
 
     Raises:
         CelltcpError: if a name is no scenario.
     """
-    if isinstance(scenario, Path | Scenario):
-        given: Sequence[str] = ()
+    if isinstance(scenario, str):
+        several = [scenario]
     else:
-        given = [scenario] if isinstance(scenario, str) else list(scenario)
-    if given and not names_one(given):
-        return expand_scenarios(given, settings.source).by_name
-    source = settings.source(given[0] if given else scenario)  # type: ignore[arg-type]
+        several = list(scenario) if isinstance(scenario, list | tuple) else []
+    if several and not names_one(several):
+        return expand_scenarios(several, settings.source).by_name
+    source = settings.source(several[0] if several else cast("What", scenario))
     return {source.name: source}
 
 

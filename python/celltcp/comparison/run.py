@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from celltcp._core import Scenario
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -14,9 +14,12 @@ from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
 
+if TYPE_CHECKING:
+    from celltcp.scenarios.data_frames import What
+
 
 def compare(
-    scenario: str | Path | Scenario,
+    scenario: What,
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
     seed: int = 1,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import CelltcpError
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.campaign.run import Progress
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from celltcp.comparison.applications import Application
+    from celltcp.scenarios.data_frames import What
 
 #: Files that the results of a run consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -152,7 +153,7 @@ class SingleRun(Recorded):
 
 
 def run(
-    scenario: str | Path | Scenario,
+    scenario: What,
     cca: str = OWN,
     seed: int = 1,
     duration: str | float | None = None,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from celltcp._core import CelltcpError
+from celltcp.files.cache import cache_folder
 from celltcp.files.locks import LockTaken, locked
 
 BUILD_COMMAND = "celltcp kernel build"
@@ -51,8 +52,7 @@ class Kernel:
 
 def root() -> Path:
     """Returns the folder of kernels: `celltcp/kernels` below XDG_CACHE_HOME, by default `~/.cache`."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "celltcp" / "kernels"
+    return cache_folder("kernels")
 
 
 def work_folder(name: str) -> Path:

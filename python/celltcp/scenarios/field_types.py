@@ -44,12 +44,23 @@ def flattened(changes: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def has_unknown(field: str, table: Mapping[str, Any]) -> bool:
+    """Returns whether one of several fields of a table is none of the schema, as a former name is."""
+    nodes = _nodes(field)
+    return len(table) > 1 and not all(_fields(nodes, str(key)) for key in table)
+
+
 def with_seconds(field: str, value: object) -> object:
     """Returns the value of a field with numbers as seconds wherever only a time is allowed."""
+    return _with_seconds(value, _nodes(field))
+
+
+def _nodes(field: str) -> list[_Node]:
+    """Returns the nodes of a field, one for each alternative that has it."""
     nodes: list[_Node] = [_schema()]
     for part in field.split("."):
         nodes = _fields(nodes, part)
-    return _with_seconds(value, nodes)
+    return nodes
 
 
 def _with_seconds(value: object, nodes: Sequence[_Node], levels: int = _LEVELS) -> object:

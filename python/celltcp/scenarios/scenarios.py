@@ -10,11 +10,14 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
+
+if TYPE_CHECKING:
+    from celltcp.scenarios.data_frames import What
 
 #: Endings of link traces and logs in a folder; each may be followed by `.gz`. A file that is named
 #: itself may have any.
@@ -75,7 +78,7 @@ def description(name: str) -> str:
 
 
 def load_scenario(
-    what: str | Path | Scenario,
+    what: What,
     *,
     uplink: str | Path | None = None,
     duration: str | float | None = None,
@@ -104,6 +107,7 @@ def load_scenario(
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
+    what = _named(what)
     options = {"column": column, "unit": unit, "direction": direction, **(reading or {})}
     overrides = _reading(what, options)
     overrides += override_texts(changes)
@@ -158,7 +162,7 @@ class ScenarioSource:
         radio_log: whether every TTI of the radio is recorded.
     """
 
-    what: str | Path | Scenario
+    what: What
     changes: Changes = ()
     duration: str | float | None = None
     uplink: str | Path | None = None
@@ -171,7 +175,7 @@ class ScenarioSource:
     @property
     def name(self) -> str:
         """Built-in name, or path of the file."""
-        return self.what.name if isinstance(self.what, Scenario) else str(self.what)
+        return self.what.name if isinstance(self.what, Scenario) else str(_named(self.what))
 
     @functools.cached_property
     def scenario(self) -> Scenario:
@@ -268,6 +272,15 @@ def _overrides_of(link: str, options: Mapping[str, object]) -> list[str]:
     return [
         f"{link}.{name}={json.dumps(value)}" for name, value in options.items() if value is not None
     ]
+
+
+def _named(what: What) -> str | Path | Scenario:
+    """Returns a scenario; a data frame as the file of a link trace."""
+    if isinstance(what, str | Path | Scenario):
+        return what
+    from celltcp.scenarios.data_frames import named_scenario
+
+    return named_scenario(what)
 
 
 def _reading(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:

@@ -39,9 +39,11 @@ def _draw_panel(axes: Axes, along: Sweep, metric: str, ccas: list[str]) -> None:
     """Draws a metric against the values of one axis."""
     names, shades = labels(ccas), colours(ccas)
     comparisons = list(along.points.values())
+    top = 0.0
     for cca in ccas:
         having = [place for place, each in enumerate(comparisons) if cca in each.ccas]
         estimates = [estimate(comparisons[place].values(cca, metric)) for place in having]
+        top = max([top, *(each.mean + (each.ci95 or 0.0) for each in estimates)])
         axes.errorbar(
             having,
             [each.mean for each in estimates],
@@ -54,4 +56,6 @@ def _draw_panel(axes: Axes, along: Sweep, metric: str, ccas: list[str]) -> None:
             label=names[cca],
         )
     axes.set_xticks(range(len(comparisons)), list(along.comparisons))
-    axes.set_ylim(bottom=0)
+    # Room for the markers, which a curve near the top would lose.
+    axes.set_ylim(0, 1.08 * top or 1.0)
+    axes.margins(x=0.08)

@@ -1,0 +1,43 @@
+"""Data frames as link traces: tables of times and rates, which become files that results can name."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from celltcp._core import Scenario
+from celltcp.files.atomic_write import write_text
+from celltcp.files.cache import cache_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: A scenario: built-in name, file, link trace also as a data frame, or a loaded one.
+What: TypeAlias = "str | Path | Scenario | pd.DataFrame"
+
+
+def named_scenario(what: What) -> str | Path | Scenario:
+    """Returns a scenario; of a data frame, the file of a link trace with its rows.
+
+    The file is in the user's cache, under a digest of its content: the same rows give the same runs. An
+    index that is no plain numbering is the first column.
+
+    Raises:
+        CelltcpError: if the file cannot be written.
+    """
+    if isinstance(what, str | Path | Scenario):
+        return what
+    import pandas as pd
+
+    if not isinstance(what, pd.DataFrame):
+        # Other types are refused as names of no scenario.
+        return str(what)
+    numbered = isinstance(what.index, pd.RangeIndex) and what.index.name is None
+    text = what.to_csv(index=not numbered)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    file = cache_folder("traces") / digest / "data-frame.csv"
+    if not file.is_file() or file.read_text("utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(file, text)
+    return file
