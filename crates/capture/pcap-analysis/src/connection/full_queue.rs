@@ -88,6 +88,11 @@ fn full_delay(loss: &Loss, packet_ns: u64) -> f64 {
     if loss.losses_nearby >= FEW {
         return FULL_TOGETHER;
     }
+    full_delay_alone(loss, packet_ns)
+}
+
+/// Returns the same for a loss without others near it.
+fn full_delay_alone(loss: &Loss, packet_ns: u64) -> f64 {
     let packet = packet_ns as f64 / loss.queue.ceiling.delay_ns.max(1) as f64;
     (FULL - packet).max(FULL_TOGETHER)
 }
@@ -122,13 +127,19 @@ impl Tally {
     }
 }
 
-/// Share of the packets that met a queue as full as that of the loss.
+/// Share of the packets that met a queue as full as that of the loss: at least as long as a loss alone would need if it
+/// was so long, otherwise as one among others needs.
 pub(super) fn commonness(delays: &QueueDelays, loss: &Loss, packet_ns: u64) -> f64 {
-    if is_full_by_delay(loss, packet_ns) {
-        let level = full_delay(loss, packet_ns) * loss.queue.ceiling.delay_ns as f64;
-        delays.share_from_delay(level as u64)
+    let level = |own: f64, alone: f64, needed: f64| if own >= alone { alone } else { needed };
+    if let Some(own) = loss.queue.share()
+        && is_full_by_delay(loss, packet_ns)
+    {
+        let alone = full_delay_alone(loss, packet_ns);
+        let share = level(own, alone, full_delay(loss, packet_ns));
+        delays.share_from_delay((share * loss.queue.ceiling.delay_ns as f64) as u64)
     } else {
-        delays.share_from_bytes((full_bytes(loss) * loss.queue.ceiling.bytes as f64) as u64)
+        let share = level(loss.queue.share_of_bytes(), FULL, full_bytes(loss));
+        delays.share_from_bytes((share * loss.queue.ceiling.bytes as f64) as u64)
     }
 }
 
