@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -103,3 +104,21 @@ def test_a_legend_on_paper_is_no_wider_than_its_picture(width: float) -> None:
         extent = picture.legends[0].get_window_extent()
     assert extent.x0 >= 0
     assert extent.x1 <= picture.bbox.width
+
+
+def test_goodput_over_time_is_smooth_unless_raw() -> None:
+    """In-order data that waited for a repair come at once: such slots hide all other curves."""
+    result = ct.compare("steady-20-68", "cubic,bbr", runs=1, duration="20s", set={"path.loss": "1%"})
+    whole = result.values("bbr", "goodput_mbps")[0]
+
+    def most(*, raw: bool) -> float:
+        axes = result.plot.time_series(raw=raw).axes[0]
+        assert axes.get_ylabel() == ("goodput, Mbit/s" if raw else "goodput, Mbit/s\nmean over 1 s")
+        curve = next(each for each in axes.get_lines() if each.get_label() == "bbr")
+        values = np.asarray(curve.get_ydata(), float)
+        # Means have the same mean, but for the ends.
+        assert np.nanmean(values) == pytest.approx(whole, rel=0.1)
+        return float(np.nanmax(values))
+
+    # The path carries 20 Mbit/s.
+    assert most(raw=False) < 25 < 40 < most(raw=True)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     Shown = Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison
 
 PLOTS = (
-    *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
+    *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series"),
+    *("time-series-raw", "startup"),
     *("legs", "video", "units", "sweep"),
 )
 #: Formats of the summary.
@@ -304,6 +305,7 @@ def _show(
                 "ecdf-grid": plots.ecdf_grid,
                 "spider": plots.spider,
                 "time-series": plots.time_series,
+                "time-series-raw": partial(plots.time_series, raw=True),
                 "startup": plots.startup,
                 "legs": plots.legs,
                 "video": plots.video,

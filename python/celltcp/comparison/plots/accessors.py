@@ -17,6 +17,7 @@ from celltcp.comparison.plots.distribution import column_of, draw_ecdf
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.comparison.plots.legs import draw_legs
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series, draw_units
+from celltcp.comparison.plots.smoothing import window_s
 from celltcp.comparison.plots.startup import draw_startup
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
@@ -84,11 +85,16 @@ class ComparisonPlots:
         draw_units(picture.add_subplot(), units_of(each.units, name, flow), each.ccas, name, seed)
         return self._finished(picture, metric)
 
-    def time_series(self, seed: int | None = None) -> Figure:
-        """Draws goodput and RTT over time in the run with `seed` (the first unless given)."""
+    def time_series(self, seed: int | None = None, *, raw: bool = False) -> Figure:
+        """Draws goodput and RTT over time.
+
+        Args:
+            seed: of the run; the first unless given.
+            raw: whether to draw the goodput of each slot, and not means over a second or a round trip.
+        """
         picture = figure(7, 4.5)
         upper, lower = picture.subplots(2, 1, sharex=True)
-        self._time_series(upper, lower, seed, self._comparison.ccas)
+        self._time_series(upper, lower, seed, self._comparison.ccas, raw=raw)
         return self._finished(picture)
 
     def startup(self, seconds: float = 5.0) -> Figure:
@@ -159,9 +165,13 @@ class ComparisonPlots:
         values = units_of(each.units, name, flow) if name in UNITS else each.tested_slots
         draw_ecdf(axes, values, each.ccas, name)
 
-    def _time_series(self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str]) -> None:
+    def _time_series(
+        self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str], *, raw: bool = False
+    ) -> None:
         each = self._comparison
-        draw_comparison_series(upper, lower, each.runs, each.tested_slots, ccas, seed)
+        slots = each.tested_slots
+        window = None if raw else window_s(slots, float(each.results.about["slot_s"]))
+        draw_comparison_series(upper, lower, each.runs, slots, ccas, seed, window)
 
     def _startup(self, axes: Axes, seconds: float) -> None:
         each = self._comparison

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp.comparison.plots.cca_switches import draw_changes
+from celltcp.comparison.plots.smoothing import smoothed, window_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, line
 from celltcp.present.style import draw_series, shade_capacity
@@ -21,10 +22,18 @@ def draw_comparison_series(
     slots: pd.DataFrame,
     ccas: Sequence[str],
     seed: int | None,
+    window: float | None = None,
 ) -> None:
     """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run.
 
-    `slots` are those of the flow under test, a row per run and slot.
+    Args:
+        rates: panel of the goodput.
+        delays: panel of the RTT.
+        runs: of the comparison.
+        slots: those of the flow under test, a row per run and slot.
+        ccas: congestion controls that are drawn.
+        seed: of the run; the first unless given.
+        window: time over which goodput is averaged, s; each slot as it is unless given.
     """
     seed = int(runs["seed"].min()) if seed is None else seed
     most = 0.0
@@ -36,9 +45,12 @@ def draw_comparison_series(
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
         look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
-        draw_series(rates, mine["t_s"], mine["goodput_mbps"], label=names[cca], **look)
+        goodput = mine["goodput_mbps"]
+        if window:
+            goodput = smoothed(goodput, window, float(mine["t_s"].diff().min()))
+        draw_series(rates, mine["t_s"], goodput, label=names[cca], **look)
         draw_series(delays, mine["t_s"], mine["rtt_mean_ms"], **look)
-    rates.set_ylabel("goodput, Mbit/s")
+    rates.set_ylabel(f"goodput, Mbit/s\n{window_text(window)}" if window else "goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))
     delays.set_ylabel(f"RTT, ms (seed {seed})")

@@ -1,0 +1,36 @@
+"""Smoothing of goodput over time.
+
+Data that were lost hold back all data behind them: then nothing is delivered for a round trip, and many
+slots' worth at once. Means over a second have the rate that the application sees.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+#: Time over which goodput is averaged, s, and the largest share of the whole time for that.
+_WINDOW_S = 1.0
+_MOST = 0.1
+
+
+def window_s(slots: pd.DataFrame, slot_s: float) -> float:
+    """Returns the time over which goodput is averaged in pictures: 1 s, less in short runs, but a RTT.
+
+    Args:
+        slots: of the flow under test.
+        slot_s: length of a slot, s.
+    """
+    rtt_s = slots["rtt_mean_ms"].median() / 1e3
+    whole_s = float(slots["t_s"].max() - slots["t_s"].min())
+    least_s = max(slot_s, rtt_s if rtt_s > 0 else 0.0)
+    return max(min(_WINDOW_S, _MOST * whole_s), least_s)
+
+
+def smoothed(goodput: pd.Series, window: float, slot_s: float) -> pd.Series:
+    """Returns the mean over a window around each slot; at the ends over the part that is there."""
+    return goodput.rolling(max(round(window / slot_s), 1), center=True, min_periods=1).mean()
+
+
+def window_text(window: float) -> str:
+    """Returns a window in words."""
+    return f"mean over {window:.2g} s"
