@@ -62,6 +62,13 @@ pub struct Decision {
     pub initial_window: Option<u32>,
 }
 
+impl Decision {
+    /// Returns the initial window beside that of all connections, of which the larger counts.
+    pub fn initial_window_beside(&self, of_all: u32) -> u32 {
+        self.initial_window.map_or(of_all, |own| own.max(of_all))
+    }
+}
+
 /// State before the first sample.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {

@@ -1,6 +1,6 @@
 //! Settings of TCP, converted from a scenario.
 
-use cca::{BuiltCca, CongestionState, SettingError, Settings, Window, reno};
+use cca::{BuiltCca, CongestionState, SettingError, Settings, reno};
 use scenario::CcaChoice;
 use tcp::{Connection, NetDevice, TcpConfig};
 use units::random::{Purpose, RngStream};
@@ -46,7 +46,7 @@ pub(crate) fn ends(
     let end = |built: BuiltCca, side: u32, config: TcpConfig| {
         let entity = 2 * connection + side;
         let draws = RngStream::new(seed, Purpose::CongestionControl, entity);
-        let window = Window::new(config.mss, config.settings.initial_window, draws);
+        let window = config.initial_window(draws);
         let congestion = CongestionState::new(window, built);
         let numbers = RngStream::new(seed, Purpose::InitialSequence, entity);
         let (iss, offset) = (numbers.at(0) as u32, numbers.at(1) as u32);

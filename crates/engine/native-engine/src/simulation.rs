@@ -351,9 +351,9 @@ impl Simulation {
             NetDevice::Immediate
         };
         config.nagle = !flow.sends_at_once(config.settings.nodelay);
-        if let Some(wanted) = selected.as_ref().and_then(|chosen| chosen.initial_window) {
-            let initial_window = &mut config.settings.initial_window;
-            *initial_window = wanted.max(*initial_window);
+        if let Some(decision) = &selected {
+            let of_all = &mut config.settings.initial_window;
+            *of_all = decision.initial_window_beside(*of_all);
         }
         let ends = settings::ends(config, choice, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {

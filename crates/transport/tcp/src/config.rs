@@ -1,5 +1,7 @@
 //! Configuration of a host: the settings of a scenario, and what only its administrator or an application changes.
 
+use cca::Window;
+use units::random::RngStream;
 use units::{Bytes, Duration, Rate};
 
 use crate::net_device::NetDevice;
@@ -71,6 +73,11 @@ impl TcpConfig {
             Some(_) => most,
             None => Self::RECEIVE_BUFFER.min(most),
         }
+    }
+
+    /// Returns the window that a connection begins with.
+    pub fn initial_window(&self, draws: RngStream) -> Window {
+        Window::new(self.mss, self.settings.initial_window, draws)
     }
 
     /// Creates the configuration of hosts with `settings` on a path of that MTU.

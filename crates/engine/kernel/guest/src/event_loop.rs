@@ -71,7 +71,7 @@ pub(crate) struct EventLoop<'a> {
     readers: Readers,
     piece: Vec<u8>,
     /// Initial windows that selectors have set, by sender and destination.
-    initial_windows: BTreeMap<(String, String), Option<u32>>,
+    initial_windows: BTreeMap<(String, String), u32>,
 }
 
 impl<'a> EventLoop<'a> {

@@ -35,16 +35,15 @@ impl Host {
         Ok(setns(&self.namespace, CloneFlags::CLONE_NEWNET)?)
     }
 
-    /// Has connections to `to` that are opened from now on begin with this window, if it is larger than that of
-    /// all connections.
+    /// Has connections to `to` that are opened from now on begin with this window.
     pub(crate) fn set_initial_window(
         &self,
         to: Ipv4Addr,
         settings: &KernelSettings,
-        segments: Option<u32>,
+        segments: u32,
     ) -> io::Result<()> {
         self.enter()?;
-        let metrics = route_metrics(settings, segments.max(settings.initial_window));
+        let metrics = route_metrics(settings, segments);
         Netlink::open()?.set_route(self.index, self.address, to, metrics)
     }
 }
@@ -103,10 +102,9 @@ fn put_behind(queue: &LinuxQueue, mtu: u32) -> io::Result<()> {
     own.bring_up(index, mtu, None)
 }
 
-/// Returns the metrics of a route, with this initial window or that of Linux.
-fn route_metrics(settings: &KernelSettings, initial_window: Option<u32>) -> Vec<RouteMetric> {
-    let mut metrics = Vec::new();
-    metrics.extend(initial_window.map(RouteMetric::InitCwnd));
+/// Returns the metrics of a route with this initial window.
+fn route_metrics(settings: &KernelSettings, initial_window: u32) -> Vec<RouteMetric> {
+    let mut metrics = vec![RouteMetric::InitCwnd(initial_window)];
     if let Some(rto) = settings.min_rto_ms {
         metrics.extend([RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(rto)]);
     }

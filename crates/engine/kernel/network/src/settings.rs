@@ -29,7 +29,7 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
         fair_queue: tcp.pacing,
         mtu: scenario.path.path_mtu().get() as u32,
         burst: tcp.tso.segments(),
-        initial_window: (tcp.initial_window != usual.initial_window).then_some(tcp.initial_window),
+        initial_window: tcp.initial_window,
         min_rto_ms: rto,
         quick_ack: !tcp.delayed_ack,
         mss: cap(tcp.mss),

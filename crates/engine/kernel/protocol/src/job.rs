@@ -41,8 +41,8 @@ pub struct KernelSettings {
     pub mtu: u32,
     /// Segments that a device takes at once; `None` for as many as Linux hands over.
     pub burst: Option<u32>,
-    /// Initial congestion window, segments, if it is not Linux' own.
-    pub initial_window: Option<u32>,
+    /// Initial congestion window, segments.
+    pub initial_window: u32,
     /// Lowest retransmission time-out, ms, if it is not Linux' own.
     pub min_rto_ms: Option<u32>,
     /// Whether every segment is acknowledged at once.

@@ -9,7 +9,7 @@ mod stream;
 
 use std::sync::Arc;
 
-use cca::{BuiltCca, CongestionState, SenderInfo, Window};
+use cca::{BuiltCca, CongestionState, SenderInfo};
 use net::{Actions, ConnectionState, HostId, Kind, LinkChange, LinkSubscription, Node, Packet};
 use tcp::{Connection, Flags, Segment, TcpConfig};
 use units::Instant;
@@ -81,7 +81,7 @@ impl SplitHost {
         config.nagle = false;
         let entity = FIRST_ENTITY + 2 * flow + leg as u32;
         let draws = Draws::new(*seed, Purpose::CongestionControl, entity);
-        let window = Window::new(config.mss, config.settings.initial_window, draws);
+        let window = config.initial_window(draws);
         let congestion = CongestionState::new(window, cca(hosts[0], hosts[1]));
         let clock = Draws::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
         let mut connection = Connection::new(config, congestion, iss, clock);

@@ -28,6 +28,13 @@ pub struct HarqConfig {
     pub timing: Timing,
 }
 
+impl HarqConfig {
+    /// Returns whether a block that failed after so many attempts is sent once more.
+    pub(crate) fn repeats_after(&self, attempts: u8) -> bool {
+        attempts < self.max_transmissions
+    }
+}
+
 /// Outcome of an attempt at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
@@ -116,7 +123,7 @@ impl<T: Default, S: Default> Harq<T, S> {
             let feedback = if acknowledged {
                 process.state = State::Idle;
                 Feedback::Acknowledged
-            } else if process.attempts < self.config.max_transmissions {
+            } else if self.config.repeats_after(process.attempts) {
                 process.state = State::Pending { since: due };
                 Feedback::Negative
             } else {

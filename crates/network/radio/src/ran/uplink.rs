@@ -339,7 +339,7 @@ fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    if reception == Reception::Failed && attempts + 1 < config.harq().max_transmissions {
+    if reception == Reception::Failed && config.harq().repeats_after(attempts + 1) {
         repeat(user, process, cell, config, tti);
     }
     deliver_decoded(

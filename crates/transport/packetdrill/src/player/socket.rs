@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cca::{CongestionState, Window, cca_by_name};
+use cca::{CongestionState, cca_by_name};
 use tcp::{Connection, Failure, State};
 use units::Instant;
 use units::random::{Purpose, RngStream};
@@ -136,7 +136,7 @@ pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
         .or_else(|_| cca_by_name("cubic"))
         .expect("cubic is a CCA of ours");
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let mut window = Window::new(config.mss, config.settings.initial_window, draws);
+    let mut window = config.initial_window(draws);
     if let Some(clamp) = settings.window_clamp() {
         window.cwnd_clamp = clamp;
     }

@@ -81,14 +81,15 @@ impl Sender {
         }
     }
 
+    /// Returns the window after idle time: the initial one, unless the present one is smaller (RFC 5681 section 4.1).
+    fn restart_window(&self) -> u32 {
+        let initial = self.config.settings.initial_window;
+        initial.min(self.congestion.window.cwnd)
+    }
+
     /// Reduces the window halfway to what was used, because the application used less of it for an RTO.
     fn cwnd_application_limited(&mut self, now: Instant) {
-        let used = self.usage.used.max(
-            self.config
-                .settings
-                .initial_window
-                .min(self.congestion.window.cwnd),
-        );
+        let used = self.usage.used.max(self.restart_window());
         let w = &mut self.congestion.window;
         if w.state == CaState::Open {
             if used < w.cwnd {
@@ -111,11 +112,7 @@ impl Sender {
             && idle > rto
             && !self.congestion.owns_window()
         {
-            let floor = self
-                .config
-                .settings
-                .initial_window
-                .min(self.congestion.window.cwnd);
+            let floor = self.restart_window();
             self.congestion.cwnd_event(Event::CwndRestart);
             let w = &mut self.congestion.window;
             w.ssthresh = w.current_ssthresh();

@@ -1,6 +1,6 @@
 //! One end of a connection whose other end is played by the test, segment by segment.
 
-use cca::{CongestionState, Window, cca_by_name};
+use cca::{CongestionState, cca_by_name};
 use tcp::{Connection, Flags, Segment, State, TcpConfig, Timers};
 use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
@@ -38,7 +38,7 @@ pub fn request() -> Segment {
 pub fn closed(config: TcpConfig, cca: &str) -> Connection {
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let built = cca_by_name(cca).expect("a CCA of ours");
-    let window = Window::new(config.mss, config.settings.initial_window, draws);
+    let window = config.initial_window(draws);
     Connection::new(config, CongestionState::new(window, built), OWN, 0)
 }
 

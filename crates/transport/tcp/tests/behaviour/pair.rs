@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cca::{CongestionState, Window, cca_by_name};
+use cca::{CongestionState, cca_by_name};
 use tcp::{Connection, Segment, State, TcpConfig};
 use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
@@ -26,7 +26,7 @@ pub struct Pair {
 fn connection(iss: u32) -> Connection {
     let config = TcpConfig::default();
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, config.settings.initial_window, draws);
+    let window = config.initial_window(draws);
     let cca = cca_by_name("reno").expect("a CCA of ours");
     Connection::new(config, CongestionState::new(window, cca), iss, 0)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cca::{BuiltCca, CaState, CongestionState, Window};
+use cca::{BuiltCca, CaState, CongestionState};
 use tcp::{Connection, Ecn, Flags, Segment, Tcp, TcpConfig, WindowScale};
 use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant, Rate};
@@ -82,7 +82,7 @@ pub type Control = BuiltCca;
 
 pub fn connection(config: &TcpConfig, iss: u32, control: Control) -> Connection {
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, config.settings.initial_window, draws);
+    let window = config.initial_window(draws);
     let congestion = CongestionState::new(window, control);
     Connection::new(config.clone(), congestion, iss, 77)
 }

@@ -41,7 +41,9 @@ impl<'a> EventLoop<'a> {
                 options::set_congestion(&self.listeners[flow], cca)?;
             }
         }
-        self.set_initial_window(flow, decision.and_then(|decision| decision.initial_window))?;
+        let of_all = self.job.settings.initial_window;
+        let initial_window = decision.map_or(of_all, |own| own.initial_window_beside(of_all));
+        self.set_initial_window(flow, initial_window)?;
         opener.enter()?;
         // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
         let both_ends = cca::cca_by_name(cca).is_ok_and(|built| built.cca.needs_ecn());
@@ -63,10 +65,11 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Has the sender of a flow begin connections with this window. Linux takes it from the route.
-    fn set_initial_window(&mut self, flow: usize, segments: Option<u32>) -> io::Result<()> {
+    fn set_initial_window(&mut self, flow: usize, segments: u32) -> io::Result<()> {
         let ends = &self.job.flows[flow];
         let key = (ends.from.clone(), ends.to.clone());
-        if self.initial_windows.get(&key).copied().flatten() == segments {
+        let of_all = self.job.settings.initial_window;
+        if *self.initial_windows.get(&key).unwrap_or(&of_all) == segments {
             return Ok(());
         }
         let sender = self.host_of(flow, End::Server)?;

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
 use crate::segment::SackBlocks;
-use cca::{CongestionState, Window, cca_by_name};
+use cca::{CongestionState, cca_by_name};
 
 const MSS: u32 = 1_448;
 /// Initial sequence number of the other end.
@@ -22,7 +22,7 @@ fn at(ms: u64) -> Instant {
 fn opened() -> Connection {
     let config = TcpConfig::default();
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let window = Window::new(config.mss, config.settings.initial_window, draws);
+    let window = config.initial_window(draws);
     let built = cca_by_name("reno").expect("a CCA of ours");
     let mut connection = Connection::new(config, CongestionState::new(window, built), 77, 0);
     connection.listen();

@@ -9,7 +9,7 @@ use crate::config::TcpConfig;
 use crate::sender::test_sender::{ACK, FIRST, MSS};
 use crate::sender::{AckInput, Outgoing};
 use crate::settings::{Tcp, Tso};
-use cca::{CongestionState, Window, cca_by_name};
+use cca::{CongestionState, cca_by_name};
 
 const RTT: Duration = Duration::from_millis(50);
 /// Segments of a buffer while the other end offers much.
@@ -24,7 +24,7 @@ fn start() -> Instant {
 /// Returns a sender whose connection has just been opened, to an end that offers `window` bytes.
 fn opened(name: &str, config: TcpConfig, window: u64) -> Sender {
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let own = Window::new(config.mss, config.settings.initial_window, draws);
+    let own = config.initial_window(draws);
     let built = cca_by_name(name).expect("a CCA of ours");
     let mut sender = Sender::new(config, CongestionState::new(own, built), FIRST);
     sender.establish(start(), Some(RTT), window, false);

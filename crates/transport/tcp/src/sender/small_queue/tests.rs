@@ -5,7 +5,7 @@ use crate::config::TcpConfig;
 use crate::sender::test_sender::{ACK, FIRST, MSS};
 use crate::sender::{AckInput, Outgoing, SendFlags};
 use crate::settings::Tcp;
-use cca::{CongestionState, Window, cca_by_name};
+use cca::{CongestionState, cca_by_name};
 use units::Rate;
 use units::random::{Purpose, RngStream};
 
@@ -30,7 +30,7 @@ fn second_round(fair_queue: bool) -> (Sender, Instant) {
 /// Returns a sender whose application has written a megabyte at the start, and the time of the first ACK.
 fn first_round(config: TcpConfig) -> (Sender, Instant) {
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let own = Window::new(config.mss, config.settings.initial_window, draws);
+    let own = config.initial_window(draws);
     let built = cca_by_name("reno").expect("a CCA of ours");
     let mut sender = Sender::new(config, CongestionState::new(own, built), FIRST);
     sender.establish(start(), Some(RTT), 1 << 20, false);
