@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Protocol, final
 import pyarrow as pa
 
 __version__: str
+NATIVE: str
+KERNEL: str
 SEAL_LABEL: str
 BLANK_DIGEST: str
 __all__ = [

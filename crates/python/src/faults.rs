@@ -6,6 +6,7 @@ use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
 use kernel_engine::KernelError;
+use measurement::Engine;
 use pyo3::create_exception;
 use pyo3::prelude::*;
 use units::Instant;
@@ -164,7 +165,11 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let engine = if self.on_kernel { "kernel" } else { "native" };
+        let engine = if self.on_kernel {
+            Engine::KERNEL
+        } else {
+            Engine::NATIVE
+        };
         write!(
             f,
             "scenario {}, cca {}, seed {}, engine {engine}",

@@ -20,6 +20,7 @@ mod selection;
 mod traces;
 mod units;
 
+use measurement::Engine;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,6 +42,8 @@ fn refuse(error: impl core::fmt::Display) -> PyErr {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CelltcpError", module.py().get_type::<CelltcpError>())?;
+    module.add("NATIVE", Engine::NATIVE)?;
+    module.add("KERNEL", Engine::KERNEL)?;
     faults::add_to(module)?;
     module.add_function(wrap_pyfunction!(faults::take_panic, module)?)?;
     module.add_function(wrap_pyfunction!(batch::available_threads, module)?)?;

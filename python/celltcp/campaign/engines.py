@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, Run, Scenario, native_ccas
+from celltcp._core import KERNEL, NATIVE, CelltcpError, Run, Scenario, native_ccas
 from celltcp.scenarios.cca_mix import parse_mix
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Described = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
 
 #: Names of the engines.
-ENGINES = ("native", "kernel")
+ENGINES = (NATIVE, KERNEL)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Engine:
     @property
     def key(self) -> str:
         """Key that differs between engines whose results may differ."""
-        return f"kernel-{self.kernel.version}" if self.kernel else self.name
+        return f"{self.name}-{self.kernel.version}" if self.kernel else self.name
 
     @functools.cached_property
     def build(self) -> str:
@@ -106,7 +106,7 @@ class Engine:
         return Run.on_kernel(*parts, scenario, seed, check=check, pcap=pcap, pcap_at=pcap_at)
 
 
-def engine(name: str = "native", kernel: str | None = None) -> Engine:
+def engine(name: str = NATIVE, kernel: str | None = None) -> Engine:
     """Returns the engine of that name.
 
     Args:
@@ -118,13 +118,20 @@ def engine(name: str = "native", kernel: str | None = None) -> Engine:
     """
     if name not in ENGINES:
         raise CelltcpError(f"engine: unknown {name!r}; allowed: {', '.join(ENGINES)}")
-    if name == "native":
+    if name == NATIVE:
         if kernel is not None:
             raise CelltcpError(f"kernel: {kernel!r} is given, but the engine is native; take kernel")
         return Engine(name)
     from celltcp.kernel import find
 
     return Engine(name, find(kernel))
+
+
+def engine_options(key: str) -> list[str]:
+    """Returns the options of commands that choose the engine with this key."""
+    name, _, kernel = key.partition("-")
+    words = ["--engine", name] if name != NATIVE else []
+    return [*words, "--kernel", kernel] if kernel else words
 
 
 @functools.cache

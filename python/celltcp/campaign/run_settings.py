@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import NATIVE, CelltcpError, Scenario
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.run import Workers
@@ -77,7 +77,7 @@ class RunSettings:
     duration: str | float | None = None
     jobs: int | None = None
     cluster: str | None = None
-    engine: str = "native"
+    engine: str = NATIVE
     kernel: str | None = None
     uplink: str | Path | None = None
     column: str | None = None

@@ -16,13 +16,13 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     """Prints version and build of celltcp, its engines, and the kernels that are built."""
     if not asked or context.resilient_parsing:
         return
-    from celltcp._core import CelltcpError
+    from celltcp._core import KERNEL, CelltcpError
     from celltcp.campaign.engines import engine
 
     click.echo(f"celltcp, version {__version__}")
     click.echo(f"build    {engine().build}")
     try:
-        kernel = engine("kernel").kernel
+        kernel = engine(KERNEL).kernel
         newest = f"Linux {kernel.version}" if kernel else "no kernel is built"
     except CelltcpError:
         newest = "no kernel is built"

@@ -14,6 +14,11 @@ from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from celltcp.fidelity.campaign import EnginePair
+    from celltcp.fidelity.cases import Case
+    from celltcp.fidelity.causes import Cause
     from celltcp.fidelity.differences import Fidelity
     from celltcp.fidelity.distribution import Distribution
 
@@ -83,32 +88,21 @@ def fidelity(
     """
     if context.invoked_subcommand:
         return
-    from dataclasses import replace
-
+    from celltcp._core import KERNEL
     from celltcp.campaign.engines import engine
     from celltcp.fidelity.campaign import EnginePair, judge, judged_ccas, outlined
-    from celltcp.fidelity.campaign import rerun_undecided as judge_again
-    from celltcp.fidelity.cases import choose_cases
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
-    from celltcp.fidelity.random_cases import random_cases
     from celltcp.fidelity.report.page import PAGE, write_page
-    from celltcp.fidelity.rows import csv_text
-    from celltcp.fidelity.saved import DECIDED, ROWS
-    from celltcp.files.atomic_write import write_text
     from celltcp.files.replacing import check_output
     from celltcp.results.folder import prepare_folder
-    from celltcp.scenarios.scenario_list import names_of
 
     ccas = judged_ccas(cca)
     if count and (scenario or page):
         other = "--scenario" if scenario else "--page"
         raise click.UsageError(f"--random draws its own scenarios and makes no page; leave out {other}")
-    if count:
-        cases = random_cases(count, seed, duration)
-    else:
-        cases = choose_cases(names_of(scenario or ""), duration)
-    native, linux = engine(), engine("kernel", kernel)
+    cases = drawn_or_named_cases(count, seed, scenario, duration)
+    native, linux = engine(), engine(KERNEL, kernel)
     for case in cases:
         for each in (native, linux):
             each.require(case.scenario.ccas)
@@ -123,9 +117,7 @@ def fidelity(
     with progress_bar("judging") as progress:
         result = judge(cases, ccas, runs, seed, sides, progress=progress)
     if rerun_undecided and result.undecided:
-        more = replace(sides, out=folder / DECIDED if folder else None)
-        with progress_bar("deciding") as progress:
-            result = judge_again(result, cases, rerun_undecided, more, progress=progress)
+        result = decide(result, cases, rerun_undecided, sides)
     causes = known_causes()
     distribution = distribution_of(result, cases) if count else None
     described = result.to_json(causes)
@@ -139,10 +131,7 @@ def fidelity(
 
     print_result(lambda: described, json_file, show)
     if folder:
-        write_text(folder / ROWS, csv_text(result, causes))
-        if count:
-            for case in cases:
-                write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
+        save_tables(result, causes, cases if count else [], folder)
         save_pictures(result, folder)
     if page:
         file = write_page(result, Path(page), command_line(context), causes)
@@ -152,6 +141,31 @@ def fidelity(
 
 
 fidelity.add_command(packetdrill)
+
+
+def drawn_or_named_cases(
+    count: int | None, seed: int, names: str | None, duration: str | None
+) -> list[Case]:
+    """Returns `count` random cases if that is given, else the named ones or the whole set."""
+    from celltcp.fidelity.cases import choose_cases
+    from celltcp.fidelity.random_cases import random_cases
+    from celltcp.scenarios.scenario_list import names_of
+
+    if count:
+        return random_cases(count, seed, duration)
+    return choose_cases(names_of(names or ""), duration)
+
+
+def decide(result: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair) -> Fidelity:
+    """Returns the judgements after undecided ones have been repeated with so many runs."""
+    from dataclasses import replace
+
+    from celltcp.fidelity.campaign import rerun_undecided
+    from celltcp.fidelity.saved import DECIDED
+
+    more = replace(sides, out=sides.out / DECIDED if sides.out else None)
+    with progress_bar("deciding") as progress:
+        return rerun_undecided(result, cases, runs, more, progress=progress)
 
 
 def command_line(context: click.Context) -> str:
@@ -200,6 +214,17 @@ def print_distribution(result: Distribution) -> None:
     console.print_table(traits_table(result))
     if result.outside:
         console.print_table(beyond_table(result))
+
+
+def save_tables(result: Fidelity, causes: Sequence[Cause], drawn: Sequence[Case], folder: Path) -> None:
+    """Writes the table of all judgements, and the scenarios of the cases that were drawn."""
+    from celltcp.fidelity.rows import csv_text
+    from celltcp.fidelity.saved import ROWS
+    from celltcp.files.atomic_write import write_text
+
+    write_text(folder / ROWS, csv_text(result, causes))
+    for case in drawn:
+        write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
 
 
 def save_pictures(result: Fidelity, folder: Path) -> None:

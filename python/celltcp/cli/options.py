@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from celltcp._core import NATIVE
 from celltcp.campaign.engines import ENGINES
 from celltcp.cli.verbosity import note_early
 from celltcp.scenarios.ccas import DEFAULT_CCAS, MIDDLEBOXES
@@ -102,7 +103,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "Seed of the first run; run i uses seed + i.",
     },
     "engine": {
-        "default": "native",
+        "default": NATIVE,
         "show_default": True,
         "type": click.Choice(ENGINES),
         "help": "Engine that runs TCP: celltcp's own TCP, or a Linux kernel in virtual time.",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from celltcp._core import CelltcpError
+from celltcp._core import NATIVE, CelltcpError
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -171,7 +171,7 @@ def sweep(
     jobs: int | None = None,
     *,
     cluster: str | None = None,
-    engine: str = "native",
+    engine: str = NATIVE,
     kernel: str | None = None,
     uplink: str | Path | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from celltcp._core import NATIVE
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -28,7 +29,7 @@ def compare(
     *,
     cluster: str | None = None,
     middlebox: Sequence[str] | str = (),
-    engine: str = "native",
+    engine: str = NATIVE,
     kernel: str | None = None,
     uplink: str | Path | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celltcp._core import CelltcpError, __version__
+from celltcp._core import NATIVE, CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -172,7 +172,7 @@ def compare_all(
     jobs: int | None = None,
     *,
     cluster: str | None = None,
-    engine: str = "native",
+    engine: str = NATIVE,
     kernel: str | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,

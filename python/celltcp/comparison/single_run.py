@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from celltcp._core import CelltcpError
+from celltcp._core import NATIVE, CelltcpError
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.campaign.run import Progress
@@ -158,7 +158,7 @@ def run(
     seed: int = 1,
     duration: str | float | None = None,
     *,
-    engine: str = "native",
+    engine: str = NATIVE,
     kernel: str | None = None,
     uplink: str | Path | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line

@@ -7,12 +7,13 @@ import math
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from celltcp._core import KERNEL, NATIVE
 from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.present.palette import colour, colours, marker
 from celltcp.present.style import CAPACITY, figure
 
 #: Colour of the kernel beside that of the congestion control for the native engine.
-KERNEL = "#000000"
+LINUX = "#000000"
 #: The axes end at so many of the widest bands; what is beyond stands at the edge, with its figure.
 _BANDS_SHOWN = 2.5
 
@@ -23,8 +24,8 @@ def draw_trajectories(judgement: Judgement, seed: int) -> Figure:
     windows, delays = picture.subplots(2, 1, sharex=True)
     native, kernel = judgement.trajectories
     for name, run, shade, width in (
-        ("kernel", kernel, KERNEL, 1.4),
-        ("native", native, colour(judgement.cca), 0.9),
+        (KERNEL, kernel, LINUX, 1.4),
+        (NATIVE, native, colour(judgement.cca), 0.9),
     ):
         windows.plot(run.t_s, run.cwnd, color=shade, lw=width, label=name)
         delays.plot(run.slot_t_s, run.rtt_ms, color=shade, lw=width, label=name)

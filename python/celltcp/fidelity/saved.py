@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from celltcp._core import CelltcpError
+from celltcp._core import KERNEL, NATIVE, CelltcpError
 from celltcp.fidelity.cases import OTHER, RANDOM, Case, group_of_set, is_steady
 from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.results.tables import Results, read_results
@@ -60,7 +60,7 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
 
 def _sides(folder: Path) -> tuple[Results, Results]:
     """Returns the results of a case under the native engine and under the kernel."""
-    return read_results(folder / "native"), read_results(folder / "kernel")
+    return read_results(folder / NATIVE), read_results(folder / KERNEL)
 
 
 def _case(name: str, results: Results) -> Case:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from celltcp._core import CelltcpError
+from celltcp._core import NATIVE, CelltcpError
 from celltcp.results.manifest import Manifest
 from celltcp.scenarios.scenarios import load_scenario, scenario_names
 
@@ -58,7 +58,7 @@ def _command(about: Mapping[str, Any]) -> str | None:
     """Returns the command whose results have this origin; None if it used more than the origin says."""
     try:
         name, engine = str(about["name"]), str(about["engine"])
-        if name not in scenario_names() or engine != "native":
+        if name not in scenario_names() or engine != NATIVE:
             return None
         if int(about["runs"]) == len(about["cca"]) == 1:
             # That may be of `celltcp run` with any of its options.

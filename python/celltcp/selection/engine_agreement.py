@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from celltcp._core import CelltcpError, __version__
+from celltcp._core import KERNEL, CelltcpError, __version__
 from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.engines import ENGINES, engine
 from celltcp.campaign.run import Progress, sub_progress
@@ -139,7 +139,7 @@ def overlap_request(
     if not requirements:
         raise CelltcpError("requirement: give one at least")
     check_requirements(requirements)
-    native, linux = engine(), engine("kernel", settings.kernel)
+    native, linux = engine(), engine(KERNEL, settings.kernel)
     compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
     if len(compared) < 2:
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from celltcp._core import KERNEL, NATIVE
 from celltcp.campaign.engines import ENGINES
 from celltcp.results.statistics import best_and_ties, estimate
 from celltcp.scenarios.requirements import REQUIREMENTS
@@ -79,8 +80,8 @@ def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
                 "both": both,
                 "overlap": bool(both),
                 "by_chance": by_chance(case["cca"].nunique(), len(native), len(kernel)),
-                "native_choice": _under(case, "kernel", native),
-                "kernel_choice": _under(case, "native", kernel),
+                "native_choice": _under(case, KERNEL, native),
+                "kernel_choice": _under(case, NATIVE, kernel),
             }
         )
     return pd.DataFrame(rows)
@@ -103,20 +104,20 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
     key = [*_CASE, "cca", "engine"]
     sides = standings.set_index(key)[["best", "to_best", "to_best_ci95"]].unstack("engine")
     best, to_best, half = sides["best"], sides["to_best"], sides["to_best_ci95"]
-    both = best["native"] & best["kernel"]
+    both = best[NATIVE] & best[KERNEL]
     # An undefined difference counts as infinite.
-    elsewhere = to_best["kernel"].where(best["native"], to_best["native"])
+    elsewhere = to_best[KERNEL].where(best[NATIVE], to_best[NATIVE])
     size = elsewhere.abs().fillna(math.inf)
     columns = {
         "overlap": both.groupby(level=_CASE).transform("any"),
-        "only": best["native"].map({True: "native", False: "kernel"}),
-        "native": to_best["native"],
-        "native_ci95": half["native"],
-        "kernel": to_best["kernel"],
-        "kernel_ci95": half["kernel"],
+        "only": best[NATIVE].map({True: NATIVE, False: KERNEL}),
+        "native": to_best[NATIVE],
+        "native_ci95": half[NATIVE],
+        "kernel": to_best[KERNEL],
+        "kernel_ci95": half[KERNEL],
         "size": size,
     }
-    listed = pd.DataFrame(columns)[best["native"] != best["kernel"]]
+    listed = pd.DataFrame(columns)[best[NATIVE] != best[KERNEL]]
     listed["worst"] = listed.groupby(level=_CASE)["size"].transform("max")
     order = {"overlap": True, "worst": False, "scenario": True, "requirement": True, "size": False}
     shown = [*_CASE, "cca", *columns]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp._core import CelltcpError, __version__
+from celltcp._core import NATIVE, CelltcpError, __version__
 from celltcp.campaign.cost_estimate import CostEstimate, estimate_cost
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -183,7 +183,7 @@ def evaluate(
     seed: int = 1,
     jobs: int | None = None,
     cluster: str | None = None,
-    engine: str = "native",
+    engine: str = NATIVE,
     kernel: str | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,

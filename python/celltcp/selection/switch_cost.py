@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
+from celltcp._core import NATIVE
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.results.rows import spans
@@ -131,7 +132,7 @@ def replay_jobs(source: ScenarioSource, changes: Sequence[Change], engine: Engin
     """
     jobs: dict[tuple[object, ...], Job] = {}
     for change in changes:
-        if change.unmeasured or change.replay in jobs or engine.name != "native":
+        if change.unmeasured or change.replay in jobs or engine.name != NATIVE:
             continue
         switches = ", ".join(
             f'{{at = "{at}ns", to = "{to}", mode = "{how}"}}' for at, to, how in change.earlier

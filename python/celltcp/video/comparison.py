@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp._core import CelltcpError, __version__
+from celltcp._core import NATIVE, CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
@@ -155,7 +155,7 @@ def compare_video(
     jobs: int | None = None,
     *,
     ladder: str = "bbb",
-    engine: str = "native",
+    engine: str = NATIVE,
     kernel: str | None = None,
     set: Changes = (),  # noqa: A002 - as on the command line
     out: str | Path | None = None,

@@ -59,104 +59,107 @@ impl<'de> Visitor<'de> for Keys {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Manifest, A::Error> {
-        let mut segment = None;
-        let mut rates: Option<Vec<Rate>> = None;
-        let mut sizes: Option<Vec<Vec<u64>>> = None;
-        let mut resolutions = None;
-        let mut frame_rate = None;
-        let mut audio = Rate::ZERO;
+        let mut fields = Fields::default();
         while let Some(key) = map.next_key::<String>()? {
-            let is_repeated = match key.as_str() {
-                "segment_duration_ms" => segment.is_some(),
-                "bitrates_kbps" => rates.is_some(),
-                "segment_sizes_bits" => sizes.is_some(),
-                _ => false,
-            };
-            if is_repeated {
-                return Err(A::Error::custom(format!(
-                    "{key}: is given twice; allowed: once"
-                )));
-            }
-            let inside = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
-            match key.as_str() {
-                "segment_duration_ms" => {
-                    let ms = map
-                        .next_value_seed(Numbers::one(0.001, 3_600_000.0))
-                        .map_err(inside)?;
-                    segment = Some(Duration::from_secs_f64(ms[0] / 1e3));
-                }
-                "bitrates_kbps" => {
-                    let kbps = map.next_value_seed(Numbers::rising()).map_err(inside)?;
-                    same_count(kbps.len(), sizes.as_ref().map(|rows| rows[0].len()))
-                        .map_err(inside)?;
-                    rates = Some(
-                        kbps.iter()
-                            .map(|kbps| Rate::from_mbps(kbps / 1e3))
-                            .collect(),
-                    );
-                }
-                "segment_sizes_bits" => {
-                    let columns = rates.as_ref().map(Vec::len);
-                    sizes = Some(map.next_value_seed(Rows { columns }).map_err(inside)?);
-                }
-                "resolutions" => {
-                    let words: Vec<String> = map.next_value().map_err(inside)?;
-                    let pairs: Result<Vec<_>, A::Error> =
-                        words.iter().map(|word| resolution(word)).collect();
-                    resolutions = Some(pairs.map_err(inside)?);
-                }
-                "frame_rate" => {
-                    frame_rate = Some(
-                        map.next_value_seed(Numbers::one(1.0, 240.0))
-                            .map_err(inside)?[0],
-                    );
-                }
-                "audio_kbps" => {
-                    let kbps = map
-                        .next_value_seed(Numbers::one(0.0, 100_000.0))
-                        .map_err(inside)?;
-                    audio = Rate::from_mbps(kbps[0] / 1e3);
-                }
-                other => return Err(A::Error::unknown_field(other, KEYS)),
-            }
+            fields.read(&key, &mut map)?;
         }
-        let missing = |key| A::Error::missing_field(key);
-        let segment = segment.ok_or_else(|| missing(KEYS[0]))?;
-        let rates = rates.ok_or_else(|| missing(KEYS[1]))?;
-        let sizes = sizes.ok_or_else(|| missing(KEYS[2]))?;
-        let assumed = resolutions.is_none().then(|| {
+        fields.manifest()
+    }
+}
+
+/// Values of the keys that have been read.
+#[derive(Default)]
+struct Fields {
+    segment: Option<Duration>,
+    rates: Option<Vec<Rate>>,
+    sizes: Option<Vec<Vec<u64>>>,
+    resolutions: Option<Vec<(u32, u32)>>,
+    frame_rate: Option<f64>,
+    audio: Rate,
+}
+
+impl Fields {
+    /// Reads the value of a key.
+    fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let is_repeated = match key {
+            "segment_duration_ms" => self.segment.is_some(),
+            "bitrates_kbps" => self.rates.is_some(),
+            "segment_sizes_bits" => self.sizes.is_some(),
+            _ => false,
+        };
+        if is_repeated {
+            return Err(A::Error::custom(format!(
+                "{key}: is given twice; allowed: once"
+            )));
+        }
+        let inside = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
+        let mut number = |low, high| {
+            let numbers = map.next_value_seed(Numbers::one(low, high));
+            numbers.map(|numbers| numbers[0]).map_err(inside)
+        };
+        match key {
+            "segment_duration_ms" => {
+                let ms = number(0.001, 3_600_000.0)?;
+                self.segment = Some(Duration::from_secs_f64(ms / 1e3));
+            }
+            "bitrates_kbps" => {
+                let kbps = map.next_value_seed(Numbers::rising()).map_err(inside)?;
+                same_count(kbps.len(), self.sizes.as_ref().map(|rows| rows[0].len()))
+                    .map_err(inside)?;
+                let rates = kbps.iter().map(|kbps| Rate::from_mbps(kbps / 1e3));
+                self.rates = Some(rates.collect());
+            }
+            "segment_sizes_bits" => {
+                let columns = self.rates.as_ref().map(Vec::len);
+                self.sizes = Some(map.next_value_seed(Rows { columns }).map_err(inside)?);
+            }
+            "resolutions" => {
+                let words: Vec<String> = map.next_value().map_err(inside)?;
+                let pairs: Result<_, A::Error> =
+                    words.iter().map(|word| resolution(word)).collect();
+                self.resolutions = Some(pairs.map_err(inside)?);
+            }
+            "frame_rate" => self.frame_rate = Some(number(1.0, 240.0)?),
+            "audio_kbps" => self.audio = Rate::from_mbps(number(0.0, 100_000.0)? / 1e3),
+            other => return Err(A::Error::unknown_field(other, KEYS)),
+        }
+        Ok(())
+    }
+
+    /// Returns the manifest of these values, with notes on what is assumed and what is unlikely.
+    fn manifest<E: Error>(self) -> Result<Manifest, E> {
+        let segment = self.segment.ok_or_else(|| E::missing_field(KEYS[0]))?;
+        let rates = self.rates.ok_or_else(|| E::missing_field(KEYS[1]))?;
+        let sizes = self.sizes.ok_or_else(|| E::missing_field(KEYS[2]))?;
+        let assumed = self.resolutions.is_none().then(|| {
             let (width, height) = FULL_HD;
-            let frames = if frame_rate.is_none() { ", at 24 frames per second" } else { "" };
+            let frames = if self.frame_rate.is_none() { ", at 24 frames per second" } else { "" };
             format!(
                 "there are no resolutions, by which qoe (P.1203) scores: it takes {width}x{height} for every \
                  bitrate{frames}"
             )
         });
-        let resolutions = resolutions.unwrap_or_else(|| vec![FULL_HD; rates.len()]);
+        let resolutions = self
+            .resolutions
+            .unwrap_or_else(|| vec![FULL_HD; rates.len()]);
         same_count(resolutions.len(), Some(rates.len()))
-            .map_err(|error: A::Error| A::Error::custom(format!("resolutions: {error}")))?;
+            .map_err(|error: E| E::custom(format!("resolutions: {error}")))?;
         let representation = |(rate, (width, height))| Representation {
             rate,
             width,
             height,
         };
-        let representations = rates
-            .into_iter()
-            .zip(resolutions)
-            .map(representation)
-            .collect();
-        let manifest = Manifest::constant(segment, representations)
+        let pairs = rates.into_iter().zip(resolutions);
+        let manifest = Manifest::constant(segment, pairs.map(representation).collect())
             .and_then(|manifest| manifest.with_sizes(sizes))
-            .map_err(A::Error::custom)?;
+            .map_err(E::custom)?;
         let unlikely = consistency::check(&manifest)
-            .map_err(|wrong| A::Error::custom(format!("segment_sizes_bits: {wrong}")))?;
-        let manifest = manifest.with_notes(assumed.into_iter().chain(unlikely).collect());
-        match frame_rate {
-            Some(rate) => manifest
-                .with_audio(audio)
-                .with_frame_rate(rate)
-                .map_err(A::Error::custom),
-            None => Ok(manifest.with_audio(audio)),
+            .map_err(|wrong| E::custom(format!("segment_sizes_bits: {wrong}")))?;
+        let notes = assumed.into_iter().chain(unlikely).collect();
+        let manifest = manifest.with_notes(notes).with_audio(self.audio);
+        match self.frame_rate {
+            Some(rate) => manifest.with_frame_rate(rate).map_err(E::custom),
+            None => Ok(manifest),
         }
     }
 }

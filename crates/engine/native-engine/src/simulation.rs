@@ -52,11 +52,7 @@ impl Simulation {
         }
         let spread = scenario.expand_flows();
         let plan = Plan::new(&spread, traces, seed).map_err(ObservationError::from)?;
-        let engine = Engine {
-            name: "native",
-            kernel_version: String::new(),
-        };
-        let path = ObservedPath::new(scenario, &plan, seed, engine, options)?;
+        let path = ObservedPath::new(scenario, &plan, seed, Engine::Native, options)?;
         let scenario = &*spread;
         let mut flows = Vec::new();
         for flow in &scenario.flows {

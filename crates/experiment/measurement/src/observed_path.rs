@@ -55,11 +55,29 @@ pub enum ObservationError {
 
 /// Engine that runs TCP.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Engine {
-    /// "native" or "kernel".
-    pub name: &'static str,
-    /// Version of the kernel; empty for the native engine.
-    pub kernel_version: String,
+pub enum Engine {
+    /// Our own TCP.
+    Native,
+    /// A Linux kernel.
+    Kernel {
+        /// Its version.
+        version: String,
+    },
+}
+
+impl Engine {
+    /// Name of the engine of our own TCP.
+    pub const NATIVE: &str = "native";
+    /// Name of the engine of Linux kernels.
+    pub const KERNEL: &str = "kernel";
+
+    /// Returns its name, and the version of the kernel; empty for our own TCP.
+    fn name_and_version(self) -> (&'static str, String) {
+        match self {
+            Self::Native => (Self::NATIVE, String::new()),
+            Self::Kernel { version } => (Self::KERNEL, version),
+        }
+    }
 }
 
 type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
@@ -143,6 +161,7 @@ impl ObservedPath {
             recorder.record_uplink();
         }
         recorder.begin_slot(Instant::ZERO, &network);
+        let (engine, kernel_version) = engine.name_and_version();
         Ok(Self {
             network,
             watch: (recorder, (tap, checker)),
@@ -153,8 +172,8 @@ impl ObservedPath {
                 seed,
                 scenario: scenario.name.clone(),
                 scenario_hash: scenario.hash(),
-                engine: engine.name.to_owned(),
-                kernel_version: engine.kernel_version,
+                engine: engine.to_owned(),
+                kernel_version,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 memory_pressures: 0,
                 policy: scenario.policies().join("+"),

@@ -6,7 +6,7 @@ use results::Weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::knn_examples::{ExampleTable, PARTS};
+use super::knn_examples::{ExampleTable, Neighbours, PARTS};
 use super::rules::check_kind;
 use super::{DecisionInput, Recommendation, Wrong};
 use crate::features::feature_index;
@@ -159,16 +159,8 @@ impl KnnPolicy {
         situation: &DecisionInput<'_>,
         kernel: bool,
     ) -> Option<Recommendation> {
-        let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
         let wanted = situation.requirement;
-        let substitute = wanted.on(&situation.view.capacity);
-        let (choice, measure) = match of(wanted.kind()) {
-            Some(own) => (own, measure(wanted)),
-            None => {
-                let nearest = substitute.nearest_named().kind();
-                (of(nearest)?, measure(substitute))
-            }
-        };
+        let (choice, measure) = self.choice(situation)?;
         let present = situation.present?;
         let stays = |reason: String, confidence| {
             Some(Recommendation {
@@ -198,19 +190,7 @@ impl KnnPolicy {
             },
         )?;
         let known = all.iter().find(|each| each.cca == present);
-        let unsure = if confidence < 1.0 {
-            format!(", confidence {confidence:.2}")
-        } else {
-            String::new()
-        };
-        let alike = format!(
-            "{} of {} moments are most alike ({}; distance {:.3}{unsure})",
-            self.neighbours,
-            self.table.rows(),
-            self.table
-                .families(near.rows.iter().map(|near| near.0), NAMED),
-            near.distance
-        );
+        let alike = self.likeness_text(&near, confidence);
         let text = format!("{alike}: {:.3} expected of {}", best.measure, best.cca);
         if best.cca == present {
             return stays(text, confidence);
@@ -238,6 +218,34 @@ impl KnnPolicy {
             ),
             confidence,
         })
+    }
+
+    /// Returns the choice for the requirement, or else for the nearest named one, and its measure.
+    fn choice(&self, situation: &DecisionInput<'_>) -> Option<(&KnnParams, Measure)> {
+        let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
+        let wanted = situation.requirement;
+        if let Some(own) = of(wanted.kind()) {
+            return Some((own, measure(wanted)));
+        }
+        let substitute = wanted.on(&situation.view.capacity);
+        Some((of(substitute.nearest_named().kind())?, measure(substitute)))
+    }
+
+    /// Returns in words which moments are most alike, and how far they are.
+    fn likeness_text(&self, near: &Neighbours, confidence: f64) -> String {
+        let unsure = if confidence < 1.0 {
+            format!(", confidence {confidence:.2}")
+        } else {
+            String::new()
+        };
+        format!(
+            "{} of {} moments are most alike ({}; distance {:.3}{unsure})",
+            self.neighbours,
+            self.table.rows(),
+            self.table
+                .families(near.rows.iter().map(|near| near.0), NAMED),
+            near.distance
+        )
     }
 
     /// Returns what these moments, with their weights, make expect of each CCA.

@@ -101,23 +101,30 @@ struct Found {
     outcomes: Vec<[f32; PARTS.len()]>,
 }
 
-impl Found {
-    fn read(text: &str) -> Result<Self, String> {
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .from_reader(text.trim_start().as_bytes());
-        let header = reader.headers().map_err(|error| error.to_string())?.clone();
+/// Places of the columns in the header of a table.
+struct Header {
+    names: csv::StringRecord,
+    family: usize,
+    before: usize,
+    fair: usize,
+    /// Numbers of features, with the places of their columns.
+    features: Vec<(usize, usize)>,
+    /// CCAs, with the places of the columns of their parts.
+    ccas: Vec<(&'static str, Vec<usize>)>,
+}
+
+impl Header {
+    fn read(names: csv::StringRecord) -> Result<Self, String> {
         let place = |wanted: &str| {
-            let mut names = header.iter();
-            names.position(|name| name == wanted).ok_or_else(|| {
-                let columns = header.iter().take(8).collect::<Vec<_>>().join(", ");
+            names.iter().position(|name| name == wanted).ok_or_else(|| {
+                let columns = names.iter().take(8).collect::<Vec<_>>().join(", ");
                 format!("the table has no column {wanted:?}; it has {columns} and so on")
             })
         };
         let (family, before, fair) = (place(FAMILY)?, place(BEFORE)?, place(FAIR)?);
         let mut features = Vec::new();
-        let mut ccas = Vec::new();
-        for (number, name) in header.iter().enumerate() {
+        let mut ccas: Vec<(&'static str, Vec<usize>)> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
             if [family, before, fair].contains(&number) {
                 continue;
             }
@@ -129,11 +136,8 @@ impl Found {
                 let known =
                     cca_named(cca).map_err(|reason| format!("column {name:?}: {reason}"))?;
                 if !ccas.iter().any(|(other, _)| *other == known) {
-                    let columns: Result<Vec<_>, _> = PARTS
-                        .iter()
-                        .map(|part| place(&format!("{part}:{cca}")))
-                        .collect();
-                    ccas.push((known, columns?));
+                    let columns = PARTS.iter().map(|part| place(&format!("{part}:{cca}")));
+                    ccas.push((known, columns.collect::<Result<_, _>>()?));
                 }
             } else {
                 return Err(format!(
@@ -142,17 +146,47 @@ impl Found {
                 ));
             }
         }
+        Ok(Self {
+            family,
+            before,
+            fair,
+            features,
+            ccas,
+            names,
+        })
+    }
+
+    /// Returns the number in a column of a row; rows are counted from 0.
+    fn number(&self, record: &csv::StringRecord, row: usize, column: usize) -> Result<f64, String> {
+        let spelt = &record[column];
+        let value = spelt.parse().ok().filter(|value: &f64| value.is_finite());
+        value.ok_or_else(|| self.refuse(row, column, format_args!("{spelt:?} is not a number")))
+    }
+
+    /// Returns the error of a value, with its row and its column.
+    fn refuse(&self, row: usize, column: usize, reason: impl core::fmt::Display) -> String {
+        let name = &self.names[column];
+        format!("row {}, column {name:?}: {reason}", row + 1)
+    }
+}
+
+impl Found {
+    fn read(text: &str) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .from_reader(text.trim_start().as_bytes());
+        let header = Header::read(reader.headers().map_err(|error| error.to_string())?.clone())?;
         let mut found = Self {
             families: Vec::new(),
             before: Vec::new(),
             names_before: Vec::new(),
             fair: Vec::new(),
             columns: Vec::new(),
-            ccas: ccas.iter().map(|cca| cca.0).collect(),
-            on_linux: ccas.iter().map(|cca| on_linux(cca.0)).collect(),
+            ccas: header.ccas.iter().map(|cca| cca.0).collect(),
+            on_linux: header.ccas.iter().map(|cca| on_linux(cca.0)).collect(),
             outcomes: Vec::new(),
         };
-        let mut values = vec![Vec::new(); features.len()];
+        let mut values = vec![Vec::new(); header.features.len()];
         let mut record = csv::StringRecord::new();
         for row in 0.. {
             if !reader
@@ -161,64 +195,71 @@ impl Found {
             {
                 break;
             }
-            let number = |column: usize| -> Result<f64, String> {
-                let spelt = &record[column];
-                let value = spelt.parse().ok().filter(|value: &f64| value.is_finite());
-                value.ok_or_else(|| {
-                    let name = &header[column];
-                    format!(
-                        "row {}, column {name:?}: {spelt:?} is not a number",
-                        row + 1
-                    )
-                })
-            };
-            found.families.push(record[family].to_owned());
-            let name = cca_named(&record[before])
-                .map_err(|reason| format!("row {}, column {BEFORE:?}: {reason}", row + 1))?;
-            let known = found.names_before.iter().position(|other| *other == name);
-            let place = known.unwrap_or(found.names_before.len());
-            if known.is_none() {
-                found.names_before.push(name);
+            found.add(&header, &record, row)?;
+            for (&(_, column), values) in header.features.iter().zip(&mut values) {
+                let is_known = !record[column].is_empty();
+                let value = is_known.then(|| header.number(&record, row, column));
+                values.push(value.transpose()?);
             }
-            found.before.push(u8::try_from(place).unwrap_or(u8::MAX));
-            let share = number(fair)?;
-            if !(share > 0.0 && share <= 1.0) {
-                return Err(format!(
-                    "row {}, column {FAIR:?}: {share} is not allowed; allowed: above 0, up to 1",
-                    row + 1
-                ));
-            }
-            found.fair.push(share as f32);
-            for (column, values) in features.iter().zip(&mut values) {
-                let is_known = !record[column.1].is_empty();
-                values.push(is_known.then(|| number(column.1)).transpose()?);
-            }
-            for (_, columns) in &ccas {
-                let mut parts = [0.0; PARTS.len()];
-                for (part, column) in parts.iter_mut().zip(columns) {
-                    let percent = number(*column)?;
-                    if !(0.0..=100.0).contains(&percent) {
-                        let name = &header[*column];
-                        return Err(format!(
-                            "row {}, column {name:?}: {percent} is not allowed; allowed: 0 to 100",
-                            row + 1
-                        ));
-                    }
-                    *part = (percent / 100.0) as f32;
-                }
-                found.outcomes.push(parts);
-            }
+            found.add_outcomes(&header, &record, row)?;
         }
         if found.outcomes.is_empty() {
             return Err(
                 "the table has no outcomes; allowed: one row and one CCA or more".to_owned(),
             );
         }
-        let columns = features.iter().zip(&values);
+        let columns = header.features.iter().zip(&values);
         found.columns = columns
             .map(|((feature, _), values)| Column::new(*feature, values))
             .collect();
         Ok(found)
+    }
+
+    /// Adds family, CCA in use before and fair share of a row.
+    fn add(
+        &mut self,
+        header: &Header,
+        record: &csv::StringRecord,
+        row: usize,
+    ) -> Result<(), String> {
+        self.families.push(record[header.family].to_owned());
+        let name = cca_named(&record[header.before])
+            .map_err(|reason| header.refuse(row, header.before, reason))?;
+        let known = self.names_before.iter().position(|other| *other == name);
+        let place = known.unwrap_or(self.names_before.len());
+        if known.is_none() {
+            self.names_before.push(name);
+        }
+        self.before.push(u8::try_from(place).unwrap_or(u8::MAX));
+        let share = header.number(record, row, header.fair)?;
+        if !(share > 0.0 && share <= 1.0) {
+            let reason = format_args!("{share} is not allowed; allowed: above 0, up to 1");
+            return Err(header.refuse(row, header.fair, reason));
+        }
+        self.fair.push(share as f32);
+        Ok(())
+    }
+
+    /// Adds the parts of the outcomes of a row, CCA by CCA.
+    fn add_outcomes(
+        &mut self,
+        header: &Header,
+        record: &csv::StringRecord,
+        row: usize,
+    ) -> Result<(), String> {
+        for (_, columns) in &header.ccas {
+            let mut parts = [0.0; PARTS.len()];
+            for (part, &column) in parts.iter_mut().zip(columns) {
+                let percent = header.number(record, row, column)?;
+                if !(0.0..=100.0).contains(&percent) {
+                    let reason = format_args!("{percent} is not allowed; allowed: 0 to 100");
+                    return Err(header.refuse(row, column, reason));
+                }
+                *part = (percent / 100.0) as f32;
+            }
+            self.outcomes.push(parts);
+        }
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celltcp._core import CelltcpError
+from celltcp.campaign.engines import engine_options
 from celltcp.present.scenario_text import file_name
 from celltcp.present.section import Column, Section, Table
 from celltcp.scenarios.scenario_list import short_name
@@ -52,16 +53,13 @@ def command_of(
         changes: fields that differ from result to result, which the scenario therefore need not have.
         scenarios: the scenarios, if there are several; `about` is that of the first.
     """
-    engine, _, kernel = str(about["engine"]).partition("-")
     source, *others = _scenario(about, changes)
     named = ",".join([source, *scenarios[1:]])
     words = ["celltcp", name, named, *others, *options]
     words += ["--cca", ",".join(about["cca"])]
     words += ["--runs", str(about["runs"])] if name != "run" else []
     words += ["--seed", str(about["seed"])]
-    words += ["--engine", engine] if engine != "native" else []
-    words += ["--kernel", kernel] if kernel else []
-    return shlex.join([*words, "--out", "results"])
+    return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])
 
 
 def _scenario(about: Mapping[str, Any], changes: Sequence[str]) -> list[str]:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from celltcp._core import KERNEL, NATIVE
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.fidelity.cases import RANDOM, case_names, group_titles
 from celltcp.fidelity.causes import cause_of, known_causes
 from celltcp.fidelity.differences import Fidelity, Judgement
-from celltcp.fidelity.plots import KERNEL, draw_overview, draw_trajectories
+from celltcp.fidelity.plots import LINUX, draw_overview, draw_trajectories
 from celltcp.fidelity.report.page import chosen_trajectories
 from celltcp.fidelity.report.tables import distribution_sections, group_table
 from celltcp.fidelity.rows import COLUMNS, LEGEND, difference_text, row_of
@@ -149,7 +150,7 @@ def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
     native, kernel = judgement.trajectories
     windows, delays = [], []
     # The kernel is drawn first, beneath the native engine.
-    for name, shade, run in (("kernel", KERNEL, kernel), ("native", colour(judgement.cca), native)):
+    for name, shade, run in ((KERNEL, LINUX, kernel), (NATIVE, colour(judgement.cca), native)):
         windows.append(Series(name, shade, forward_fill(times, run.t_s, run.cwnd)))
         delays.append(Series(name, shade, forward_fill(times, run.slot_t_s, run.rtt_ms)))
     panels = (

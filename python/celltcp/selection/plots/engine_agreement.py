@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from celltcp._core import KERNEL, NATIVE
+from celltcp.campaign.engines import ENGINES
 from celltcp.present.palette import colours, marker
 from celltcp.present.style import figure, legend_beside
 from celltcp.scenarios.cca_mix import labels
@@ -23,7 +25,7 @@ def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFram
     """
     mine = standings[standings["requirement"] == requirement]
     table = mine.pivot_table(index=["scenario", "cca"], columns="engine", values="to_best", sort=False)
-    return table.reindex(columns=["native", "kernel"]).dropna().reset_index()
+    return table.reindex(columns=list(ENGINES)).dropna().reset_index()
 
 
 def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figure:
@@ -37,12 +39,12 @@ def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figu
     panels = picture.subplots(1, len(requirements), squeeze=False)[0]
     for axes, requirement in zip(panels, requirements, strict=True):
         result = differences_by_cca(standings, requirement)
-        least = float(result[["native", "kernel"]].min().min()) if len(result) else -1.0
+        least = float(result[list(ENGINES)].min().min()) if len(result) else -1.0
         axes.plot([least, 0], [least, 0], color="#999999", lw=0.8, zorder=1)
         for cca in ccas:
             mine = result[result["cca"] == cca]
             look = {"ms": 4, "ls": "none", "color": shades[cca], "label": names[cca]}
-            axes.plot(mine["kernel"], mine["native"], marker(cca), **look)
+            axes.plot(mine[KERNEL], mine[NATIVE], marker(cca), **look)
         axes.set_title(f"for {requirement}", loc="left")
         axes.set_xlabel("kernel: % to its best")
     panels[0].set_ylabel("native: % to its best")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from celltcp._core import KERNEL, NATIVE
 from celltcp.comparison.report.provenance import digests_table, origin_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.palette import colours
@@ -105,8 +106,8 @@ def _figure(result: Overlap, requirement: str, title: str) -> Figure:
     """Returns the differences to the best, native against kernel."""
     ccas = list(dict.fromkeys(result.standings["cca"]))
     names, shades = labels(ccas), colours(ccas)
-    found = differences_by_cca(result.standings, requirement).sort_values("kernel", kind="stable")
-    places, values = numbers(found["kernel"]), numbers(found["native"])
+    found = differences_by_cca(result.standings, requirement).sort_values(KERNEL, kind="stable")
+    places, values = numbers(found[KERNEL]), numbers(found[NATIVE])
     series = [Series("both agree", "#999999", places)]
     for cca in ccas:
         mine = np.where(found["cca"] == cca, values, np.nan)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from celltcp.campaign.engines import engine_options
 from celltcp.comparison.report.provenance import digests_table, origin_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import (
@@ -169,7 +170,6 @@ def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
 
 def _command(about: Mapping[str, Any]) -> str:
     """Returns the command that makes an evaluation again."""
-    engine, _, kernel = str(about["engine"]).partition("-")
     words = ["celltcp", "select", "evaluate", "--policy", ",".join(about["policies"])]
     words += ["--against", ",".join(about["against"]), "--cca", ",".join(about["cca"])]
     words += ["--scenarios", ",".join(about["scenarios"])]
@@ -180,6 +180,4 @@ def _command(about: Mapping[str, Any]) -> str:
     words += ["--switch-cost"] if about.get("switches") else []
     histories = set(about["history"].values())
     words += ["--history", str(max(histories))] if histories else []
-    words += ["--engine", engine] if engine != "native" else []
-    words += ["--kernel", kernel] if kernel else []
-    return shlex.join([*words, "--out", "results"])
+    return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celltcp._core import NATIVE
 from celltcp.present.terminal import Terminal
 from celltcp.results.statistics import Estimate
 from celltcp.selection import Evaluation
@@ -12,7 +13,7 @@ def print_prices(result: Evaluation, console: Terminal) -> None:
     """Prints the cost of changes, and how many are not measured, if that was asked for."""
     if result.costs is None:
         return
-    replays = result.about["engine"] == "native"
+    replays = result.about["engine"] == NATIVE
     prices = result.prices
     for policy in (*result.about["policies"], *result.about["against"]):
         if policy not in prices:

@@ -164,7 +164,7 @@ def training_request(name: str, wanted: Plan, workers: Workers, kept: Path | Non
         workers: runs at a time, or a cluster.
         kept: table of outcomes.
     """
-    native = engine("native", None)
+    native = engine()
     plan = wanted.resolved(native.ccas)
     drawn = list(networks(plan.families, plan.each, plan.seed))
     plan.check()

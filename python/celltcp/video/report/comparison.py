@@ -14,6 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from celltcp._core import CelltcpError
+from celltcp.campaign.engines import engine_options
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import VIDEO
@@ -246,7 +247,6 @@ def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
 def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> str:
     """Returns the command that reproduces the results."""
     about = _about(result)
-    engine, _, kernel = str(about["engine"]).partition("-")
     ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]
     length = f"{about['duration_s']:g}s"
     session_events = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
@@ -257,9 +257,7 @@ def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> 
     ]
     words += ["--abr", ",".join(abrs), "--cca", ",".join(about["cca"]), "--duration", length]
     words += ["--ladder", ladder, "--runs", str(about["runs"]), "--seed", str(about["seed"])]
-    words += ["--engine", engine] if engine != "native" else []
-    words += ["--kernel", kernel] if kernel else []
-    return shlex.join([*words, "--out", "results"])
+    return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])
 
 
 def _named(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use cca::SenderInfo;
 use kernel_protocol::{Job, Message, PROTOCOL, Reply, Report, write_frame};
-use measurement::{Capture, CaptureFile, Engine, NewConnection, ObservedPath, Options};
+use measurement::{Capture, CaptureFile, Engine, NewConnection, ObservedPath, Options, Recorder};
 use net::{CREATED_FROM, Delivery, HostId, Kind, Packet};
 use network_builder::{Plan, SERVER};
 use packet::addressing;
@@ -340,9 +340,8 @@ impl Session {
                 name,
                 value,
             } => {
-                if let Some(path) = self.path.as_mut() {
-                    path.recorder()
-                        .record_app_metric(time, connection, &name, value);
+                if let Some(recorder) = self.recorder() {
+                    recorder.record_app_metric(time, connection, &name, value);
                 }
             }
             Message::Switched {
@@ -351,19 +350,18 @@ impl Session {
                 how,
                 cwnd,
             } => {
-                if let Some(path) = self.path.as_mut() {
-                    path.recorder().switched(time, connection, &to, how, cwnd);
+                if let Some(recorder) = self.recorder() {
+                    recorder.switched(time, connection, &to, how, cwnd);
                 }
             }
             Message::Decision(row) => {
-                if let Some(path) = self.path.as_mut() {
-                    path.recorder().record_decision(row);
+                if let Some(recorder) = self.recorder() {
+                    recorder.record_decision(row);
                 }
             }
             Message::Estimated(rows) => {
-                if let Some(path) = self.path.as_mut() {
-                    rows.into_iter()
-                        .for_each(|row| path.recorder().estimated(row));
+                if let Some(recorder) = self.recorder() {
+                    rows.into_iter().for_each(|row| recorder.estimated(row));
                 }
             }
             Message::Counters {
@@ -386,12 +384,7 @@ impl Session {
             }
             Message::Clock => self.answer = Some(Reply::Clock(time.as_nanos())),
             Message::BottleneckState { uplink } => {
-                let path = self.path.as_ref().ok_or_else(no_run)?;
-                let (queue_bytes, capacity_bps) = path.truth(uplink);
-                self.answer = Some(Reply::BottleneckState {
-                    queue_bytes,
-                    capacity_bps,
-                });
+                self.answer = Some(self.bottleneck_state(uplink)?);
             }
             Message::Hints { host } => {
                 let path = self.path.as_ref().ok_or_else(no_run)?;
@@ -401,6 +394,21 @@ impl Session {
             Message::Fail(reason) => return Err(io::Error::other(reason)),
         }
         Ok(())
+    }
+
+    /// Returns the recorder of the tables; `None` before the guest has said hello and after the end.
+    fn recorder(&mut self) -> Option<&mut Recorder> {
+        self.path.as_mut().map(ObservedPath::recorder)
+    }
+
+    /// Returns the queue and the capacity of the bottleneck.
+    fn bottleneck_state(&self, uplink: bool) -> io::Result<Reply> {
+        let path = self.path.as_ref().ok_or_else(no_run)?;
+        let (queue_bytes, capacity_bps) = path.truth(uplink);
+        Ok(Reply::BottleneckState {
+            queue_bytes,
+            capacity_bps,
+        })
     }
 
     /// Returns the bytes of the answer to the last message, if it has one.
@@ -426,10 +434,7 @@ impl Session {
             pcap: pcap.transpose()?,
             pcap_at: self.job.pcap_at.clone(),
         };
-        let engine = Engine {
-            name: "kernel",
-            kernel_version: release,
-        };
+        let engine = Engine::Kernel { version: release };
         let path = ObservedPath::new(&self.scenario, &self.plan, self.job.seed, engine, options);
         let mut path = path.map_err(io::Error::other)?;
         if let Some(contents) = &self.contents {

@@ -23,8 +23,7 @@ pub fn read_fcd(
     height_m: f64,
 ) -> Result<BTreeMap<String, Trajectory>, ParseError> {
     let mut reader = Reader::from_str(text);
-    let mut result: BTreeMap<String, Track> = BTreeMap::new();
-    let mut step: Option<(usize, Instant)> = None;
+    let mut tracks = Tracks::default();
     let mut lines = Lines::new(text);
     loop {
         let start = reader.buffer_position() as usize;
@@ -45,62 +44,30 @@ pub fn read_fcd(
             element,
         };
         match element.name().as_ref() {
-            b"timestep" => {
-                let at = attributes.number("time")?;
-                let at = time(at).ok_or_else(|| {
-                    attributes.wrong(format_args!(
-                        "timestep time=\"{at}\" must be from 0 to 1e9 s"
-                    ))
-                })?;
-                let index = match step {
-                    Some((_, before)) if at <= before => {
-                        return Err(attributes.wrong("timestep is not later than the one before"));
-                    }
-                    Some((index, _)) => index + 1,
-                    None => 0,
-                };
-                step = Some((index, at));
-            }
+            b"timestep" => tracks.begin_step(&attributes)?,
             b"vehicle" | b"person" => {
                 let id = attributes.text("id")?;
-                if !vehicles.is_empty() && !vehicles.contains(&id.as_str()) {
-                    continue;
+                if vehicles.is_empty() || vehicles.contains(&id.as_str()) {
+                    tracks.add(id, &attributes, height_m)?;
                 }
-                let Some((index, at)) = step else {
-                    return Err(attributes.wrong(format_args!("{id:?} stands outside a timestep")));
-                };
-                let position =
-                    Position::new(attributes.number("x")?, attributes.number("y")?, height_m);
-                let track = result.entry(id.clone()).or_default();
-                if track.last.is_some_and(|last| last == index) {
-                    return Err(
-                        attributes.wrong(format_args!("vehicle {id:?} twice in one timestep"))
-                    );
-                }
-                if track.last.is_some_and(|last| last + 1 < index) {
-                    return Err(attributes.wrong(format_args!(
-                        "vehicle {id:?} is back after it was missing: its way has a gap"
-                    )));
-                }
-                track.last = Some(index);
-                track.points.push((at, position));
             }
             _ => {}
         }
     }
-    if step.is_none() {
+    if tracks.step.is_none() {
         return Err(ParseError::for_file(
             file,
             "no timestep: not floating-car data of SUMO",
         ));
     }
-    if let Some(missing) = vehicles.iter().find(|&&id| !result.contains_key(id)) {
+    if let Some(missing) = vehicles.iter().find(|&&id| !tracks.by_id.contains_key(id)) {
         return Err(ParseError::for_file(
             file,
             format_args!("no vehicle {missing:?}"),
         ));
     }
-    result
+    tracks
+        .by_id
         .into_iter()
         .map(|(id, track)| {
             let points = WayPoints::new(track.points).map_err(|error| {
@@ -109,6 +76,60 @@ pub fn read_fcd(
             Ok((id, Trajectory::WayPoints(points)))
         })
         .collect()
+}
+
+/// Positions of all vehicles up to the present time step.
+#[derive(Default)]
+struct Tracks {
+    by_id: BTreeMap<String, Track>,
+    /// Index and time of the present time step.
+    step: Option<(usize, Instant)>,
+}
+
+impl Tracks {
+    /// Begins the time step with these attributes, which has to be later than the last one.
+    fn begin_step(&mut self, attributes: &Attributes<'_, '_>) -> Result<(), ParseError> {
+        let at = attributes.number("time")?;
+        let at = time(at).ok_or_else(|| {
+            attributes.wrong(format_args!(
+                "timestep time=\"{at}\" must be from 0 to 1e9 s"
+            ))
+        })?;
+        let index = match self.step {
+            Some((_, before)) if at <= before => {
+                return Err(attributes.wrong("timestep is not later than the one before"));
+            }
+            Some((index, _)) => index + 1,
+            None => 0,
+        };
+        self.step = Some((index, at));
+        Ok(())
+    }
+
+    /// Adds the position of a vehicle in the present time step.
+    fn add(
+        &mut self,
+        id: String,
+        attributes: &Attributes<'_, '_>,
+        height_m: f64,
+    ) -> Result<(), ParseError> {
+        let Some((index, at)) = self.step else {
+            return Err(attributes.wrong(format_args!("{id:?} stands outside a timestep")));
+        };
+        let position = Position::new(attributes.number("x")?, attributes.number("y")?, height_m);
+        let track = self.by_id.entry(id.clone()).or_default();
+        if track.last.is_some_and(|last| last == index) {
+            return Err(attributes.wrong(format_args!("vehicle {id:?} twice in one timestep")));
+        }
+        if track.last.is_some_and(|last| last + 1 < index) {
+            return Err(attributes.wrong(format_args!(
+                "vehicle {id:?} is back after it was missing: its way has a gap"
+            )));
+        }
+        track.last = Some(index);
+        track.points.push((at, position));
+        Ok(())
+    }
 }
 
 /// Positions of one vehicle.
