@@ -127,9 +127,15 @@ def engine(name: str = NATIVE, kernel: str | None = None) -> Engine:
     return Engine(name, find(kernel))
 
 
+def name_and_kernel(key: str) -> tuple[str, str]:
+    """Returns the name of the engine with this key, and the version of its kernel; empty without one."""
+    name, _, kernel = key.partition("-")
+    return name, kernel
+
+
 def engine_options(key: str) -> list[str]:
     """Returns the options of commands that choose the engine with this key."""
-    name, _, kernel = key.partition("-")
+    name, kernel = name_and_kernel(key)
     words = ["--engine", name] if name != NATIVE else []
     return [*words, "--kernel", kernel] if kernel else words
 

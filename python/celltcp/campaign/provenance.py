@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import Scenario, __version__
-from celltcp.campaign.engines import Engine
+from celltcp.campaign.engines import Engine, name_and_kernel
 
 if TYPE_CHECKING:
     from celltcp.campaign.origin_fields import MadeOf
@@ -48,7 +48,7 @@ def origin_of(
 def made_of(about: Mapping[str, Any]) -> MadeOf:
     """Returns what ran and the settings of path and TCP, as JSON has them."""
     scenario = tomllib.loads(about["scenario"])
-    name, _, kernel = str(about["engine"]).partition("-")
+    name, kernel = name_and_kernel(str(about["engine"]))
     path = scenario.get("path", {})
     result: MadeOf = {
         "engine": {"name": name, "kernel": kernel or None, "build": about.get("build")},
@@ -62,7 +62,7 @@ def made_of(about: Mapping[str, Any]) -> MadeOf:
 
 def ran_by(about: Mapping[str, Any]) -> str:
     """Returns what ran in a few words: version and build of celltcp, and the engine."""
-    name, _, kernel = str(about["engine"]).partition("-")
+    name, kernel = name_and_kernel(str(about["engine"]))
     engine = f"Linux {kernel}" if kernel else f"{name} engine"
     build = f" ({about['build'][:8]})" if "build" in about else ""
     return f"celltcp {about['version']}{build}, {engine}"

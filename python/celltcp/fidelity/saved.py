@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from celltcp._core import KERNEL, NATIVE, CelltcpError
+from celltcp.campaign.engines import name_and_kernel
 from celltcp.fidelity.cases import OTHER, RANDOM, Case, group_of_set, is_steady
 from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.results.tables import Results, read_results
@@ -49,7 +50,7 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
             result |= {each.cca: each for each in judge_case(case, again, *later)}
         judgements += result.values()
         cases.append(case)
-        kernel = kernel or str(linux.about["engine"]).partition("-")[2]
+        kernel = kernel or name_and_kernel(str(linux.about["engine"]))[1]
         about = about or native.about
     if not judgements:
         return None
