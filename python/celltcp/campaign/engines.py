@@ -55,14 +55,14 @@ class Engine:
 
     def require(self, ccas: Iterable[str], lineup: str = "") -> None:
         """Checks that the engine has these CCAs, which `lineup` uses or may choose."""
-        there = self.ccas
+        available = self.ccas
         for cca in ccas:
-            if cca not in there:
+            if cca not in available:
                 who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
                 selects = parse_mix(lineup).selects
                 chosen = f"{lineup} has or may choose {cca!r}, but " if selects else ""
                 what = "it" if chosen else repr(cca)
-                allowed = ", ".join(there)
+                allowed = ", ".join(available)
                 raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")
 
     def describe(self, number: int, label: str, scenario: Scenario, seed: int) -> Described:
@@ -128,7 +128,7 @@ def engine(name: str = NATIVE, kernel: str | None = None) -> Engine:
 
 
 def name_and_kernel(key: str) -> tuple[str, str]:
-    """Returns the name of the engine with this key, and the version of its kernel; empty without one."""
+    """Returns the name of the engine with this key, and the version of its kernel (empty: none)."""
     name, _, kernel = key.partition("-")
     return name, kernel
 

@@ -57,8 +57,8 @@ class Row:
     @property
     def error(self) -> float:
         """Difference of our mean from the published figure, as a share of that."""
-        theirs = self.published.value
-        return self.ours.mean / theirs - 1 if theirs else math.nan
+        figure = self.published.value
+        return self.ours.mean / figure - 1 if figure else math.nan
 
     @property
     def replication(self) -> Figure | None:
@@ -67,19 +67,19 @@ class Row:
         The scatter of our runs is taken as a share of the mean. A published interval of slots becomes
         one of means by the ratio that both have here.
         """
-        theirs, again = self.published.value, estimate(self.values)
-        if theirs is None or again.ci95 is None or not again.mean:
+        figure, again = self.published.value, estimate(self.values)
+        if figure is None or again.ci95 is None or not again.mean:
             return None
         quantile = student_quantile(sum(not math.isnan(each) for each in self.values) - 1)
-        ours = again.ci95 / quantile * abs(theirs / again.mean)
+        ours = again.ci95 / quantile * abs(figure / again.mean)
         if self.published.ci95 is None:
-            return Figure(theirs, math.hypot(ours, ours))
+            return Figure(figure, math.hypot(ours, ours))
         of_means = self.published.ci95 / HALF_WIDTH
         if self.table.interval == "slots":
             if not self.ours.ci95:
                 return None
             of_means *= again.ci95 / self.ours.ci95
-        return Figure(theirs, math.hypot(of_means, ours))
+        return Figure(figure, math.hypot(of_means, ours))
 
     def to_json(self) -> FigureRow:
         """The row as `celltcp papers --json` has it."""
@@ -187,32 +187,30 @@ def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
     return Outcome(table, [_group(rows) for rows in groups.values()])
 
 
-def _row(table: Table, theirs: Published, measured: Mapping[str, Measured]) -> Row:
-    here = measured[theirs.source]
-    values = measured_values(here, theirs)
+def _row(table: Table, figure: Published, measured: Mapping[str, Measured]) -> Row:
+    source = measured[figure.source]
+    values = measured_values(source, figure)
     result = estimate(values)
     if table.interval == "slots":
-        result = Estimate(result.mean, slot_interval(here, theirs))
-    holds = _holds(theirs, values, measured)
-    return Row(table, theirs, here.ran[theirs.cca], values, result, here, holds)
+        result = Estimate(result.mean, slot_interval(source, figure))
+    holds = _holds(figure, values, measured)
+    return Row(table, figure, source.ran[figure.cca], values, result, source, holds)
 
 
-def _holds(theirs: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
+def _holds(figure: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
     """Returns whether the claim of an entry holds of these values; None where others are missing."""
 
     def of(cca: str | None, scenario: str | None) -> Sequence[float]:
-        asked = replace(theirs, cca=cca or theirs.cca, scenario=scenario or theirs.scenario)
-        there = measured.get(asked.source)
-        return (
-            measured_values(there, asked)
-            if there is not None and asked.cca in there.ran
-            else [math.nan]
-        )
+        other = replace(figure, cca=cca or figure.cca, scenario=scenario or figure.scenario)
+        source = measured.get(other.source)
+        if source is None or other.cca not in source.ran:
+            return [math.nan]
+        return measured_values(source, other)
 
-    if theirs.claim is None:
+    if figure.claim is None:
         return None
-    others = {cca: of(cca, None) for cca in measured[theirs.scenario].ran}
-    return theirs.claim.holds(theirs.cca, values, others, of)
+    others = {cca: of(cca, None) for cca in measured[figure.scenario].ran}
+    return figure.claim.holds(figure.cca, values, others, of)
 
 
 def _group(rows: list[Row]) -> Group:
@@ -240,7 +238,7 @@ def _agreement(quantity: str, groups: list[Group]) -> Agreement:
             (row.ours.mean, row.published.value) for row in each.rows if row.published.value is not None
         ]
         if each.ranks is not None:
-            orders.append(([mine for mine, _ in pairs], [theirs for _, theirs in pairs]))
+            orders.append(([mine for mine, _ in pairs], [figure for _, figure in pairs]))
     return Agreement(
         quantity,
         math.fsum(known) / len(known) if known else math.nan,

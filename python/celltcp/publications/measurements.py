@@ -28,42 +28,42 @@ class Measured:
     #: Values of quantities that are not measured in runs, such as the gain of a selection.
     known: dict[str, float] = field(default_factory=dict)
 
-    def per_run(self, asked: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
+    def per_run(self, figure: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
         """Returns a measure of the slots of each run."""
-        slots = self.slots_of(asked)
+        slots = self.slots_of(figure)
         by_run = dict(list(slots.groupby("run")))
         return [
-            measure(by_run[run]) if run in by_run else math.nan for run in self.runs_of(asked)["run"]
+            measure(by_run[run]) if run in by_run else math.nan for run in self.runs_of(figure)["run"]
         ]
 
-    def runs_of(self, asked: Published) -> pd.DataFrame:
+    def runs_of(self, figure: Published) -> pd.DataFrame:
         """Returns the runs of the CCA, in the order of the seeds."""
         runs = self.comparison.runs
-        return runs[runs["cca"] == self.ran[asked.cca]].sort_values("seed")
+        return runs[runs["cca"] == self.ran[figure.cca]].sort_values("seed")
 
-    def flows_of(self, asked: Published) -> list[pd.DataFrame]:
+    def flows_of(self, figure: Published) -> list[pd.DataFrame]:
         """Returns the connections of each run of the CCA."""
         flows = self._flows
-        return [flows.get(int(run), _none(flows)) for run in self.runs_of(asked)["run"]]
+        return [flows.get(int(run), _none(flows)) for run in self.runs_of(figure)["run"]]
 
-    def digests_of(self, asked: Published) -> list[Digest]:
+    def digests_of(self, figure: Published) -> list[Digest]:
         """Returns the digest of the radio's log of each run of the CCA."""
-        return [self.digests[int(run)] for run in self.runs_of(asked)["run"]]
+        return [self.digests[int(run)] for run in self.runs_of(figure)["run"]]
 
-    def slots_of(self, asked: Published) -> pd.DataFrame:
+    def slots_of(self, figure: Published) -> pd.DataFrame:
         """Returns the slots of the CCA's first flow, of the phase and the window that are asked for."""
-        slots = self._slots.get(self.ran[asked.cca])
+        slots = self._slots.get(self.ran[figure.cca])
         if slots is None:
             return next(iter(self._slots.values())).iloc[:0]
-        if asked.window:
+        if figure.window:
             slots = slots[
-                (slots["t_s"] >= asked.window[0] - 1e-9) & (slots["t_s"] < asked.window[1] - 1e-9)
+                (slots["t_s"] >= figure.window[0] - 1e-9) & (slots["t_s"] < figure.window[1] - 1e-9)
             ]
-        if not asked.phase:
+        if not figure.phase:
             return slots
         begun = slots["run"].map(self._begun)
         phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, begun)
-        within: pd.DataFrame = slots[phases == asked.phase]
+        within: pd.DataFrame = slots[phases == figure.phase]
         return within
 
     def has_phase(self, phase: str) -> bool:

@@ -105,8 +105,8 @@ def _referred() -> dict[str, list[str]]:
     for table in published_tables():
         for each in table.entries:
             if each.claim and each.claim.refers:
-                there = each.claim.place or each.scenario
-                result.setdefault(there, []).append(each.claim.cca or each.cca)
+                place = each.claim.place or each.scenario
+                result.setdefault(place, []).append(each.claim.cca or each.cca)
     return result
 
 

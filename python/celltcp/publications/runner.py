@@ -56,10 +56,10 @@ def run_tables(
     wanted = [*selections.values(), *(case for each in tallies for case in _cases(each))]
     for each in {each.source: each for each in wanted}.values():
         with shown(each.source):
-            here = measured[each.scenario]
-            result = combination(replay, place_named(each.scenario), each.criterion, here)
+            ours = measured[each.scenario]
+            result = combination(replay, place_named(each.scenario), each.criterion, ours)
         combined[each.source] = result
-        gained = {f"gain_{each.criterion}": gain(result, here)}
+        gained = {f"gain_{each.criterion}": gain(result, ours)}
         measured[each.source] = replace(result.measured, known=gained)
     for each in tallies:
         sources = [case.source for case in _cases(each)]
@@ -79,7 +79,7 @@ def _cases(tally: Published) -> list[Published]:
 
 def _counts(cases: Sequence[tuple[Combination, Measured]]) -> dict[str, float]:
     """Returns how many cases there are of each kind of the tally."""
-    gains = [next(iter(here.known.values())) for result, here in cases if result.switches]
+    gains = [next(iter(ours.known.values())) for result, ours in cases if result.switches]
     return {
         kind: float(
             sum(not result.switches for result, _ in cases)

@@ -37,5 +37,5 @@ def _measured(folder: Path, name: str) -> Measured:
     comparison = Comparison(read_results(folder))
     place = place_named(name)
     ran = {cca: chosen(place.lineup(cca), ())[0] for cca in ccas_of(name)}
-    there = {cca: text for cca, text in ran.items() if text in comparison.ccas}
-    return Measured(comparison, there).without_log()
+    present = {cca: text for cca, text in ran.items() if text in comparison.ccas}
+    return Measured(comparison, present).without_log()

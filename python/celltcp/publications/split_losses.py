@@ -43,14 +43,16 @@ def _reason(row: Row) -> str:
         ("phone_leg_repairs", "server_repairs", "segments sent again on the leg to the phone"),
         ("server_reductions", "server_reductions", "reductions of the server's window"),
     ):
-        here, there = _mean(row, split, row.published.cca), _mean(row, alone, plain)
-        if here > _MORE * there:
-            return f"{words}: {here:.1f} a run; without split {there:.1f}"
-    here, there = _mean(row, "phone_leg_window", row.published.cca), _mean(row, "cwnd", plain)
-    return f"mean window on the leg to the phone: {here:.0f} segments; without split {there:.0f}"
+        with_split, without = _mean(row, split, row.published.cca), _mean(row, alone, plain)
+        if with_split > _MORE * without:
+            return f"{words}: {with_split:.1f} a run; without split {without:.1f}"
+    with_split, without = _mean(row, "phone_leg_window", row.published.cca), _mean(row, "cwnd", plain)
+    return (
+        f"mean window on the leg to the phone: {with_split:.0f} segments; without split {without:.0f}"
+    )
 
 
 def _mean(row: Row, quantity: str, cca: str) -> float:
-    asked = replace(row.published, quantity=quantity, cca=cca)
-    values = QUANTITIES[quantity].values(row.source, asked)
+    figure = replace(row.published, quantity=quantity, cca=cca)
+    values = QUANTITIES[quantity].values(row.source, figure)
     return math.fsum(values) / len(values)

@@ -43,31 +43,31 @@ class Combination:
         return ", ".join(f"{phase} {cca}" for phase, cca in self.best.items())
 
 
-def combination(replay: PaperRun, place: Condition, quantity: str, here: Measured) -> Combination:
-    """Returns the combination of the best CCAs by phase, run on the channels of `here`."""
-    way = here.way
-    phases = [each for each in PHASES[way.movement] if here.has_phase(each)]
-    asked = [Published(place.name, cca, quantity, "", "", None, None) for cca in here.ran]
+def combination(replay: PaperRun, place: Condition, quantity: str, ours: Measured) -> Combination:
+    """Returns the combination of the best CCAs by phase, run on the same channels as `ours`."""
+    way = ours.way
+    phases = [each for each in PHASES[way.movement] if ours.has_phase(each)]
+    figures = [Published(place.name, cca, quantity, "", "", None, None) for cca in ours.ran]
     best = {
         phase: best_and_ties(
-            {each.cca: measured_values(here, replace(each, phase=phase)) for each in asked}
+            {each.cca: measured_values(ours, replace(each, phase=phase)) for each in figures}
         )[0]
         for phase in phases
     }
-    result = Combination(place.name, quantity, best, here)
+    result = Combination(place.name, quantity, best, ours)
     first, *_ = best.values()
     if not result.switches:
-        return replace(result, measured=Measured(here.comparison, {SELECTION: here.ran[first]}))
+        return replace(result, measured=Measured(ours.comparison, {SELECTION: ours.ran[first]}))
     starts = dict(zip(phases, _starts(way, phases), strict=True))
     switches = ", ".join(
-        f'{{ at = "{starts[later]:g}s", to = "{here.ran[best[later]]}", mode = "context" }}'
+        f'{{ at = "{starts[later]:g}s", to = "{ours.ran[best[later]]}", mode = "context" }}'
         for earlier, later in pairwise(phases)
         if best[later] != best[earlier]
     )
     changes = [
         *place.changes,
         *replay.stored_overrides,
-        f'flows.0.cca="{here.ran[first]}"',
+        f'flows.0.cca="{ours.ran[first]}"',
         f"flows.0.switch=[{switches}]",
     ]
     folder = replay.folder_of(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
@@ -90,10 +90,10 @@ def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
     return result
 
 
-def gain(result: Combination, here: Measured) -> float:
+def gain(result: Combination, ours: Measured) -> float:
     """Returns what the combination has more than the best single CCA over the whole way, %."""
-    asked = Published(result.place, "", result.quantity, "", "", None, None)
-    single = {cca: measured_values(here, replace(asked, cca=cca)) for cca in here.ran}
+    figure = Published(result.place, "", result.quantity, "", "", None, None)
+    single = {cca: measured_values(ours, replace(figure, cca=cca)) for cca in ours.ran}
     most = estimate(single[best_and_ties(single)[0]]).mean
-    mine = estimate(measured_values(result.measured, replace(asked, cca=SELECTION))).mean
+    mine = estimate(measured_values(result.measured, replace(figure, cca=SELECTION))).mean
     return 100 * (mine / most - 1)

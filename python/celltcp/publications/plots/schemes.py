@@ -105,9 +105,9 @@ def _zones_of(groups: Sequence[Group]) -> str:
 
 def _zone_text(group: Group) -> str:
     """Returns the zone of a group: a number of handovers, or what the part is called."""
-    asked = group.rows[0].published
-    if asked.quantity == _BY_HANDOVERS and asked.zone and asked.zone[1] == asked.zone[0] + 1:
-        return f"{asked.zone[0]:g}"
+    figure = group.rows[0].published
+    if figure.quantity == _BY_HANDOVERS and figure.zone and figure.zone[1] == figure.zone[0] + 1:
+        return f"{figure.zone[0]:g}"
     return group.part or "all"
 
 

@@ -19,8 +19,8 @@ _LONG, _SHORT = "long", "short"
 def _column(column: str, factor: float = 1.0) -> Quantity:
     """Returns the quantity that a column of the first connection has."""
 
-    def spread(here: Measured, asked: Published) -> list[float]:
-        return [each for each in quantity.values(here, asked) if not math.isnan(each)]
+    def spread(measured: Measured, figure: Published) -> list[float]:
+        return [each for each in quantity.values(measured, figure) if not math.isnan(each)]
 
     quantity = of_flows(lambda flows: float(flows[column].iloc[0]) * factor)
     return replace(quantity, spread=spread)
@@ -57,11 +57,11 @@ def _completion(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
 def _delay(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
     """Mean RTT of the slots of some connections."""
 
-    def spread(here: Measured, asked: Published) -> list[float]:
+    def spread(measured: Measured, figure: Published) -> list[float]:
         wanted = pd.concat(
-            [part(flows)[["run", "flow"]] for flows in here.flows_of(asked)], ignore_index=True
+            [part(flows)[["run", "flow"]] for flows in measured.flows_of(figure)], ignore_index=True
         )
-        slots = here.all_slots.merge(wanted, on=["run", "flow"])
+        slots = measured.all_slots.merge(wanted, on=["run", "flow"])
         return [float(each) for each in slots["rtt_mean_ms"].dropna()]
 
     return of_flows(lambda flows: float(part(flows)["rtt_mean_ms"].mean()), spread)

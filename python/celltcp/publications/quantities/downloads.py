@@ -23,15 +23,15 @@ _RAMP = 0.9
 _SEGMENT_KB = 1.376
 
 
-def _within(values: pd.Series, asked: Published) -> pd.Series:
-    low, high = asked.zone or (-math.inf, math.inf)
+def _within(values: pd.Series, figure: Published) -> pd.Series:
+    low, high = figure.zone or (-math.inf, math.inf)
     return (values >= low) & (values < high)
 
 
-def _all(here: Measured, asked: Published) -> list[pd.DataFrame]:
+def _all(measured: Measured, figure: Published) -> list[pd.DataFrame]:
     """Returns the downloads of each run but the last, which the end of the run cuts off."""
     result = []
-    for flows, digest in zip(here.flows_of(asked), here.digests_of(asked), strict=True):
+    for flows, digest in zip(measured.flows_of(figure), measured.digests_of(figure), strict=True):
         cut = flows["completion_s"].isna() & (flows["flow"] == flows["flow"].max())
         mine = flows[~cut].copy()
         ratios = digest.seconds.set_index("second")["sinr_db"]
@@ -40,7 +40,7 @@ def _all(here: Measured, asked: Published) -> list[pd.DataFrame]:
             float(ratios.loc[math.floor(start) : math.floor(start + length)].mean())
             for start, length in zip(mine["start_s"], lasting, strict=True)
         ]
-        handovers = here.handovers
+        handovers = measured.handovers
         mine["handovers"] = [
             handovers.get((run, flow), 0) for run, flow in zip(mine["run"], mine["flow"], strict=True)
         ]
@@ -48,20 +48,20 @@ def _all(here: Measured, asked: Published) -> list[pd.DataFrame]:
     return result
 
 
-def _ended(here: Measured, asked: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
+def _ended(measured: Measured, figure: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
     """Returns the ended downloads of each run, those in the zone."""
-    ended = [each[each["completion_s"].notna()] for each in _all(here, asked)]
-    return [each[_within(each[by], asked)] for each in ended] if asked.zone else ended
+    ended = [each[each["completion_s"].notna()] for each in _all(measured, figure)]
+    return [each[_within(each[by], figure)] for each in ended] if figure.zone else ended
 
 
 def _of(
     measure: Callable[[pd.DataFrame], float], column: str | None = None, by: str = "sinr_db"
 ) -> Quantity:
-    def spread(here: Measured, asked: Published) -> list[float]:
-        return [float(x) for each in _ended(here, asked, by) for x in each[column].dropna()]
+    def spread(measured: Measured, figure: Published) -> list[float]:
+        return [float(x) for each in _ended(measured, figure, by) for x in each[column].dropna()]
 
     return Quantity(
-        lambda here, asked: [measure(each) for each in _ended(here, asked, by)],
+        lambda measured, figure: [measure(each) for each in _ended(measured, figure, by)],
         spread if column else None,
         log=True,
     )
@@ -74,8 +74,8 @@ def _mean(column: str, by: str = "sinr_db") -> Quantity:
 def _each(column: str) -> Quantity:
     """A column of all downloads of all runs."""
 
-    def values(here: Measured, asked: Published) -> list[float]:
-        return [float(x) for each in _ended(here, asked) for x in each[column].dropna()]
+    def values(measured: Measured, figure: Published) -> list[float]:
+        return [float(x) for each in _ended(measured, figure) for x in each[column].dropna()]
 
     return Quantity(values, values, log=True)
 
@@ -83,8 +83,8 @@ def _each(column: str) -> Quantity:
 def _pooled(measure: Callable[[pd.DataFrame], float], *, failed: bool = False) -> Quantity:
     """A measure of all downloads of all runs together: one value."""
 
-    def values(here: Measured, asked: Published) -> list[float]:
-        return [measure(pd.concat(_all(here, asked) if failed else _ended(here, asked)))]
+    def values(measured: Measured, figure: Published) -> list[float]:
+        return [measure(pd.concat(_all(measured, figure) if failed else _ended(measured, figure)))]
 
     return Quantity(values, log=True)
 
@@ -92,14 +92,16 @@ def _pooled(measure: Callable[[pd.DataFrame], float], *, failed: bool = False) -
 def _share(upper: str) -> Quantity:
     """Share of the segments of a download; the spread is over downloads."""
 
-    def spread(here: Measured, asked: Published) -> list[float]:
+    def spread(measured: Measured, figure: Published) -> list[float]:
         return [
-            float(x) for each in _ended(here, asked) for x in (each[upper] / each["segments"]).dropna()
+            float(x)
+            for each in _ended(measured, figure)
+            for x in (each[upper] / each["segments"]).dropna()
         ]
 
     return Quantity(
-        lambda here, asked: [
-            float((each[upper] / each["segments"]).mean()) for each in _ended(here, asked)
+        lambda measured, figure: [
+            float((each[upper] / each["segments"]).mean()) for each in _ended(measured, figure)
         ],
         spread,
         log=True,
@@ -109,18 +111,20 @@ def _share(upper: str) -> Quantity:
 def _per_download(measure: Callable[[pd.DataFrame], float]) -> Quantity:
     """A measure of the slots of each download: its mean per run, and its spread over downloads."""
 
-    def each_run(here: Measured, asked: Published) -> list[list[float]]:
+    def each_run(measured: Measured, figure: Published) -> list[list[float]]:
         result = []
-        for ended in _ended(here, asked):
-            slots = here.all_slots.merge(ended[["run", "flow"]], on=["run", "flow"])
+        for ended in _ended(measured, figure):
+            slots = measured.all_slots.merge(ended[["run", "flow"]], on=["run", "flow"])
             result.append([measure(mine) for _, mine in slots.groupby(["run", "flow"])])
         return result
 
     return Quantity(
-        lambda here, asked: [
-            math.fsum(each) / len(each) if each else math.nan for each in each_run(here, asked)
+        lambda measured, figure: [
+            math.fsum(each) / len(each) if each else math.nan for each in each_run(measured, figure)
         ],
-        lambda here, asked: [x for each in each_run(here, asked) for x in each if not math.isnan(x)],
+        lambda measured, figure: [
+            x for each in each_run(measured, figure) for x in each if not math.isnan(x)
+        ],
         log=True,
     )
 
@@ -140,22 +144,24 @@ def _timeout(slots: pd.DataFrame) -> float:
 
 def _ramp(slots: pd.DataFrame) -> float:
     """Seconds until the window has been most of the largest that it gets."""
-    there = np.flatnonzero(slots["cwnd"].to_numpy() >= _RAMP * slots["cwnd"].max())
-    return float(slots["t_s"].iloc[there[0]] - slots["t_s"].iloc[0])
+    opened = np.flatnonzero(slots["cwnd"].to_numpy() >= _RAMP * slots["cwnd"].max())
+    return float(slots["t_s"].iloc[opened[0]] - slots["t_s"].iloc[0])
 
 
 def _of_blocks(column: str) -> Quantity:
     """Share of the blocks, in seconds whose mean SINR is in the zone; one value over all runs."""
 
-    def values(here: Measured, asked: Published) -> list[float]:
-        result = pd.concat([digest.seconds for digest in here.digests_of(asked)])
-        return [float(shares(result[_within(result["sinr_db"], asked)])[column])]
+    def values(measured: Measured, figure: Published) -> list[float]:
+        result = pd.concat([digest.seconds for digest in measured.digests_of(figure)])
+        return [float(shares(result[_within(result["sinr_db"], figure)])[column])]
 
     return Quantity(values, log=True)
 
 
-def _seconds_share(here: Measured, asked: Published) -> list[float]:
-    return [float(_within(each.seconds["sinr_db"], asked).mean()) for each in here.digests_of(asked)]
+def _seconds_share(measured: Measured, figure: Published) -> list[float]:
+    return [
+        float(_within(each.seconds["sinr_db"], figure).mean()) for each in measured.digests_of(figure)
+    ]
 
 
 #: Quantities of downloads and of the seconds of a drive.

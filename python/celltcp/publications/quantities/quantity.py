@@ -38,8 +38,8 @@ class Quantity:
 def of_runs(column: str) -> Quantity:
     """Returns the quantity that comparisons have per run; NaN where they have no such column."""
 
-    def values(here: Measured, asked: Published) -> list[float]:
-        runs = here.runs_of(asked)
+    def values(measured: Measured, figure: Published) -> list[float]:
+        runs = measured.runs_of(figure)
         return [float(each) for each in runs.get(column, [math.nan] * len(runs))]
 
     return Quantity(values)
@@ -50,7 +50,9 @@ def of_flows(
     spread: Callable[[Measured, Published], list[float]] | None = None,
 ) -> Quantity:
     """Returns a measure of the connections of each run."""
-    return Quantity(lambda here, asked: [measure(flows) for flows in here.flows_of(asked)], spread)
+    return Quantity(
+        lambda measured, figure: [measure(flows) for flows in measured.flows_of(figure)], spread
+    )
 
 
 def sum_of(column: str, factor: float = 1.0) -> Quantity:

@@ -20,9 +20,9 @@ TALLY: dict[str, tuple[float, float] | None] = {
 }
 
 
-def _unknown(here: Measured, asked: Published) -> list[float]:
+def _unknown(measured: Measured, figure: Published) -> list[float]:
     """Values come with the runs of the selection (`Measured.known`)."""
-    return [here.known.get(asked.quantity, math.nan)]
+    return [measured.known.get(figure.quantity, math.nan)]
 
 
 #: Quantities of selections.

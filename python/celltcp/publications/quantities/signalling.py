@@ -16,17 +16,17 @@ from celltcp.publications.quantities.quantity import Quantity, of_flows
 _IDLE = 0.01
 
 
-def _rows_of(here: Measured, asked: Published, table: str) -> list[pd.DataFrame]:
+def _rows_of(measured: Measured, figure: Published, table: str) -> list[pd.DataFrame]:
     """Returns the rows of each run in one of the tables of a scenario with `radio.control_log`."""
-    rows = here.frame(table)
-    return [rows[rows["run"] == run] for run in here.runs_of(asked)["run"]]
+    rows = measured.frame(table)
+    return [rows[rows["run"] == run] for run in measured.runs_of(figure)["run"]]
 
 
-def _figures(here: Measured, asked: Published, kind: str) -> list[pd.Series]:
+def _figures(measured: Measured, figure: Published, kind: str) -> list[pd.Series]:
     """Returns the figures of that name that applications have noted in each run, ms."""
     return [
         rows.loc[rows["kind"] == kind, "detail"].astype(float) * 1e3
-        for rows in _rows_of(here, asked, "events")
+        for rows in _rows_of(measured, figure, "events")
     ]
 
 
@@ -35,43 +35,43 @@ def _of_values(
 ) -> Quantity:
     """Returns a measure of values, whose distribution over all runs a picture shows."""
 
-    def spread(here: Measured, asked: Published) -> list[float]:
-        return [float(each) for run in values(here, asked) for each in run]
+    def spread(measured: Measured, figure: Published) -> list[float]:
+        return [float(each) for run in values(measured, figure) for each in run]
 
-    def per_run(here: Measured, asked: Published) -> list[float]:
-        return [float(measure(each)) if len(each) else math.nan for each in values(here, asked)]
+    def per_run(measured: Measured, figure: Published) -> list[float]:
+        return [float(measure(each)) if len(each) else math.nan for each in values(measured, figure)]
 
     return Quantity(per_run, spread)
 
 
 def _figure(kind: str, measure: Callable[[pd.Series], float]) -> Quantity:
-    return _of_values(lambda here, asked: _figures(here, asked, kind), measure)
+    return _of_values(lambda measured, figure: _figures(measured, figure, kind), measure)
 
 
 def _delay(measure: Callable[[pd.Series], float]) -> Quantity:
-    def values(here: Measured, asked: Published) -> list[pd.Series]:
-        return [rows["delay_ms"] for rows in _rows_of(here, asked, "uplink")]
+    def values(measured: Measured, figure: Published) -> list[pd.Series]:
+        return [rows["delay_ms"] for rows in _rows_of(measured, figure, "uplink")]
 
     return _of_values(values, measure)
 
 
-def _sessions(here: Measured, asked: Published) -> list[pd.DataFrame]:
+def _sessions(measured: Measured, figure: Published) -> list[pd.DataFrame]:
     """Returns the TTIs of each run from the first session to the end of the last one."""
     ends = []
-    for flows in here.flows_of(asked):
+    for flows in measured.flows_of(figure):
         over = (flows["start_s"] + flows["completion_s"]).max()
         ends.append(math.inf if flows["completion_s"].isna().any() else float(over))
-    starts = [float(flows["start_s"].min()) for flows in here.flows_of(asked)]
+    starts = [float(flows["start_s"].min()) for flows in measured.flows_of(figure)]
     return [
         rows[(rows["t_ns"] >= start * 1e9) & (rows["t_ns"] < end * 1e9)]
-        for rows, start, end in zip(_rows_of(here, asked, "control"), starts, ends, strict=True)
+        for rows, start, end in zip(_rows_of(measured, figure, "control"), starts, ends, strict=True)
     ]
 
 
-def _use(here: Measured, asked: Published) -> list[pd.Series]:
+def _use(measured: Measured, figure: Published) -> list[pd.Series]:
     """Returns the use of the control channel in each TTI, %: all of it if a message found no place."""
     result = []
-    for rows in _sessions(here, asked):
+    for rows in _sessions(measured, figure):
         share = rows["taken"] / rows["elements"].clip(lower=1)
         result.append(100 * share.where(rows["blocked"] == 0, 1.0))
     return result
@@ -79,8 +79,8 @@ def _use(here: Measured, asked: Published) -> list[pd.Series]:
 
 def _share_of(kind: Callable[[pd.Series], pd.Series]) -> Quantity:
     return Quantity(
-        lambda here, asked: [
-            float(100 * kind(use).mean()) if len(use) else math.nan for use in _use(here, asked)
+        lambda measured, figure: [
+            float(100 * kind(use).mean()) if len(use) else math.nan for use in _use(measured, figure)
         ]
     )
 
@@ -91,9 +91,9 @@ def _timeouts(flows: pd.DataFrame) -> float:
 
 
 def _per_session(column: str) -> Quantity:
-    def values(here: Measured, asked: Published) -> list[float]:
-        ends = [int(flows["completion_s"].notna().sum()) for flows in here.flows_of(asked)]
-        rows = _rows_of(here, asked, "control")
+    def values(measured: Measured, figure: Published) -> list[float]:
+        ends = [int(flows["completion_s"].notna().sum()) for flows in measured.flows_of(figure)]
+        rows = _rows_of(measured, figure, "control")
         return [
             float(each[column].sum() / ended) if ended else math.nan
             for each, ended in zip(rows, ends, strict=True)

@@ -37,24 +37,24 @@ _SMOOTH_S = 0.5
 
 
 def _of_runs(column: str, of_slots: str) -> Quantity:
-    def values(here: Measured, asked: Published) -> list[float]:
-        if not asked.part:
-            return [float(each) for each in here.runs_of(asked)[column]]
-        return here.per_run(asked, lambda slots: _mean(slots[of_slots]))
+    def values(measured: Measured, figure: Published) -> list[float]:
+        if not figure.part:
+            return [float(each) for each in measured.runs_of(figure)[column]]
+        return measured.per_run(figure, lambda slots: _mean(slots[of_slots]))
 
     return Quantity(values, _spread(of_slots), column=of_slots)
 
 
 def _of_slots(column: str) -> Quantity:
     return Quantity(
-        lambda here, asked: here.per_run(asked, lambda slots: _mean(slots[column])),
+        lambda measured, figure: measured.per_run(figure, lambda slots: _mean(slots[column])),
         _spread(column),
         column=column,
     )
 
 
 def _spread(column: str) -> Callable[[Measured, Published], list[float]]:
-    return lambda here, asked: here.slots_of(asked)[column].dropna().tolist()
+    return lambda measured, figure: measured.slots_of(figure)[column].dropna().tolist()
 
 
 def _mean(values: pd.Series) -> float:
@@ -62,7 +62,7 @@ def _mean(values: pd.Series) -> float:
 
 
 def _by(measure: Callable[[pd.DataFrame], float]) -> Quantity:
-    return Quantity(lambda here, asked: here.per_run(asked, measure))
+    return Quantity(lambda measured, figure: measured.per_run(figure, measure))
 
 
 def _share_of_capacity(slots: pd.DataFrame) -> float:
@@ -85,9 +85,9 @@ def _reached(share: float) -> Callable[[pd.DataFrame], float]:
         rates = (
             slots["goodput_mbps"].rolling(count).mean() / slots["capacity_mbps"].rolling(count).mean()
         )
-        there = np.flatnonzero(rates.to_numpy() >= share)
+        reached = np.flatnonzero(rates.to_numpy() >= share)
         begin, end = slots["t_s"].iloc[0], slots["t_s"].iloc[-1]
-        return float((slots["t_s"].iloc[there[0]] if len(there) else end) + slot_s - begin)
+        return float((slots["t_s"].iloc[reached[0]] if len(reached) else end) + slot_s - begin)
 
     return measure
 

@@ -30,29 +30,31 @@ def gain(split_s: float, plain_s: float) -> float:
     return 100.0 * (plain_s / split_s - 1.0)
 
 
-def _gains(here: Measured, asked: Published) -> list[float]:
+def _gains(measured: Measured, figure: Published) -> list[float]:
     """Gain in % over the same transfer without middlebox, run by run."""
-    plain = replace(asked, cca=without_middlebox(asked.cca))
-    return [gain(*both) for both in zip(_times(here, asked), _times(here, plain), strict=True)]
+    plain = replace(figure, cca=without_middlebox(figure.cca))
+    return [gain(*both) for both in zip(_times(measured, figure), _times(measured, plain), strict=True)]
 
 
-def _times(here: Measured, asked: Published) -> list[float]:
-    return [float(flows["completion_s"].iloc[0]) for flows in here.flows_of(asked)]
+def _times(measured: Measured, figure: Published) -> list[float]:
+    return [float(flows["completion_s"].iloc[0]) for flows in measured.flows_of(figure)]
 
 
-def legs_of(here: Measured, cca: str) -> pd.DataFrame:
+def legs_of(measured: Measured, cca: str) -> pd.DataFrame:
     """Returns the slots of a CCA's legs from split hosts to the phone."""
-    legs = frame(here.comparison.results.tables["legs"])
-    mine: pd.DataFrame = legs[(legs["cca"] == here.ran[cca]) & (legs["towards"] != "server")]
+    legs = frame(measured.comparison.results.tables["legs"])
+    mine: pd.DataFrame = legs[(legs["cca"] == measured.ran[cca]) & (legs["towards"] != "server")]
     return mine
 
 
 def _of_legs(measure: Callable[[pd.DataFrame], float]) -> Quantity:
     """A measure of the slots of the leg to the phone, in each run."""
 
-    def values(here: Measured, asked: Published) -> list[float]:
-        legs = dict(list(legs_of(here, asked.cca).groupby("run")))
-        return [measure(legs[run]) if run in legs else math.nan for run in here.runs_of(asked)["run"]]
+    def values(measured: Measured, figure: Published) -> list[float]:
+        legs = dict(list(legs_of(measured, figure.cca).groupby("run")))
+        return [
+            measure(legs[run]) if run in legs else math.nan for run in measured.runs_of(figure)["run"]
+        ]
 
     return Quantity(values)
 
@@ -80,12 +82,12 @@ def _reductions(flows: pd.DataFrame) -> float:
     return float((flows["recoveries"] + flows["timeouts"] - flows["undone"]).clip(lower=0).sum())
 
 
-def _window_kept(here: Measured, asked: Published) -> list[float]:
+def _window_kept(measured: Measured, figure: Published) -> list[float]:
     """Mean window of the server in the seconds asked for, as a share of the largest before them."""
-    before = replace(asked, window=None)
-    begin = asked.window[0] if asked.window else 0.0
-    largest = here.per_run(before, lambda slots: float(slots[slots["t_s"] < begin]["cwnd"].max()))
-    after = here.per_run(asked, lambda slots: float(slots["cwnd"].mean()))
+    before = replace(figure, window=None)
+    begin = figure.window[0] if figure.window else 0.0
+    largest = measured.per_run(before, lambda slots: float(slots[slots["t_s"] < begin]["cwnd"].max()))
+    after = measured.per_run(figure, lambda slots: float(slots["cwnd"].mean()))
     return [mean / most for mean, most in zip(after, largest, strict=True)]
 
 
@@ -94,18 +96,18 @@ def _unsent(legs: pd.DataFrame) -> float:
     return float((legs["buffered_bytes"] * 1e-3 - legs["inflight"] * SEGMENT_KB).median())
 
 
-def _prefetched(here: Measured, asked: Published) -> list[float]:
+def _prefetched(measured: Measured, figure: Published) -> list[float]:
     """Data that waits for the phone at the middlebox; nothing where no connection was split."""
-    if "legs" not in here.comparison.results.tables:
-        return [0.0 for _ in here.runs_of(asked)["run"]]
-    return [0.0 if math.isnan(each) else each for each in _of_legs(_unsent).values(here, asked)]
+    if "legs" not in measured.comparison.results.tables:
+        return [0.0 for _ in measured.runs_of(figure)["run"]]
+    return [0.0 if math.isnan(each) else each for each in _of_legs(_unsent).values(measured, figure)]
 
 
 #: Quantities of split connections.
 OF_SPLITS: dict[str, Quantity] = {
     "split_gain": Quantity(_gains, base=without_middlebox),
     # Data in flight in the middle of the transfer: of the server, and of the split host to the phone.
-    "server_inflight": Quantity(lambda here, asked: here.per_run(asked, _inflight)),
+    "server_inflight": Quantity(lambda measured, figure: measured.per_run(figure, _inflight)),
     "phone_leg_inflight": _of_legs(_inflight),
     "split_buffer": _of_legs(lambda legs: float(middle(legs)["buffered_bytes"].mean()) * 1e-3),
     "server_repairs": sum_of("retransmissions"),
@@ -120,7 +122,9 @@ OF_SPLITS: dict[str, Quantity] = {
     "window_kept": Quantity(_window_kept),
     "prefetched": Quantity(_prefetched),
     "reads_tcp": Quantity(
-        lambda here, asked: [float("@" in here.ran[asked.cca]) for _ in here.runs_of(asked)["run"]]
+        lambda measured, figure: [
+            float("@" in measured.ran[figure.cca]) for _ in measured.runs_of(figure)["run"]
+        ]
     ),
     "acked_early": sum_of("acked_early_bytes", 1e-3),
     "acked_early_ends": sum_of("acked_early_ends"),
