@@ -159,14 +159,14 @@ class Session:
         if self.client.status != "running":
             raise self._lost()
         try:
-            there = self.client.scheduler_info(n_workers=-1)["workers"]
+            online = self.client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, ValueError):
             raise self._lost() from None
         self.accepted = {
-            address: self.accepted[address] for address in self.accepted if address in there
+            address: self.accepted[address] for address in self.accepted if address in online
         }
-        self.refused = {address: self.refused[address] for address in self.refused if address in there}
-        for address in there:
+        self.refused = {address: self.refused[address] for address in self.refused if address in online}
+        for address in online:
             if address not in self.accepted and address not in self.refused:
                 self._admit(address)
         if self.refused and not self.accepted:

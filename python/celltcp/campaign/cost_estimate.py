@@ -77,13 +77,13 @@ def _trial(job: Job) -> tuple[float, float]:
     # Other work on the machine does not count, but a kernel is a process of its own.
     clock = time.process_time if job.engine.kernel is None else time.perf_counter
     run = job.engine.start(job.scenario, job.seed)
-    begun = clock()
+    start = clock()
     reached = 0.0
-    while reached < job.scenario.duration_s and clock() - begun < _PILOT_S:
+    while reached < job.scenario.duration_s and clock() - start < _PILOT_S:
         reached = min(job.scenario.duration_s, reached + _PIECE_S)
         while not run.advance(reached):
             pass
-    taken = clock() - begun
+    taken = clock() - start
     tables = [pa.Table.from_batches([batch]) for batch in run.finish().values()]
     return taken / reached, sum(map(_written, tables)) / reached
 

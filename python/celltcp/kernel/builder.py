@@ -64,8 +64,8 @@ def build(
     check_tools(variables, debian=source is None)
     side = kernel_side()
     with ended_by_signals(), cache.lock() as lock:
-        if not force and (there := up_to_date(origin, side)):
-            return there
+        if not force and (existing := up_to_date(origin, side)):
+            return existing
         work = Work(cache.work_folder(origin.name), variables, report, (lock,))
         with _disk_trouble(work.folder):
             if force:

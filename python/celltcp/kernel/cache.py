@@ -97,11 +97,11 @@ def find(version: str | None = None) -> Kernel:
     Raises:
         CelltcpError: there is none; says which there are, and the command that builds one.
     """
-    there = versions()
-    result = [name for name in there if version is None or matches(name, version)]
+    releases = versions()
+    result = [name for name in releases if version is None or matches(name, version)]
     if result:
         return _read(result[-1])
-    have = f"there are {', '.join(there)}" if there else "none is built"
+    have = f"there are {', '.join(releases)}" if releases else "none is built"
     wanted = f"kernel {version!r}: " if version is not None else "kernel: "
     raise CelltcpError(f"{wanted}{have} in {root()}; `{BUILD_COMMAND}` builds one")
 

@@ -20,8 +20,8 @@ def environment() -> dict[str, str]:
     Builder and time are fixed, since the kernel mixes its own banner into its random numbers: the same
     source gives the same kernel (Documentation/kbuild/reproducible-builds.rst).
     """
-    kept = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
-    return kept | {
+    environment = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+    return environment | {
         "LC_ALL": "C",
         "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
         "KBUILD_BUILD_USER": "celltcp",

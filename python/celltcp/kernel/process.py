@@ -53,8 +53,8 @@ def run(
     """
     last: deque[str] = deque(maxlen=_LAST_LINES)
     full = False
-    with log.open("a", encoding="utf-8", buffering=1) as kept:
-        print(f"# {' '.join(command)}", file=kept)
+    with log.open("a", encoding="utf-8", buffering=1) as file:
+        print(f"# {' '.join(command)}", file=file)
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -73,7 +73,7 @@ def run(
                 for line in output:
                     on_line(line.rstrip())
                     if unlogged is None or not line.startswith(unlogged):
-                        kept.write(line)
+                        file.write(line)
                         last.append(line.rstrip())
                     full = full or "No space left on device" in line
             code = process.wait()

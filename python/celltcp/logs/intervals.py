@@ -254,8 +254,8 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
         all_lengths[1::2] = gaps
         all_rates = np.full(2 * count - 1, np.nan)
         all_rates[::2] = piece.bps
-        there = all_lengths > 0
-        all_lengths, all_rates = all_lengths[there], all_rates[there]
+        nonempty = all_lengths > 0
+        all_lengths, all_rates = all_lengths[nonempty], all_rates[nonempty]
         known = np.flatnonzero(np.isfinite(all_rates))
         if not len(known):
             continue
@@ -271,8 +271,8 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
         begins.append(total)
         if holes == "cut":
             long = edges[1::2][each > HOLE_STEPS * step_ns]
-            kept = np.cumsum(~unknown)
-            begins.extend(total + int(kept[end - 1]) for end in long)
+            known_before = np.cumsum(~unknown)
+            begins.extend(total + int(known_before[end - 1]) for end in long)
             all_lengths, all_rates = all_lengths[~unknown], all_rates[~unknown]
         else:
             made_up += int(each.sum())

@@ -138,9 +138,9 @@ def files_of(paths: Sequence[str]) -> list[str]:
             result.append(path)
             continue
         inside = sorted(each for each in Path(path).rglob("*") if each.is_file())
-        found = [str(each) for each in inside if str(each).removesuffix(".gz").endswith(TRACE_ENDINGS)]
-        if not found:
+        names = [str(each) for each in inside if str(each).removesuffix(".gz").endswith(TRACE_ENDINGS)]
+        if not names:
             endings = ", ".join(TRACE_ENDINGS)
             raise CelltcpError(f"{path}: the folder holds no file that ends in {endings}")
-        result += found
+        result += names
     return result

@@ -113,11 +113,11 @@ def words_of(name: str) -> list[str]:
 
 def rate_unit_in(name: str) -> RateUnit | None:
     """Returns the unit in the name of a column of rates; a rate comes before an amount."""
-    found = [
+    candidates = [
         unit for part in parts_of(name) if len(part) > 1 or part == "B" if (unit := rate_unit(part))
     ]
-    rates = [unit for unit in found if not unit.is_volume]
-    return next(iter(rates or found), None)
+    rates = [unit for unit in candidates if not unit.is_volume]
+    return next(iter(rates or candidates), None)
 
 
 def time_unit_in(name: str) -> TimeUnit | None:

@@ -97,9 +97,9 @@ def _judge(case: Case, capture: Path) -> Validation:
     scenario = case.load()
     outcome = run(scenario, case.cca, samples="off", pcap=capture, pcap_at=case.node)
     fates = outcome.results.tables["fates"].to_pandas()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     analyses = analyse(capture)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - start
     connections, losses = analyses.connections, analyses.losses
     begin_ns = int(connections["start_ns"].min())
     delay_ns = case.delay_ns()

@@ -29,10 +29,10 @@ def scenario_sections(about: Mapping[str, Any]) -> tuple[Section, Section]:
 def file_name(about: Mapping[str, Any]) -> str:
     """Returns the name of the scenario's file, of letters that every system takes."""
     name = PurePath(str(about["name"])).name.removesuffix(".toml")
-    kept = "".join(
+    safe = "".join(
         each if each.isascii() and (each.isalnum() or each in "._-") else "-" for each in name
     )
-    return f"{kept.strip('.-') or 'scenario'}.toml"
+    return f"{safe.strip('.-') or 'scenario'}.toml"
 
 
 def _facts(scenario: dict[str, Any], about: Mapping[str, Any]) -> list[tuple[str, str]]:

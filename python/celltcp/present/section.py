@@ -67,15 +67,15 @@ class Table:
 
     def without(self, names: Collection[str]) -> Table:
         """Returns the table without the columns of these names."""
-        kept = [
+        places = [
             place
             for place, column in enumerate(self.columns)
             if (column.name or column.title) not in names
         ]
         return replace(
             self,
-            columns=tuple(self.columns[place] for place in kept),
-            rows=tuple(tuple(row[place] for place in kept) for row in self.rows),
+            columns=tuple(self.columns[place] for place in places),
+            rows=tuple(tuple(row[place] for place in places) for row in self.rows),
         )
 
 

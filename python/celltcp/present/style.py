@@ -275,11 +275,11 @@ def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) ->
     counts = np.add.reduceat(known.astype(float), starts)
     sums = np.add.reduceat(np.where(known, y, 0.0), starts)
     middles = ((edges[:-1] + edges[1:]) / 2)[filled]
-    there = counts > 0
-    mean = sums[there] / counts[there]
-    axes.plot(middles[there], mean, **look)
+    mask = counts > 0
+    mean = sums[mask] / counts[mask]
+    axes.plot(middles[mask], mean, **look)
     shade = look.get("color")
-    axes.fill_between(middles[there], low[there], high[there], color=shade, alpha=0.18, lw=0)
+    axes.fill_between(middles[mask], low[mask], high[mask], color=shade, alpha=0.18, lw=0)
 
 
 def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:

@@ -47,9 +47,9 @@ def phased_slots(comparison: Comparison) -> pd.DataFrame:
     """
     way = SinrTrajectory.of(comparison.results)
     slots = tested_slots(comparison)
-    begun = slots.groupby("run")["t_s"].transform("min")
+    starts = slots.groupby("run")["t_s"].transform("min")
     slot_s = float(comparison.results.about["slot_s"])
-    phases = phases_at(way, slots["t_s"] + slot_s / 2, begun)
+    phases = phases_at(way, slots["t_s"] + slot_s / 2, starts)
     slots["phase"] = pd.Categorical(phases, PHASES[way.movement], ordered=True)
     return slots
 

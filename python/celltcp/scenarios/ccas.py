@@ -82,21 +82,21 @@ def catalogue() -> Catalogue:
     return [describe_cca(name) for name in native_ccas()]
 
 
-def chosen(given: str | Iterable[str], there: Sequence[str], own: str | None = None) -> list[str]:
+def chosen(given: str | Iterable[str], available: Sequence[str], own: str | None = None) -> list[str]:
     """Returns the congestion controls that a list names, each once.
 
     Args:
         given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a
             plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for each of
             `there` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with itself).
-        there: the congestion controls that `"all"` stands for.
+        available: the congestion controls that `"all"` stands for.
         own: the line-up that `"own"` stands for, that of the scenario itself.
 
     Raises:
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
     text = given if isinstance(given, str) else ",".join(given)
-    named = lineups(text, list(there), own)
+    named = lineups(text, list(available), own)
     _warn_of_former_settings(text)
     if not named:
         raise CelltcpError("cca: give one congestion control at least")

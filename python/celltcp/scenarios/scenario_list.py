@@ -108,8 +108,8 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
             built_in = [variant for name in built_in for variant in all_variants(name)]
         names = [name for name in built_in if fnmatch.fnmatchcase(name, pattern)]
         # Unlike Path.glob, this takes absolute patterns.
-        there = sorted(glob.glob(pattern))  # noqa: PTH207
-        files = [file for file in there if file.endswith(_ENDINGS)]
+        matches = sorted(glob.glob(pattern))  # noqa: PTH207
+        files = [file for file in matches if file.endswith(_ENDINGS)]
         if not names and not files:
             raise CelltcpError(
                 f"scenarios: {piece!r} matches no built-in scenario and no file; celltcp scenarios "
@@ -119,8 +119,8 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
     if piece not in scenario_names() and Path(piece).is_dir():
         # A compressed file of another kind is loaded too, so that the reason why it cannot be is told.
         wanted = (*_ENDINGS, ".gz")
-        there = [str(file) for file in sorted(Path(piece).rglob("*"))]
-        files = [file for file in there if file.endswith(wanted) and not file.endswith(".up.gz")]
+        matches = [str(file) for file in sorted(Path(piece).rglob("*"))]
+        files = [file for file in matches if file.endswith(wanted) and not file.endswith(".up.gz")]
         if not files:
             raise CelltcpError(
                 f"scenarios: {piece}: the folder holds no file that ends in {', '.join(_ENDINGS)}"

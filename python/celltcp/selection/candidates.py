@@ -44,17 +44,17 @@ class PolicyUse:
         return f"auto:{','.join(words)}"
 
 
-def fixed_ccas(given: str | Sequence[str], there: Sequence[str]) -> list[str]:
+def fixed_ccas(given: str | Sequence[str], available: Sequence[str]) -> list[str]:
     """Returns the fixed CCAs of a list: one congestion control each for all of a run.
 
     Args:
         given: single names with their parameters, as for `celltcp.scenarios.ccas.chosen`.
-        there: the CCAs that `"all"` stands for.
+        available: the CCAs that `"all"` stands for.
 
     Raises:
         CelltcpError: if there is no such congestion control, or it is no fixed one.
     """
-    named = chosen(given, there)
+    named = chosen(given, available)
     other = next((each for each in named if parse_mix(each).single in (None, AUTO)), None)
     if other is not None:
         raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")

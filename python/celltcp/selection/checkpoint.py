@@ -60,11 +60,13 @@ def own_folder(
     require_own(out, command)
     with locked_folder(out) as folder:
         check_results(folder, overwrite=overwrite)
-        there = about_in(folder)
+        existing = about_in(folder)
         goes_on = saved_run_count(folder, origin) > 0
-        if there is not None and not goes_on and not overwrite:
+        if existing is not None and not goes_on and not overwrite:
             planned = _as_json(origin)
-            fields = [name for name in {**there, **planned} if there.get(name) != planned.get(name)]
+            fields = [
+                name for name in {**existing, **planned} if existing.get(name) != planned.get(name)
+            ]
             raise CelltcpError(
                 f"{folder}: holds finished results with other settings ({', '.join(fields)}), which "
                 "this command would replace; give another folder, or --overwrite to replace them"
@@ -74,12 +76,12 @@ def own_folder(
 
 def saved_run_count(folder: Path | None, origin: Mapping[str, Any]) -> int:
     """Returns how many runs a folder has of the same settings; 0 if it has more than planned."""
-    there = about_in(folder) if folder is not None else None
-    if there is None:
+    existing = about_in(folder) if folder is not None else None
+    if existing is None:
         return 0
     planned = _as_json(origin)
-    runs = int(there.get("runs", 0))
-    same = {**there, "runs": 0} == {**planned, "runs": 0}
+    runs = int(existing.get("runs", 0))
+    same = {**existing, "runs": 0} == {**planned, "runs": 0}
     return runs if same and runs <= planned["runs"] else 0
 
 
@@ -208,7 +210,7 @@ class Outcome(Protocol):
         """Writes its tables into the folder."""
 
 
-Found = TypeVar("Found", bound=Outcome)
+Result = TypeVar("Result", bound=Outcome)
 
 
 def continued(
@@ -217,8 +219,8 @@ def continued(
     origin: Mapping[str, Any],
     names: Iterable[str],
     run: Callable[[int, Checkpoint], Frames],
-    outcome: Callable[[Frames], Found],
-) -> Found:
+    outcome: Callable[[Frames], Result],
+) -> Result:
     """Returns the outcome of a command; runs that its folder has already are not done again.
 
     Args:
@@ -231,18 +233,18 @@ def continued(
     """
     with own_folder(settings.out, command, origin, overwrite=settings.overwrite) as folder:
         try:
-            there = finished_frames(folder, origin, names)
+            existing = finished_frames(folder, origin, names)
         except CelltcpError:
             if not settings.overwrite:
                 raise
-            there = None
-        runs = saved_run_count(folder, origin) if there is not None else 0
-        if there is not None and runs == settings.runs:
-            return outcome(there)
-        kept = Checkpoint(folder)
-        frames = run(runs, kept)
-        result = outcome(joined(there, frames) if there else frames)
+            existing = None
+        runs = saved_run_count(folder, origin) if existing is not None else 0
+        if existing is not None and runs == settings.runs:
+            return outcome(existing)
+        checkpoint = Checkpoint(folder)
+        frames = run(runs, checkpoint)
+        result = outcome(joined(existing, frames) if existing else frames)
         if folder is not None:
             result.save(folder)
-            kept.clear()
+            checkpoint.clear()
     return result

@@ -120,9 +120,9 @@ class OverlapRequest:
     def run(self, progress: Progress | None = None) -> Overlap:
         """Does the runs that the folder has not, and returns the outcome of all."""
 
-        def run(there: int, kept: Checkpoint) -> Frames:
-            missing = [replace(plan, existing_runs=there) for plan in self.plans]
-            return {"runs": _both(missing, self.sources, kept, progress)}
+        def run(existing: int, checkpoint: Checkpoint) -> Frames:
+            missing = [replace(plan, existing_runs=existing) for plan in self.plans]
+            return {"runs": _both(missing, self.sources, checkpoint, progress)}
 
         def outcome(frames: Frames) -> Overlap:
             return Overlap(frames["runs"], self.origin)
@@ -167,13 +167,13 @@ def overlap_request(
 def _both(
     plans: Sequence[Plan],
     sources: Sequence[ScenarioSource],
-    kept: Checkpoint,
+    checkpoint: Checkpoint,
     progress: Progress | None,
 ) -> pd.DataFrame:
     """Runs the plan of each engine, and returns the runs with their `engine`."""
     sides = []
     for number, plan in enumerate(plans):
-        frames = on_sources(sources, plan, kept, sub_progress(progress, number, len(plans)))
+        frames = on_sources(sources, plan, checkpoint, sub_progress(progress, number, len(plans)))
         measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
         measured.insert(0, "engine", ENGINES[number])
         sides.append(measured)

@@ -115,7 +115,7 @@ def check_estimators(
     """
     if not names_of(scenarios):
         raise CelltcpError("scenarios: give one scenario at least")
-    there = expand_scenarios(scenarios)
+    scenario_list = expand_scenarios(scenarios)
     named = chosen(cca, engine().ccas)
     if several := [name for name in named if parse_mix(name).single is None]:
         raise CelltcpError(
@@ -129,7 +129,7 @@ def check_estimators(
         )
     watched = [_watched(name) for name in named]
     result: list[pd.DataFrame] = []
-    for number, source in enumerate(there.sources):
+    for number, source in enumerate(scenario_list.sources):
         name = part_of_file_name(source.name.replace("/", "-"))
         comparison = compare(
             source.scenario,
@@ -138,14 +138,14 @@ def check_estimators(
             seed=seed,
             jobs=jobs,
             out=Path(out) / name if out else None,
-            progress=sub_progress(progress, number, len(there.sources)),
+            progress=sub_progress(progress, number, len(scenario_list.sources)),
         )
         # Comparisons spell the words after auto in their own order.
         spelt = dict(zip(comparison.ccas, named, strict=True))
         result.extend(_answers(comparison, spelt))
     about: AccuracyOrigin = {
-        "scenarios": [source.name for source in there.sources],
-        "left_out": list(there.left_out),
+        "scenarios": [source.name for source in scenario_list.sources],
+        "left_out": list(scenario_list.left_out),
         "cca": named,
         "runs": runs,
         "seed": seed,
@@ -172,9 +172,9 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     slots = comparison.slots.drop(columns="cca")
     seen = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])
     # One flow is watched; what of it is in a row stands at the end of the slot.
-    begun = seen.groupby("run")["t_s"].transform("min")
+    start_s = seen.groupby("run")["t_s"].transform("min")
     end = seen["t_s"] + float(comparison.results.about["slot_s"])
-    age = end - begun
+    age = end - start_s
     settled = age > SETTLED_S
     cca = seen["cca"].map(names)
 
@@ -195,7 +195,7 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     for estimator in ("movement", "speed", "latency"):
         if (true := getattr(truth, estimator)) is not None:
             yield judged(estimator, windows, seen[estimator] == true)
-    if (phases := truth.phases(end, begun)) is not None:
+    if (phases := truth.phases(end, start_s)) is not None:
         yield judged("phase", age > 0, seen["phase"] == phases)
     # The estimate is of the last second, as in `explain`: a channel at speed changes from slot to slot.
     second = round(1 / float(comparison.results.about["slot_s"])) or 1

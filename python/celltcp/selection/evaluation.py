@@ -261,8 +261,10 @@ class EvaluationRequest:
     def run(self, progress: Progress | None = None) -> Evaluation:
         """Does the runs that the folder has not, and returns the outcome of all."""
 
-        def run(there: int, kept: Checkpoint) -> Frames:
-            return on_sources(self.sources, replace(self.plan, existing_runs=there), kept, progress)
+        def run(existing: int, checkpoint: Checkpoint) -> Frames:
+            return on_sources(
+                self.sources, replace(self.plan, existing_runs=existing), checkpoint, progress
+            )
 
         def outcome(frames: Frames) -> Evaluation:
             return Evaluation(frames, self.origin)

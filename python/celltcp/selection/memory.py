@@ -47,18 +47,18 @@ def memory_of(
     return sealed_text(text)
 
 
-def _chosen(there: list[str], cca: str | None) -> str:
+def _chosen(stored: list[str], cca: str | None) -> str:
     """Returns the selected CCA that was meant."""
-    allowed = "; ".join(there)
+    allowed = "; ".join(stored)
     if cca is None:
-        if len(there) > 1:
+        if len(stored) > 1:
             raise CelltcpError(f"cca: several were selected, say which one; allowed: {allowed}")
-        return there[0]
+        return stored[0]
     # Results have parameters in one order, whatever that was in the command.
-    asked = ",".join(lineups(cca))
-    if asked not in there:
+    lineup = ",".join(lineups(cca))
+    if lineup not in stored:
         raise CelltcpError(f"cca: {cca!r} was not selected; allowed: {allowed}")
-    return asked
+    return lineup
 
 
 def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[PriorConnection]:

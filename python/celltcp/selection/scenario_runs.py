@@ -82,7 +82,7 @@ class Plan:
 
 
 def on_scenario(
-    source: ScenarioSource, plan: Plan, kept: Checkpoint, progress: Progress | None
+    source: ScenarioSource, plan: Plan, checkpoint: Checkpoint, progress: Progress | None
 ) -> Frames:
     """Returns the frames of a scenario: `runs`, `decisions`, `expectations`, `histories`, `costs`."""
     memories: dict[tuple[str, ...], str] = {}
@@ -93,10 +93,10 @@ def on_scenario(
     for use in plan.uses:
         place = remembering(source, memories[use.learns]) if use.learns else source
         jobs += _jobs(place, [use.cca], plan, len(jobs))
-    key = kept.key([source.name, str(plan.switches), *(job.key for job in jobs)])
-    frames = kept.read(key)
+    key = checkpoint.key([source.name, str(plan.switches), *(job.key for job in jobs)])
+    frames = checkpoint.read(key)
     if frames is None:
-        frames = _run(source, plan, jobs, kept, progress)
+        frames = _run(source, plan, jobs, checkpoint, progress)
         histories = [
             {"policy": use.policy, "memory": memories[use.learns]}
             for use in plan.uses
@@ -105,14 +105,14 @@ def on_scenario(
         frames["histories"] = pd.DataFrame(histories, columns=["policy", "memory"])
         for each in frames.values():
             each.insert(0, "scenario", source.name)
-        kept.write(key, frames)
+        checkpoint.write(key, frames)
     if progress:
         progress(1.0)
     return frames
 
 
 def on_sources(
-    sources: Sequence[ScenarioSource], plan: Plan, kept: Checkpoint, progress: Progress | None
+    sources: Sequence[ScenarioSource], plan: Plan, checkpoint: Checkpoint, progress: Progress | None
 ) -> Frames:
     """Returns the joined frames of all scenarios."""
     total = sum(source.scenario.duration_s for source in sources)
@@ -125,7 +125,7 @@ def on_sources(
             if progress:
                 progress((done + share * length) / total)
 
-        frames.append(on_scenario(source, plan, kept, reach))
+        frames.append(on_scenario(source, plan, checkpoint, reach))
         done += length
     joined: Frames = {}
     for name in frames[0]:
@@ -153,7 +153,11 @@ def _memory(source: ScenarioSource, candidates: Sequence[str], plan: Plan) -> st
 
 
 def _run(
-    source: ScenarioSource, plan: Plan, jobs: Sequence[Job], kept: Checkpoint, progress: Progress | None
+    source: ScenarioSource,
+    plan: Plan,
+    jobs: Sequence[Job],
+    checkpoint: Checkpoint,
+    progress: Progress | None,
 ) -> Frames:
     scale = 1 - _REPLAYS if plan.switches else 1.0
 
@@ -166,7 +170,11 @@ def _run(
             progress(scale + (1 - scale) * share)
 
     tables = run_jobs(
-        jobs, workers=plan.settings.workers, folder=kept.place("runs"), progress=first, tables=_TABLES
+        jobs,
+        workers=plan.settings.workers,
+        folder=checkpoint.place("runs"),
+        progress=first,
+        tables=_TABLES,
     )
     wanted = {use.cca: use.requirement for use in plan.uses}
     frames = {
@@ -180,7 +188,7 @@ def _run(
         replays = replay_jobs(source, changes, plan.engine)
         replayed = None
         if replays:
-            place = kept.place("replays")
+            place = checkpoint.place("replays")
             replayed = run_jobs(
                 replays, workers=plan.settings.workers, folder=place, progress=second, tables=_TABLES
             )

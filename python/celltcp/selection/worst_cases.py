@@ -105,15 +105,17 @@ def _use(
     lasts: Counter[str] = Counter()
     since: dict[str, list[float]] = {}
     for seed, own in mine.sort_values("t_ns", kind="stable").groupby("seed", sort=False):
-        begun = [float(t) / 1e9 for t in own["t_ns"]]
+        start_times = [float(t) / 1e9 for t in own["t_ns"]]
         ccas = [str(cca) for cca in own["to_cca"]]
-        for cca, begin, end in zip(ccas, begun, [*begun[1:], float(ends[seed])], strict=True):
+        for cca, begin, end in zip(
+            ccas, start_times, [*start_times[1:], float(ends[seed])], strict=True
+        ):
             times[cca] += end - begin  # type: ignore[assignment]
         first = len(ccas) - 1
         while first and ccas[first - 1] == ccas[-1]:
             first -= 1
         lasts[ccas[-1]] += 1
-        since.setdefault(ccas[-1], []).append(begun[first])
+        since.setdefault(ccas[-1], []).append(start_times[first])
     total = sum(times.values()) or 1
     last = lasts.most_common(1)[0][0]
     shares = {cca: time / total for cca, time in times.most_common()}

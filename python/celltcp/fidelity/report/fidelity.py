@@ -30,16 +30,16 @@ _JUDGED = COLUMNS[:2]
 _NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")
 
 
-def fidelity_part(kept: SavedFidelity) -> Part:
+def fidelity_part(saved: SavedFidelity) -> Part:
     """Returns the part of a report on the judgements of a campaign."""
-    result = kept.fidelity
+    result = saved.fidelity
     ccas = list(dict.fromkeys(each.cca for each in result.judgements))
-    cases = counted(len(kept.cases), "case")
-    is_random = all(each.group == RANDOM for each in kept.cases)
+    cases = counted(len(saved.cases), "case")
+    is_random = all(each.group == RANDOM for each in saved.cases)
     linux = f"Linux {result.kernel_version}"
     sections = [Section("Differences", figure=_overview(result), text=(_BANDS,))]
     if is_random:
-        sections += distribution_sections(result, kept.cases)
+        sections += distribution_sections(result, saved.cases)
     for group, title in group_titles().items():
         mine = [each for each in result.judgements if each.group == group]
         if mine:
@@ -49,7 +49,7 @@ def fidelity_part(kept: SavedFidelity) -> Part:
     for each in chosen_trajectories(result.judgements):
         title = f"{each.cca} on {each.case}, seed {result.seed}"
         sections.append(Section(title, figure=_trajectory(each, result.seed, title)))
-    told = {**kept.about, "engine": f"native engine and {linux}", "hash": ""}
+    origin = {**saved.about, "engine": f"native engine and {linux}", "hash": ""}
     return Part(
         title=f"Fidelity: native TCP and {linux}",
         asked=(
@@ -57,7 +57,7 @@ def fidelity_part(kept: SavedFidelity) -> Part:
             f"in {cases}{' drawn at random' if is_random else ''}, in {runs_text(result.runs)} on each?"
         ),
         findings=_findings(result),
-        sections=(*sections, *origin_sections(told, _command(kept, ccas, is_random=is_random))),
+        sections=(*sections, *origin_sections(origin, _command(saved, ccas, is_random=is_random))),
     )
 
 
@@ -161,16 +161,16 @@ def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
     return Figure(functools.partial(draw_trajectories, judgement, seed), title, chart)
 
 
-def _command(kept: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
+def _command(saved: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
     """Returns the command that makes the judgements again."""
-    result = kept.fidelity
+    result = saved.fidelity
     words = ["celltcp", "fidelity", "--cca", ",".join(ccas)]
-    names = [each.name for each in kept.cases]
+    names = [each.name for each in saved.cases]
     if is_random:
         words += ["--random", str(max(int(name.rpartition("-")[2]) for name in names))]
     elif set(names) != set(case_names()):
         words += ["--scenario", ",".join(names)]
-    lengths = {each.scenario.duration_s for each in kept.cases}
+    lengths = {each.scenario.duration_s for each in saved.cases}
     words += ["--duration", f"{lengths.pop():g}s"] if len(lengths) == 1 else []
     words += ["--runs", str(result.runs), "--seed", str(result.seed)]
     again = [each.runs for each in result.judgements if each.runs != result.runs]

@@ -98,8 +98,8 @@ def _inside(table: Any, *names: str) -> dict[str, Any] | None:
         return None
     if any(name in table for name in names):
         return table
-    found = (_inside(value, *names) for value in table.values())
-    return next((each for each in found if each is not None), None)
+    candidates = (_inside(value, *names) for value in table.values())
+    return next((each for each in candidates if each is not None), None)
 
 
 def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
@@ -236,5 +236,5 @@ def _rows_in(value: Any, depth: int = 4) -> Any:
     plain = {key: each for key, each in lists.items() if each and not isinstance(each[0], dict | list)}
     if len(plain) > 1 and len({len(each) for each in plain.values()}) == 1:
         return plain
-    found = [rows for each in value.values() if (rows := _rows_in(each, depth - 1)) is not None]
-    return max(found, key=len, default=None)
+    candidates = [rows for each in value.values() if (rows := _rows_in(each, depth - 1)) is not None]
+    return max(candidates, key=len, default=None)

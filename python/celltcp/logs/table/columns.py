@@ -181,11 +181,11 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
     result = []
     for place, name in enumerate(dialect.names):
         texts = sample.iloc[:, place].astype("string").str.strip()
-        there = texts.dropna()
+        filled = texts.dropna()
         read = numbers(texts, has_decimal_comma=dialect.has_decimal_comma)
-        is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(len(there), 1))
-        dates = there.head(20).map(looks_like_date)
-        clocks = there.head(20).map(lambda text: looks_like_time(text) and not looks_like_date(text))
+        is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(len(filled), 1))
+        dates = filled.head(20).map(looks_like_date)
+        clocks = filled.head(20).map(lambda text: looks_like_time(text) and not looks_like_date(text))
         result.append(
             Column(
                 place,
@@ -195,7 +195,7 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
                 bool(len(dates) and dates.mean() > 0.5) or are_compact_dates(read.values),
                 bool(len(clocks) and clocks.mean() > 0.5),
                 read.values,
-                str(there.iloc[0]) if len(there) else "",
+                str(filled.iloc[0]) if len(filled) else "",
             )
         )
     return result
@@ -438,19 +438,21 @@ def _direction(column: Column) -> Direction | None:
 def _delay(columns: list[Column], taken: set[int]) -> int | None:
     """Returns the column of RTTs, one with a unit of time in its name first."""
     others = _OTHER - _DELAY - {"sent", "km"}
-    found = [
+    candidates = [
         each for each in columns if each.place not in taken and each.is_number and each.is_of(_DELAY)
     ]
-    found = [each for each in found if not each.is_of(others | {"var", "std", "stddev", "mdev"})]
-    found.sort(key=lambda each: time_unit_in(each.name) is None)
-    return found[0].place if found else None
+    candidates = [
+        each for each in candidates if not each.is_of(others | {"var", "std", "stddev", "mdev"})
+    ]
+    candidates.sort(key=lambda each: time_unit_in(each.name) is None)
+    return candidates[0].place if candidates else None
 
 
 def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | None:
-    found = (
+    candidates = (
         each for each in columns if each.place not in taken and each.is_number and each.is_of(words)
     )
-    return next((each.place for each in found), None)
+    return next((each.place for each in candidates), None)
 
 
 def _unit_of_time(columns: list[Column], place: int | None, dialect: Dialect) -> TimeUnit | None:

@@ -167,29 +167,29 @@ def understand(
                 "--no-counter says it (counter in a scenario file)"
             )
     known = times.is_known
-    kept = np.flatnonzero(known)
-    if len(kept) < len(known):
-        notes.append(f"{len(known) - len(kept)} rows without a time left out")
-    if not len(kept):
+    timed = np.flatnonzero(known)
+    if len(timed) < len(known):
+        notes.append(f"{len(known) - len(timed)} rows without a time left out")
+    if not len(timed):
         raise refuse("no line with a time and a rate")
-    values = rates.values[kept] * chosen.bits
+    values = rates.values[timed] * chosen.bits
     described = f"rate {name} in {chosen.name}"
     if chosen.is_volume:
         described = f"{'counter' if counter else 'amount of each row'} {name} in {chosen.name}"
     return Recording(
         kind=kind or f"{dialect.title}",
         columns=f"{time_text}, {described}",
-        ns=times.ns[kept],
+        ns=times.ns[timed],
         values=values,
-        lengths=None if lengths is None else lengths[kept],
+        lengths=None if lengths is None else lengths[timed],
         is_volume=chosen.is_volume,
         is_counter=bool(counter),
         ends_at_row=bool(options.rates_end_at_row),
         is_absolute=times.is_absolute,
-        runs=_runs(frame, columns, roles, times, kept),
-        rtt_ms=_rtt(frame, columns, roles, dialect, kept),
+        runs=_runs(frame, columns, roles, times, timed),
+        rtt_ms=_rtt(frame, columns, roles, dialect, timed),
         radio={
-            kind: _numbers(frame, place, dialect).values[kept] for kind, place in roles.radio.items()
+            kind: _numbers(frame, place, dialect).values[timed] for kind, place in roles.radio.items()
         },
         direction=roles.direction,
         has_both=roles.has_both,
@@ -279,7 +279,7 @@ def _times(
 
 
 def _rtt(
-    frame: pd.DataFrame, columns: list[Column], roles: Roles, dialect: Dialect, kept: NDArray[np.intp]
+    frame: pd.DataFrame, columns: list[Column], roles: Roles, dialect: Dialect, timed: NDArray[np.intp]
 ) -> NDArray[np.float64] | None:
     """Returns the RTT of each row, ms; `None` without a column or if its unit is open."""
     if roles.delay is None:
@@ -288,14 +288,14 @@ def _rtt(
 
     name = columns[roles.delay].name
     unit = time_unit_in(name)
-    values = _numbers(frame, roles.delay, dialect).values[kept]
+    values = _numbers(frame, roles.delay, dialect).values[timed]
     if unit is None and not re.search(r"ping", name, re.IGNORECASE):
         return None
     return np.asarray(values * (unit.nanos / 1e6 if unit else 1.0))
 
 
 def _runs(
-    frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, kept: NDArray[np.intp]
+    frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, timed: NDArray[np.intp]
 ) -> NDArray[np.int64] | None:
     """Returns the run of each row, if times fall or are doubled, and one column alone tells why.
 
@@ -304,14 +304,14 @@ def _runs(
     """
     import pandas as pd
 
-    ns = times.ns[kept]
+    ns = times.ns[timed]
     steps = np.diff(ns)
     if not len(steps) or (steps > 0).all():
         return None
     for column in columns:
         if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
             continue
-        codes, values = pd.factorize(frame[column.place].to_numpy()[kept])
+        codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
         if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):
             continue
         order = np.lexsort((np.arange(len(ns)), codes))

@@ -220,19 +220,19 @@ def pd_epoch() -> pd.Timestamp:
 
 def _without_zone(texts: pd.Series) -> tuple[pd.Series, NDArray[np.int64] | int, str]:
     """Returns texts without the name of their zone, and the hours of the zones from UTC."""
-    found = texts.str.extract(_ZONE)[0]
+    zones = texts.str.extract(_ZONE)[0]
     # AM and PM, and weekdays or months at the end, are no zones.
-    found = found.where(~found.isin(["AM", "PM"]))
-    names = [str(name) for name in found.dropna().unique()]
+    zones = zones.where(~zones.isin(["AM", "PM"]))
+    names = [str(name) for name in zones.dropna().unique()]
     if not names:
         return texts, 0, ""
-    bare = texts.str.replace(_ZONE, "", regex=True).where(found.notna(), texts)
+    bare = texts.str.replace(_ZONE, "", regex=True).where(zones.notna(), texts)
     if len(names) == 1:
         return bare, 0, f" in {names[0]}"
     unknown = [name for name in names if name not in _ZONES]
     if unknown:
         raise refuse(f"the zone {unknown[0]!r} of its times is not known beside {names[0]!r}")
-    hours = np.asarray(found.map(_ZONES).fillna(0), dtype=np.int64)
+    hours = np.asarray(zones.map(_ZONES).fillna(0), dtype=np.int64)
     return bare, hours, f" in {' and '.join(names)}"
 
 
@@ -296,9 +296,9 @@ def _times_of_day(texts: pd.Series) -> Times:
     fraction = parts["f"].fillna("0").str.ljust(9, "0").astype("int64").to_numpy()
     ns = ((hours * 60 + part("m")) * 60 + part("s")) * 10**9 + fraction
     # The clock of the wall begins anew at midnight.
-    there = np.flatnonzero(known)
-    falls = np.diff(ns[there]) < -DAY_NS // 2
-    ns[there] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * DAY_NS
+    known_places = np.flatnonzero(known)
+    falls = np.diff(ns[known_places]) < -DAY_NS // 2
+    ns[known_places] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * DAY_NS
     return Times(np.asarray(ns, dtype=np.int64), known, "time of day", True, False)
 
 

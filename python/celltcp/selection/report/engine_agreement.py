@@ -82,7 +82,7 @@ _DIAGONAL = (
 
 def _findings(result: Overlap) -> tuple[Finding, ...]:
     """Returns a finding per requirement: in how many cases the best overlap."""
-    found = []
+    findings = []
     for row in result.summary[result.summary["requirement"] != "all"].to_dict("records"):
         cases, overlap = int(row["cases"]), int(row["overlap"])
         is_all = overlap == cases
@@ -90,7 +90,7 @@ def _findings(result: Overlap) -> tuple[Finding, ...]:
         cost = (
             "" if math.isnan(loss) else f"; the native best is {percent_text(loss, math.nan)} % there"
         )
-        found.append(
+        findings.append(
             Finding(
                 f"Best for {row['requirement']}",
                 f"same in {overlap} of {cases}",
@@ -99,18 +99,18 @@ def _findings(result: Overlap) -> tuple[Finding, ...]:
                 "sure" if is_all else "tied" if row["share"] > row["by_chance"] else "open",
             )
         )
-    return tuple(found)
+    return tuple(findings)
 
 
 def _figure(result: Overlap, requirement: str, title: str) -> Figure:
     """Returns the differences to the best, native against kernel."""
     ccas = list(dict.fromkeys(result.standings["cca"]))
     names, shades = labels(ccas), colours(ccas)
-    found = differences_by_cca(result.standings, requirement).sort_values(KERNEL, kind="stable")
-    places, values = numbers(found[KERNEL]), numbers(found[NATIVE])
+    differences = differences_by_cca(result.standings, requirement).sort_values(KERNEL, kind="stable")
+    places, values = numbers(differences[KERNEL]), numbers(differences[NATIVE])
     series = [Series("both agree", "#999999", places)]
     for cca in ccas:
-        mine = np.where(found["cca"] == cca, values, np.nan)
+        mine = np.where(differences["cca"] == cca, values, np.nan)
         series.append(Series(names[cca], shades[cca], mine, look="points", size=8))
     least = float(values.min()) if len(values) else -1.0
     # The best are at zero, where half of their points would be cut off.

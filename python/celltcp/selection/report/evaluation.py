@@ -66,13 +66,13 @@ def evaluation_part(result: Evaluation) -> Part:
 
 def _findings(result: Evaluation) -> tuple[Finding, ...]:
     """Returns a finding per policy and requirement: gain over CUBIC and regret, with intervals."""
-    found = []
+    findings = []
     checks = result.checks
     for row in checks[checks["policy"].isin(result.about["policies"])].to_dict("records"):
         gain = f"{percent_text(row['gain'], row['gain_ci95'])} %"
         half = row["gain_ci95"]
         is_clear = not math.isnan(half) and abs(row["gain"]) > half
-        found.append(
+        findings.append(
             Finding(
                 f"{row['policy']} for {row['requirement']}",
                 f"{gain} over cubic",
@@ -82,7 +82,7 @@ def _findings(result: Evaluation) -> tuple[Finding, ...]:
                 "sure" if is_clear else "open",
             )
         )
-    return tuple(found)
+    return tuple(findings)
 
 
 def _checks(result: Evaluation) -> Table:

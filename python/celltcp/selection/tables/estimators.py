@@ -11,15 +11,15 @@ from celltcp.selection.estimators import Accuracy
 
 def accuracy_table(accuracy: Accuracy) -> Table:
     """Returns the shares that were right, by family and congestion control."""
-    asked = list(accuracy.overall["estimator"])
+    estimators = list(accuracy.overall["estimator"])
     names = labels(accuracy.ccas)
     rows: list[tuple[str, ...]] = []
     for family, mine in accuracy.table.groupby("family", sort=True):
-        rows.append((str(family), *[""] * len(asked)))
+        rows.append((str(family), *[""] * len(estimators)))
         for cca in accuracy.ccas:
             cells = mine[mine["cca"] == cca].set_index("estimator")
-            rows.append((f"  {names[cca]}", *(_cell(cells, each) for each in asked)))
-    columns = (Column("family,\n  CCA", folds=True), *number_columns(*asked))
+            rows.append((f"  {names[cca]}", *(_cell(cells, each) for each in estimators)))
+    columns = (Column("family,\n  CCA", folds=True), *number_columns(*estimators))
     title = "Right answers of estimators, %, and how many"
     return Table(columns, tuple(rows), title, frame="dense")
 

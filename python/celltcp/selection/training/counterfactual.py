@@ -243,8 +243,8 @@ def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
 
 def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
     """Returns the measures after the moment."""
-    begun = float(decisions["t_ns"][0]) / 1e9
-    start = begun + point.at_s
+    start_s = float(decisions["t_ns"][0]) / 1e9
+    start = start_s + point.at_s
     after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
     return parts_on(point.network, {name: slots[name][after] for name in MEASURED})
 

@@ -52,8 +52,8 @@ class Network:
             '[variation]\nstart_jitter = "0s"\n'
         )
         path, *others = self.text.split("[[flows]]")
-        begun = [f"[[flows]]{each}" for each in others if _begin_of(each) < round(duration_s, 1)]
-        text = head + path + (flows or "[[flows]]\n") + "".join(begun)
+        started = [f"[[flows]]{each}" for each in others if _begin_of(each) < round(duration_s, 1)]
+        text = head + path + (flows or "[[flows]]\n") + "".join(started)
         return Scenario.from_toml(text, f"{self.family}-{self.number}", "", [])
 
 

@@ -154,17 +154,17 @@ def fit_tree(
     measured = relative_to_best(scores(result, requirement, ccas))
     families = np.array([point.network.family for point in result.points])
     networks = np.array([f"{point.network.family} {point.network.number}" for point in result.points])
-    kept = list(ccas).index(home) if home is not None and home in ccas else None
+    home_place = list(ccas).index(home) if home is not None and home in ccas else None
     harmless = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
 
     def grown(rows: NDArray[np.int64]) -> tuple[Node, dict[int, int]]:
         """Returns the tree of these moments, and the number of the CCA that each leaf takes."""
-        tree = grow_tree(seen[rows], measured[rows], kept, leaves, least)
+        tree = grow_tree(seen[rows], measured[rows], home_place, leaves, least)
         chosen = {}
         for leaf in leaves_of(tree):
             leaf.rows = rows[leaf.rows]
             chosen[id(leaf)] = _best(
-                measured[leaf.rows], networks[leaf.rows], families[leaf.rows], kept, harmless
+                measured[leaf.rows], networks[leaf.rows], families[leaf.rows], home_place, harmless
             )
         return tree, chosen
 

@@ -88,10 +88,10 @@ def fit_knn(
         # So few moments tell nothing about the features: all that are known count the same.
         shares = (~np.isnan(seen)).any(axis=0).astype(float)
         shares /= shares.sum()
-    kept = [place for place, share in enumerate(shares) if share >= _LEAST]
-    weights = shares[kept] / shares[kept].sum()
+    chosen_places = [place for place, share in enumerate(shares) if share >= _LEAST]
+    weights = shares[chosen_places] / shares[chosen_places].sum()
     of_before = _BEFORE * float(weights.mean())
-    places = _places(seen[:, kept], before, weights, of_before)
+    places = _places(seen[:, chosen_places], before, weights, of_before)
     regret, of_one, distances = {}, {}, []
     for train, test in LeaveOneGroupOut().split(places, groups=families):
         near = KNeighborsRegressor(
@@ -104,7 +104,7 @@ def fit_knn(
         of_one[family] = float(1 - measured[test][:, one].mean())
         distances.append(near.kneighbors(places[test])[0].mean(axis=1))
     order = np.argsort(-weights, kind="stable")
-    named = {features[kept[place]]: round(float(weights[place]), 4) for place in order}
+    named = {features[chosen_places[place]]: round(float(weights[place]), 4) for place in order}
     reach = float(np.quantile(np.concatenate(distances), _ALIKE)) / (1.0 + of_before)
     return KnnModel(
         requirement,
