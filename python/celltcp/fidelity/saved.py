@@ -1,4 +1,4 @@
-"""Kept judgements: the outcome of `celltcp fidelity --out`, from the tables in its folder."""
+"""Saved judgements: the outcome of `celltcp fidelity --out`, from the tables in its folder."""
 
 from __future__ import annotations
 

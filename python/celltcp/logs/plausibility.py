@@ -1,4 +1,4 @@
-"""Plausibility of a log: what its values would mean, and questions about units that nothing told."""
+"""Plausibility of a log: the meaning of its values, and questions about units that it leaves open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truth: the kind of each loss of a run, from the fates of its segments."""
+"""Ground truth: the kind of each loss of a run, from the fates of its segments."""
 
 from __future__ import annotations
 

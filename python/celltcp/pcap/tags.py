@@ -1,4 +1,4 @@
-"""Notes: a side table with tags for the connections of a capture."""
+"""Tags of the connections of a capture, from a table beside it."""
 
 from __future__ import annotations
 

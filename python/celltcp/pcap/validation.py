@@ -1,4 +1,4 @@
-"""Judgement of the analysis: its findings in captures of runs, compared with the known truth."""
+"""Validation of the analysis: its findings in captures of runs, compared with the ground truth."""
 
 from __future__ import annotations
 

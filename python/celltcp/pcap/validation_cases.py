@@ -1,4 +1,4 @@
-"""Cases of the judgement: runs on whose captures the analysis is judged, chosen or drawn at random."""
+"""Cases of the validation: runs whose captures are analysed, chosen or drawn at random."""
 
 from __future__ import annotations
 

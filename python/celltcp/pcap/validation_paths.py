@@ -1,4 +1,4 @@
-"""Paths of the judgement: cases drawn over RTT, buffer, random loss, delayed ACKs and CCA."""
+"""Paths of the validation: cases drawn over RTT, buffer, random loss, delayed ACKs and CCA."""
 
 from __future__ import annotations
 

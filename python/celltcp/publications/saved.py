@@ -1,4 +1,4 @@
-"""Kept outcomes: experiments of publications from the runs that `celltcp papers --out` has left."""
+"""Saved outcomes: experiments of publications from the runs that `celltcp papers --out` has left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibration: measures that policies expected of their choices, beside those that came of them."""
+"""Calibration: measures that policies expected of their choices, beside the measured ones."""
 
 from __future__ import annotations
 

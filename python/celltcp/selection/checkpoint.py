@@ -1,4 +1,4 @@
-"""Kept parts: finished parts of an evaluation, from which an interrupted one continues."""
+"""Checkpoint: finished parts of an evaluation, from which an interrupted one continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truth: the true values of what estimators infer, as the simulator knows them."""
+"""Ground truth: the values that estimators infer, as the simulator knows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prices: mean cost of changes of the congestion control."""
+"""Mean cost of CCA switches."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from celltcp.results.statistics import Estimate, estimate
 
 @dataclass(frozen=True)
 class SwitchCost:
-    """Mean cost of changes."""
+    """Mean cost of CCA switches."""
 
-    #: Number of all changes.
+    #: Number of all switches.
     changes: int
-    #: Number of changes whose retransmissions in the second after are known.
+    #: Number of switches whose retransmissions in the second after are known.
     measured: int
     #: Number of those that are not measured, by the reason.
     unmeasured: dict[str, int]
-    #: Number of changes that are compared with a run that keeps its congestion control.
+    #: Number of switches that are compared with a run that keeps its congestion control.
     replayed: int
-    #: Share of packets sent again in the second after a change that was measured.
+    #: Share of packets sent again in the second after a switch that was measured.
     lost: Estimate
-    #: The same share in the runs without the change, for replayed changes, and the difference,
-    #: change by change.
+    #: The same share in the runs without the switch, for replayed ones, and the difference,
+    #: switch by switch.
     lost_staying: Estimate
     extra: Estimate
     #: Measured ones less than a second after the start of the connection: there is no goodput before.
     early: int
-    #: Changes after which the capacity was no lower than before, and what the goodput then did, in %
+    #: Switches after which the capacity was no lower than before, and what the goodput then did, in %
     #: of the mean before.
     capacity_held: int
     goodput_change: Estimate
 
 
 def switch_cost(costs: pd.DataFrame) -> SwitchCost:
-    """Returns the means over changes, from rows of `celltcp.selection.switch_cost.costs_of`."""
+    """Returns the means over switches, from rows of `celltcp.selection.switch_cost.costs_of`."""
     known = costs[costs["unmeasured"] == ""]
     same = known[known["replayed"].astype(bool)]
     # NaN, where there is no second before, is neither.

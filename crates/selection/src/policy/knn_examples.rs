@@ -30,7 +30,7 @@ const LOOK: usize = 64;
 #[serde(try_from = "String", into = "String")]
 pub struct ExampleTable {
     text: Arc<str>,
-    found: Arc<Found>,
+    examples: Arc<Examples>,
 }
 
 impl PartialEq for ExampleTable {
@@ -55,10 +55,10 @@ impl TryFrom<String> for ExampleTable {
         if let Some(same) = last.filter(|last| *last.text == *text) {
             return Ok(same);
         }
-        let found = Found::read(&text)?;
+        let examples = Examples::read(&text)?;
         let read = Self {
             text: text.into(),
-            found: Arc::new(found),
+            examples: Arc::new(examples),
         };
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
         Ok(read)
@@ -86,7 +86,7 @@ pub struct Neighbours {
 
 /// Columns of the text of a table.
 #[derive(Debug)]
-struct Found {
+struct Examples {
     families: Vec<String>,
     /// Numbers of the CCAs in use before, by `names_before`.
     before: Vec<u8>,
@@ -170,13 +170,13 @@ impl Header {
     }
 }
 
-impl Found {
+impl Examples {
     fn read(text: &str) -> Result<Self, String> {
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
             .from_reader(text.trim_start().as_bytes());
         let header = Header::read(reader.headers().map_err(|error| error.to_string())?.clone())?;
-        let mut found = Self {
+        let mut examples = Self {
             families: Vec::new(),
             before: Vec::new(),
             names_before: Vec::new(),
@@ -195,24 +195,24 @@ impl Found {
             {
                 break;
             }
-            found.add(&header, &record, row)?;
+            examples.add(&header, &record, row)?;
             for (&(_, column), values) in header.features.iter().zip(&mut values) {
                 let is_known = !record[column].is_empty();
                 let value = is_known.then(|| header.number(&record, row, column));
                 values.push(value.transpose()?);
             }
-            found.add_outcomes(&header, &record, row)?;
+            examples.add_outcomes(&header, &record, row)?;
         }
-        if found.outcomes.is_empty() {
+        if examples.outcomes.is_empty() {
             return Err(
                 "the table has no outcomes; allowed: one row and one CCA or more".to_owned(),
             );
         }
         let columns = header.features.iter().zip(&values);
-        found.columns = columns
+        examples.columns = columns
             .map(|((feature, _), values)| Column::new(*feature, values))
             .collect();
-        Ok(found)
+        Ok(examples)
     }
 
     /// Adds family, CCA in use before and fair share of a row.
@@ -266,30 +266,30 @@ impl Found {
 impl ExampleTable {
     /// Returns the number of moments.
     pub fn rows(&self) -> usize {
-        self.found.before.len()
+        self.examples.before.len()
     }
 
     /// Returns the CCAs whose outcomes the table has.
     pub fn ccas(&self) -> &[&'static str] {
-        &self.found.ccas
+        &self.examples.ccas
     }
 
     /// Returns the CCAs with their places; on a Linux kernel those that it has.
     pub(super) fn available(&self, kernel: bool) -> impl Iterator<Item = (usize, &'static str)> {
-        let found = &*self.found;
-        let all = found.ccas.iter().copied().enumerate();
-        all.filter(move |(place, _)| !kernel || found.on_linux[*place])
+        let examples = &*self.examples;
+        let all = examples.ccas.iter().copied().enumerate();
+        all.filter(move |(place, _)| !kernel || examples.on_linux[*place])
     }
 
     /// Returns the names of its features.
     pub(super) fn features(&self) -> impl Iterator<Item = &'static str> {
-        let columns = self.found.columns.iter();
+        let columns = self.examples.columns.iter();
         columns.map(|column| FEATURES[column.feature].name)
     }
 
     /// Returns whether the table has the feature of this number.
     pub(super) fn has(&self, feature: usize) -> bool {
-        self.found
+        self.examples
             .columns
             .iter()
             .any(|column| column.feature == feature)
@@ -297,12 +297,12 @@ impl ExampleTable {
 
     /// Returns the parts of the outcome of a CCA, by its place.
     pub(super) fn outcome(&self, row: usize, cca: usize) -> &[f32; PARTS.len()] {
-        &self.found.outcomes[row * self.found.ccas.len() + cca]
+        &self.examples.outcomes[row * self.examples.ccas.len() + cca]
     }
 
     /// Returns the share of a fair share that a CCA, by its place, got beside other flows; `None` if there were none.
     pub(super) fn share(&self, row: usize, cca: usize) -> Option<f64> {
-        let fair = f64::from(self.found.fair[row]);
+        let fair = f64::from(self.examples.fair[row]);
         (fair < 1.0).then(|| f64::from(self.outcome(row, cca)[3]) / fair)
     }
 
@@ -310,7 +310,9 @@ impl ExampleTable {
     pub(super) fn families(&self, rows: impl Iterator<Item = usize>, most: usize) -> String {
         let mut counts = BTreeMap::new();
         for row in rows {
-            *counts.entry(self.found.families[row].as_str()).or_insert(0) += 1;
+            *counts
+                .entry(self.examples.families[row].as_str())
+                .or_insert(0) += 1;
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
@@ -330,18 +332,18 @@ impl ExampleTable {
         before: f64,
         count: usize,
     ) -> Neighbours {
-        let found = &*self.found;
+        let examples = &*self.examples;
         let weights: Vec<_> = self.features().map(weight).collect();
         let total = before + weights.iter().sum::<f64>();
         let scaled = |weight: f64| (weight / total * WEIGHTS).round() as u16;
-        let columns = found.columns.iter().zip(&weights);
+        let columns = examples.columns.iter().zip(&weights);
         let terms = columns.map(|(column, weight)| {
             let known = features.0[column.feature];
             let place = column.place(known.map(|known| known.value));
             (column, place, scaled(*weight))
         });
         let terms: Vec<_> = terms.filter(|term| term.2 > 0).collect();
-        let mut names = found.names_before.iter();
+        let mut names = examples.names_before.iter();
         // A CCA under which nothing was measured is another one at every moment.
         let present = names.position(|name| *name == present);
         let present = present.and_then(|place| u8::try_from(place).ok());
@@ -350,7 +352,7 @@ impl ExampleTable {
         let mut near = Vec::with_capacity(count + 1);
         let mut block = [0; BLOCK];
         let mut farthest = u16::MAX;
-        for (first, moments) in (0..).step_by(BLOCK).zip(found.before.chunks(BLOCK)) {
+        for (first, moments) in (0..).step_by(BLOCK).zip(examples.before.chunks(BLOCK)) {
             let sums = &mut block[..moments.len()];
             for (sum, moment) in sums.iter_mut().zip(moments) {
                 *sum = if Some(*moment) == present { 0 } else { other };

@@ -1,4 +1,4 @@
-"""Tables in text: what nothing else is."""
+"""Delimited text: the reader of files that match no other format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities of clients that give connections up: what they throw away, what a tracker spares."""
+"""Quantities of clients that abort connections: bytes they discard, bytes a tracker suppresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reliability diagram of an evaluation: expected measures of choices and what came of them."""
+"""Reliability diagram of an evaluation: measured over expected outcomes of choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost of changes, as celltcp select evaluate --switch-cost prints it."""
+"""Table of the cost of CCA switches, for celltcp select evaluate --switch-cost."""
 
 from __future__ import annotations
 

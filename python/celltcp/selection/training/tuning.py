@@ -1,4 +1,4 @@
-"""Trials: the start and the margins of a policy, found by whole runs on held-out networks."""
+"""Tuning: the start and the margins of a policy, set by whole runs on held-out networks."""
 
 from __future__ import annotations
 
