@@ -327,11 +327,11 @@ impl Client {
 
     /// Returns the most video that the buffer may hold: that of the player, and in a live stream no more than there is.
     fn max_buffer(&self, now: Instant) -> Duration {
-        let there = |latency| {
+        let ahead = |latency| {
             let since = now.saturating_since(self.playback.opened());
             (since + latency).saturating_sub(self.playback.played())
         };
-        let live = self.player.latency.map_or(Duration::MAX, there);
+        let live = self.player.latency.map_or(Duration::MAX, ahead);
         self.player.max_buffer.min(live)
     }
 

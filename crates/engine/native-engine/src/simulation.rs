@@ -334,11 +334,11 @@ impl Simulation {
     fn open(&mut self, connection: u32, number: usize, by: End) {
         let selected = self.choose(number, connection);
         let (flow, hosts) = &self.flows[number];
-        let asked = self.switches.present(number);
+        let present = self.switches.present(number);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));
-        let choice = choice.as_ref().unwrap_or(asked);
+        let choice = choice.as_ref().unwrap_or(present);
         let mut config = self.config.clone();
         // For other hosts the first link of the path stands for the card.
         config.net_device = if hosts.0 == SERVER {
@@ -367,7 +367,7 @@ impl Simulation {
             NewConnection {
                 name: flow.name.clone(),
                 ue: flow.to.clone(),
-                cca: asked.to_string(),
+                cca: present.to_string(),
                 hosts,
                 opener: at,
                 mss: self.config.mss,

@@ -256,8 +256,8 @@ impl KnnPolicy {
         floor: f64,
         kernel: bool,
     ) -> Vec<Expected> {
-        let there: Vec<_> = self.table.available(kernel).collect();
-        let mut result: Vec<_> = there
+        let ccas: Vec<_> = self.table.available(kernel).collect();
+        let mut result: Vec<_> = ccas
             .iter()
             .map(|&(_, cca)| Expected {
                 cca,
@@ -275,8 +275,8 @@ impl KnnPolicy {
                     .map_or(1.0, |share| fair_share_penalty(share, floor))
             };
             let worth = |place: usize| measure.of(of(place)) * factor(place);
-            let best = there.iter().map(|each| worth(each.0)).fold(0.0, f64::max);
-            for (each, &(place, _)) in result.iter_mut().zip(&there) {
+            let best = ccas.iter().map(|each| worth(each.0)).fold(0.0, f64::max);
+            for (each, &(place, _)) in result.iter_mut().zip(&ccas) {
                 // Where no CCA gets anything, all are as good as the best.
                 let relative = if best > 0.0 { worth(place) / best } else { 1.0 };
                 each.score += weight / total * relative;

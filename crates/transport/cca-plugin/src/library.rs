@@ -154,13 +154,13 @@ fn message(panic: &(dyn Any + Send)) -> String {
 unsafe extern "C" fn ask(instance: *const Instance, question: Query<'_>) -> u32 {
     // SAFETY: as the function requires.
     let cca = unsafe { &(*instance).cca };
-    let asked = catch_unwind(AssertUnwindSafe(|| match question {
+    let answer = catch_unwind(AssertUnwindSafe(|| match question {
         Query::OwnsWindow => u32::from(cca.has_cong_control()),
         Query::MinTsoSegs(window) => cca.min_tso_segs(window),
         Query::NeedsEcn => u32::from(cca.needs_ecn()),
         Query::SndbufExpand => cca.sndbuf_expand(),
     }));
-    asked.unwrap_or(0)
+    answer.unwrap_or(0)
 }
 
 /// Writes the message of the last panic.

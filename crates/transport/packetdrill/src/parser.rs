@@ -65,9 +65,9 @@ struct Parser {
 }
 
 /// Replaces the symbols that `--define=symbol=value` defines by their values.
-fn with_symbols(found: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxError> {
+fn with_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxError> {
     let mut symbols = BTreeMap::new();
-    for (line, token) in &found {
+    for (line, token) in &lexed {
         let Token::Option(name, definition) = token else {
             continue;
         };
@@ -84,9 +84,9 @@ fn with_symbols(found: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxErr
         .into_iter()
         .map(|(symbol, value)| (symbol, (length(&value), value)))
         .collect();
-    let mut replaced = Vec::with_capacity(found.len());
+    let mut replaced = Vec::with_capacity(lexed.len());
     let mut left = MAX_LENGTH;
-    for (line, token) in found {
+    for (line, token) in lexed {
         let value = match &token {
             Token::Word(word) => symbols.get(word),
             _ => None,
@@ -137,9 +137,9 @@ impl Parser {
     }
 
     fn take_mark(&mut self, mark: char) -> bool {
-        let found = self.next_is(mark);
-        self.at += usize::from(found);
-        found
+        let is_next = self.next_is(mark);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     fn mark(&mut self, mark: char) -> Result<(), SyntaxError> {
@@ -151,9 +151,9 @@ impl Parser {
     }
 
     fn take_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Word(mine)) if mine == word);
-        self.at += usize::from(found);
-        found
+        let is_next = matches!(self.peek(), Some(Token::Word(mine)) if mine == word);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     fn word(&mut self) -> Result<String, SyntaxError> {

@@ -38,12 +38,12 @@ impl Timers {
 /// wait.
 fn tick_after(now: Instant, wait: Duration) -> Instant {
     let ticks = wait.as_nanos().div_ceil(TICK);
-    let asked = FIRST_TICK + now.as_nanos() / TICK + ticks;
+    let expires = FIRST_TICK + now.as_nanos() / TICK + ticks;
     let level = (0..LAST_LEVEL)
         .find(|level| ticks < SECOND_LEVEL << (level * LEVEL_SHIFT))
         .unwrap_or(LAST_LEVEL);
     let shift = level * LEVEL_SHIFT;
-    Instant::from_nanos(((((asked >> shift) + 1) << shift) - FIRST_TICK) * TICK)
+    Instant::from_nanos(((((expires >> shift) + 1) << shift) - FIRST_TICK) * TICK)
 }
 
 /// Returns the whole ticks in `wait` (`nsecs_to_jiffies`).

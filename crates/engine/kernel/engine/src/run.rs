@@ -179,9 +179,9 @@ impl KernelRun {
     /// # Errors
     /// [`KernelError`] names the failure of the kernel.
     pub fn advance(&mut self, until: Instant, at_most: WallTime) -> Result<bool, KernelError> {
-        let begun = WallInstant::now();
+        let start = WallInstant::now();
         while !self.has_reached(until) {
-            if begun.elapsed() > at_most {
+            if start.elapsed() > at_most {
                 return Ok(false);
             }
             if self.read_reports()? {

@@ -125,7 +125,7 @@ impl Checker {
 
     /// Verifies that the packet can be at `node`, and takes it from the link that it was on, if any.
     fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
-        let found = match self.packets.get(&packet.id) {
+        let actual = match self.packets.get(&packet.id) {
             None if packet.kind == Kind::Cross => return self.enter(at, node, packet),
             None | Some(PacketLocation::Left) => {
                 return Err(Violation::Duplicate {
@@ -152,13 +152,13 @@ impl Checker {
                 self.link(link).ends().1
             }
         };
-        if found == node {
+        if actual == node {
             return Ok(());
         }
         Err(Violation::WrongNode {
             packet: packet.id,
             node,
-            found,
+            actual,
             at,
         })
     }
@@ -191,7 +191,7 @@ impl Checker {
         finish: Instant,
     ) -> Result<(), Violation> {
         match self.packets.get(&packet.id) {
-            Some(&PacketLocation::Waiting(found, since)) if found == link => {
+            Some(&PacketLocation::Waiting(at_link, since)) if at_link == link => {
                 early(packet, start, since)?;
                 self.link(link).dequeued(packet, start, true)?;
             }
@@ -231,13 +231,13 @@ impl Checker {
     ) -> Result<(), Violation> {
         let place = self.packets.get(&packet.id).copied();
         match place {
-            Some(PacketLocation::Waiting(found, _))
-                if found == link && reason != DropReason::Loss =>
+            Some(PacketLocation::Waiting(at_link, _))
+                if at_link == link && reason != DropReason::Loss =>
             {
                 self.link(link).dequeued(packet, at, false)?;
             }
             // Lost on the wire.
-            Some(PacketLocation::OnWire(found, _)) if found == link => {
+            Some(PacketLocation::OnWire(at_link, _)) if at_link == link => {
                 let to = self.link(link).ends().1;
                 self.arrive(at, to, packet)?;
             }

@@ -90,15 +90,15 @@ impl RadioAudit {
             self.tti = Some(record.tti);
             self.used.fill([0; 2]);
         }
-        let within = |what, found: u64, most: u64| {
-            if found <= most {
+        let within = |what, actual: u64, most: u64| {
+            if actual <= most {
                 Ok(())
             } else {
                 Err(Violation::Radio {
                     user: record.user,
                     at,
                     what,
-                    found,
+                    actual,
                     most,
                 })
             }
@@ -155,7 +155,7 @@ impl RadioAudit {
                 user,
                 at,
                 what,
-                found: account.arrived,
+                actual: account.arrived,
                 most,
             }),
         }

@@ -44,7 +44,7 @@ pub enum Violation {
         held: u64,
     },
     /// A TTI of the radio is impossible.
-    #[error("user {user} of the radio at {at:?}: {what} is {found}, at most {most} is possible")]
+    #[error("user {user} of the radio at {at:?}: {what} is {actual}, at most {most} is possible")]
     Radio {
         /// The user.
         user: u32,
@@ -53,7 +53,7 @@ pub enum Violation {
         /// The quantity that is too large.
         what: &'static str,
         /// Its value.
-        found: u64,
+        actual: u64,
         /// Its largest possible value.
         most: u64,
     },
@@ -98,14 +98,14 @@ pub enum Violation {
         at: Instant,
     },
     /// Packet at a node that is not on its route.
-    #[error("packet {packet} is seen at {node:?} at {at:?}, its way has led to {found:?}")]
+    #[error("packet {packet} is seen at {node:?} at {at:?}, its way has led to {actual:?}")]
     WrongNode {
         /// The packet.
         packet: u64,
         /// The node where it was seen.
         node: HostId,
         /// The node where it must be.
-        found: HostId,
+        actual: HostId,
         /// Time of the event.
         at: Instant,
     },

@@ -73,19 +73,19 @@ impl Player {
         let Some(peer) = self.sockets[index].connection_mut() else {
             return Err(Errno::NotConnected);
         };
-        let there = peer.tcp.readable();
-        if there > 0 {
+        let readable = peer.tcp.readable();
+        if readable > 0 {
             if arguments
                 .get(1)
                 .is_some_and(|buffer| buffer.has_word("NULL"))
             {
                 return Err(Errno::Fault);
             }
-            if flag("MSG_WAITALL") && there < bytes && waits && !peer.tcp.has_ended() {
+            if flag("MSG_WAITALL") && readable < bytes && waits && !peer.tcp.has_ended() {
                 return Ok(CallResult::Blocks(0));
             }
             let taken = if flag("MSG_PEEK") {
-                there.min(bytes)
+                readable.min(bytes)
             } else {
                 peer.tcp.read(now, bytes)
             };

@@ -29,8 +29,8 @@ impl Connection {
         }
         self.take_options(now, segment);
         // RFC 3168 §6.1.1. A SYN that is itself ECN-capable comes from a congestion control that needs ECN.
-        let asked = segment.flags.contains(Flags::ECE | Flags::CWR);
-        self.ecn = asked && (segment.ecn == Ecn::NotEct || self.needs_ecn());
+        let wants_ecn = segment.flags.contains(Flags::ECE | Flags::CWR);
+        self.ecn = wants_ecn && (segment.ecn == Ecn::NotEct || self.needs_ecn());
         self.state = State::SynReceived;
         self.send_handshake(now);
     }

@@ -27,12 +27,12 @@ impl<'a> EventLoop<'a> {
     ) -> io::Result<()> {
         let decision = self.choose(now, flow, connection)?;
         let (opener, acceptor) = (self.host_of(flow, by)?, self.host_of(flow, by.other())?);
-        let asked = self.switches.present(flow);
-        let fixed = asked.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+        let present = self.switches.present(flow);
+        let fixed = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
         let cca = decision.as_ref().map_or(fixed, |decision| decision.to);
         self.device.send(&Message::Open {
             flow: flow as u32,
-            cca: asked.to_string(),
+            cca: present.to_string(),
         })?;
         if let Some(decision) = &decision {
             self.device
