@@ -224,12 +224,19 @@ impl Sessions {
         self.exchange(connection).wanted(end)
     }
 
-    /// Notes that the connection has taken `bytes` at `end`; an application that follows its bytes is notified.
-    pub fn wrote(&mut self, now: Instant, connection: u32, end: End, bytes: u64) {
+    /// Returns whether the application of a connection follows its bytes, and so needs the time of
+    /// [`Self::wrote`].
+    pub fn follows_bytes(&self, connection: u32) -> bool {
+        self.sessions[self.exchanges[connection as usize].session].follows
+    }
+
+    /// Notes that the connection has taken `bytes` at `end`; an application that follows its bytes is notified. `now` is
+    /// the time for it, and may be `None` for others ([`Self::follows_bytes`]).
+    pub fn wrote(&mut self, now: Option<Instant>, connection: u32, end: End, bytes: u64) {
         let exchange = &mut self.exchanges[connection as usize];
         exchange.wrote(end, bytes);
         let (session, slot) = (exchange.session, exchange.slot);
-        if self.sessions[session].follows {
+        if let Some(now) = now.filter(|_| self.sessions[session].follows) {
             self.notify(now, session, slot, |application, out| {
                 application.on_taken(end, bytes, out);
             });

@@ -93,7 +93,7 @@ impl TestEngine {
         let bytes = self.sessions.wanted(0, end).min(most);
         if bytes > 0 {
             self.taken[end.index()] += bytes;
-            self.sessions.wrote(self.now, 0, end, bytes);
+            self.sessions.wrote(Some(self.now), 0, end, bytes);
         }
         self.carry_out();
     }
@@ -223,7 +223,9 @@ fn an_engine_that_waits_for_the_end_of_a_stream_is_told_when_to_end_it() {
         .wake(Instant::ZERO + Duration::from_millis(1));
     engine.sessions.connected(0);
     assert!(!next(&mut engine.sessions).contains("Finish"));
-    engine.sessions.wrote(engine.now, 0, End::Client, 5_000);
+    engine
+        .sessions
+        .wrote(Some(engine.now), 0, End::Client, 5_000);
     assert!(next(&mut engine.sessions).contains("Finish"));
     engine.sessions.ended(engine.now, 0, End::Server);
     let steps = next(&mut engine.sessions);

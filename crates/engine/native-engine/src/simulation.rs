@@ -261,7 +261,7 @@ impl Simulation {
             }
             let taken = self.endpoints.end(connection, end).write(self.now, wanted);
             if taken > 0 {
-                self.sessions.wrote(self.now, connection, end, taken);
+                self.sessions.wrote(Some(self.now), connection, end, taken);
             }
             if taken < wanted {
                 return;

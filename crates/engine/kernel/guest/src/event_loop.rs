@@ -349,7 +349,9 @@ impl<'a> EventLoop<'a> {
 
     /// Writes as many bytes as the session has to send and the send buffer has room for.
     fn write(&mut self, connection: u32, end: End) -> io::Result<()> {
-        let now = self.now()?;
+        // The virtual clock moves on whenever it is read.
+        let follows = self.sessions.follows_bytes(connection);
+        let now = follows.then(|| self.now()).transpose()?;
         let socket = self.connections[connection as usize].end(end);
         let Some(file) = &socket.socket else {
             return Ok(());
