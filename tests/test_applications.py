@@ -83,6 +83,11 @@ def test_a_group_has_the_mean_and_the_longest_of_its_transfers(compared: ct.Comp
             assert web.figures[cca]["completion_s"][place] == pytest.approx(rows.mean())
             assert web.figures[cca]["completion_max_s"][place] == rows.max()
             assert web.figures[cca]["completed_share"][place] == 1.0
+            begun = compared.flows.query(f"run == {run} and name == 'web'")["first_byte_s"]
+            assert web.figures[cca]["first_byte_s"][place] == pytest.approx(begun.mean())
+            # A handshake and a way of 20 ms: the request goes with the last segment of the handshake.
+            assert (begun >= 0.06 - 1e-9).all()
+            assert (begun < rows).all()
 
 
 def test_less_time_is_better(compared: ct.Comparison) -> None:

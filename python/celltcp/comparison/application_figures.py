@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -36,8 +37,10 @@ def application_figures(results: Results, runs: Sequence[int]) -> dict[str, Figu
     names = dict.fromkeys(name for (name,) in rows_of(results.tables["flows"], "name"))
     flows = {name: _flow_of(name, known) for name in names}
     values = _event_values(results, flows)
+    first_bytes = _first_bytes(results, flows)
     for flow, transfers in _transfers(results, flows).items():
         values.setdefault(flow, {})[_COMPLETION] = transfers
+        values[flow][_FIRST_BYTE] = first_bytes[flow]
     order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
     return {flow: _figures(values[flow], runs) for flow in order if flow in values}
 
@@ -62,7 +65,7 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
     for application in APPLICATIONS:
         kinds = {name: figure.kind or name for name, figure in application.items()}
         if application is TRANSFERS:
-            figures |= _of_transfers(by_kind.get(_COMPLETION), runs)
+            figures |= _of_transfers(by_kind.get(_COMPLETION), by_kind.get(_FIRST_BYTE, {}), runs)
         elif not by_kind.keys().isdisjoint(kinds.values()):
             for name, figure in application.items():
                 if figure.is_occasional and kinds[name] not in by_kind:
@@ -71,8 +74,8 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
     return figures
 
 
-#: Name of the times of transfers among the kinds of events.
-_COMPLETION = "completion"
+#: Names of the times of transfers among the kinds of events.
+_COMPLETION, _FIRST_BYTE = "completion", "first_byte"
 
 
 def _event_values(results: Results, flows: Mapping[str, _Flow]) -> dict[str, _Values]:
@@ -119,18 +122,36 @@ def _transfers(results: Results, flows: Mapping[str, _Flow]) -> dict[str, dict[i
     return result
 
 
+def _first_bytes(
+    results: Results, flows: Mapping[str, _Flow]
+) -> collections.defaultdict[str, dict[int, list[float]]]:
+    """Returns times to first bytes by flow and run; none for results of earlier builds."""
+    result: collections.defaultdict[str, dict[int, list[float]]] = collections.defaultdict(dict)
+    table = results.tables["flows"]
+    if "first_byte_s" in table.column_names:
+        for run, name, time_s in rows_of(table, "run", "name", "first_byte_s"):
+            if time_s is not None and not math.isnan(time_s):
+                result[flows[name][0]].setdefault(run, []).append(time_s)
+    return result
+
+
 def _is_finite(workload: Mapping[str, Any]) -> bool:
     """Returns whether the transfers of a workload have an end."""
     kind = workload.get("kind", "bulk")
     return kind == "sequence" or (kind == "bulk" and "bytes" in workload)
 
 
-def _of_transfers(times: Mapping[int, Sequence[float]] | None, runs: Sequence[int]) -> Figures:
+def _of_transfers(
+    times: Mapping[int, Sequence[float]] | None,
+    first_bytes: Mapping[int, Sequence[float]],
+    runs: Sequence[int],
+) -> Figures:
     if times is None:
         return {}
     complete = {run: [each for each in of if not math.isnan(each)] for run, of in times.items()}
     shares = {run: [len(complete[run]) / len(of)] for run, of in times.items() if of}
     return {
+        **({"first_byte_s": _per_run(first_bytes, runs, _mean)} if first_bytes else {}),
         "completion_s": _per_run(complete, runs, _mean),
         "completion_max_s": _per_run(complete, runs, max),
         "completed_share": _per_run(shares, runs, _mean),

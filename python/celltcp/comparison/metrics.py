@@ -87,6 +87,10 @@ VIDEO = {
 
 #: Figures of transfers that have an end.
 TRANSFERS = {
+    "first_byte_s": AppMetric(
+        *("first byte\nmean s", 3, "Mean time from the request of a transfer to its first byte, s."),
+        is_occasional=True,
+    ),
     "completion_s": AppMetric(
         "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
     ),

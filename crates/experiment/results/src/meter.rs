@@ -83,7 +83,8 @@ pub struct Meter {
     pub delivered: u64,
     /// Payload that was acknowledged before it was delivered.
     pub early: EarlyAcks,
-    /// Time of the latest delivery.
+    /// Time of the first delivery, and of the latest one.
+    pub first_delivery: Option<Instant>,
     pub last_delivery: Option<Instant>,
     /// Time of the latest ACK at the server's tap.
     pub last_ack: Option<Instant>,
@@ -209,6 +210,7 @@ impl Meter {
     /// Notes payload that is delivered in order to the application.
     pub fn data_delivered(&mut self, now: Instant, bytes: u64) {
         self.delivered += bytes;
+        self.first_delivery.get_or_insert(now);
         self.last_delivery = Some(now);
         self.slot.delivered += bytes;
     }

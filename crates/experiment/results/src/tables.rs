@@ -65,6 +65,7 @@ tables! {
         far_timeouts: f64 = "retransmission time-outs of the receiving end; NaN if the engine does not tell",
         handshake_timeouts: f64 = "time-outs of SYN and SYN-ACK at both ends; NaN if the engine does not tell",
         spurious_retransmissions: f64 = "segments that the receiver got twice, as its D-SACKs reported; NaN if the engine does not tell",
+        first_byte_s: f64 = "from the request of the connection to the first byte delivered to the application, s; NaN without one",
     }
 
     /// One row per connection that has sent data: what limited its sender, and for how long.
