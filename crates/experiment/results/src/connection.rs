@@ -338,7 +338,11 @@ impl Connection {
             far_timeouts: count(self.other_timeouts.map(|other| other.far)),
             handshake_timeouts: count(self.other_timeouts.map(|other| other.handshake)),
             spurious_retransmissions: count(view.duplicates_reported),
-            first_byte_s: seconds(meter.first_delivery.map(|at| at.saturating_since(requested))),
+            first_byte_s: seconds(
+                meter
+                    .first_delivery
+                    .map(|at| at.saturating_since(requested)),
+            ),
         }
     }
 }
