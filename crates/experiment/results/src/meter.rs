@@ -83,8 +83,9 @@ pub struct Meter {
     pub delivered: u64,
     /// Payload that was acknowledged before it was delivered.
     pub early: EarlyAcks,
-    /// Time of the first delivery, and of the latest one.
+    /// Time of the first delivery.
     pub first_delivery: Option<Instant>,
+    /// Time of the latest delivery.
     pub last_delivery: Option<Instant>,
     /// Time of the latest ACK at the server's tap.
     pub last_ack: Option<Instant>,
