@@ -17,7 +17,7 @@ from celltcp.comparison.plots.distribution import column_of, draw_ecdf
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.comparison.plots.legs import draw_legs
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series, draw_units
-from celltcp.comparison.plots.smoothing import window_s
+from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.plots.startup import draw_startup
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
@@ -170,7 +170,7 @@ class ComparisonPlots:
     ) -> None:
         each = self._comparison
         slots = each.tested_slots
-        window = None if raw else window_s(slots, float(each.results.about["slot_s"]))
+        window = None if raw else window_of(slots, float(each.results.about["slot_s"]))
         draw_comparison_series(upper, lower, each.runs, slots, ccas, seed, window)
 
     def _startup(self, axes: Axes, seconds: float) -> None:

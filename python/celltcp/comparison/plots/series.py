@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp.comparison.plots.cca_switches import draw_changes
-from celltcp.comparison.plots.smoothing import smoothed, window_text
+from celltcp.comparison.plots.smoothing import Window
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, line
 from celltcp.present.style import draw_series, shade_capacity
@@ -22,7 +22,7 @@ def draw_comparison_series(
     slots: pd.DataFrame,
     ccas: Sequence[str],
     seed: int | None,
-    window: float | None = None,
+    window: Window | None = None,
 ) -> None:
     """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run.
 
@@ -33,7 +33,7 @@ def draw_comparison_series(
         slots: those of the flow under test, a row per run and slot.
         ccas: congestion controls that are drawn.
         seed: of the run; the first unless given.
-        window: time over which goodput is averaged, s; each slot as it is unless given.
+        window: over which goodput is averaged; each slot as it is unless given.
     """
     seed = int(runs["seed"].min()) if seed is None else seed
     most = 0.0
@@ -47,10 +47,10 @@ def draw_comparison_series(
         look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
         goodput = mine["goodput_mbps"]
         if window:
-            goodput = smoothed(goodput, window, float(mine["t_s"].diff().min()))
+            goodput = window.smoothed(goodput)
         draw_series(rates, mine["t_s"], goodput, label=names[cca], **look)
         draw_series(delays, mine["t_s"], mine["rtt_mean_ms"], **look)
-    rates.set_ylabel(f"goodput, Mbit/s\n{window_text(window)}" if window else "goodput, Mbit/s")
+    rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))
     delays.set_ylabel(f"RTT, ms (seed {seed})")

@@ -6,6 +6,8 @@ slots' worth at once. Means over a second have the rate that the application see
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 
 #: Time over which goodput is averaged, s, and the largest share of the whole time for that.
@@ -13,8 +15,24 @@ _WINDOW_S = 1.0
 _MOST = 0.1
 
 
-def window_s(slots: pd.DataFrame, slot_s: float) -> float:
-    """Returns the time over which goodput is averaged in pictures: 1 s, less in short runs, but a RTT.
+class Window(NamedTuple):
+    """Time over which goodput is averaged in pictures."""
+
+    seconds: float
+    slots: int
+
+    @property
+    def text(self) -> str:
+        """The window in words."""
+        return f"mean over {self.seconds:.2g} s"
+
+    def smoothed(self, goodput: pd.Series) -> pd.Series:
+        """Returns the mean around each slot; at the ends over the part that is there."""
+        return goodput.rolling(self.slots, center=True, min_periods=1).mean()
+
+
+def window_of(slots: pd.DataFrame, slot_s: float) -> Window:
+    """Returns the window of a comparison: 1 s, less in short runs, but a round trip at least.
 
     Args:
         slots: of the flow under test.
@@ -23,14 +41,5 @@ def window_s(slots: pd.DataFrame, slot_s: float) -> float:
     rtt_s = slots["rtt_mean_ms"].median() / 1e3
     whole_s = float(slots["t_s"].max() - slots["t_s"].min())
     least_s = max(slot_s, rtt_s if rtt_s > 0 else 0.0)
-    return max(min(_WINDOW_S, _MOST * whole_s), least_s)
-
-
-def smoothed(goodput: pd.Series, window: float, slot_s: float) -> pd.Series:
-    """Returns the mean over a window around each slot; at the ends over the part that is there."""
-    return goodput.rolling(max(round(window / slot_s), 1), center=True, min_periods=1).mean()
-
-
-def window_text(window: float) -> str:
-    """Returns a window in words."""
-    return f"mean over {window:.2g} s"
+    seconds = max(min(_WINDOW_S, _MOST * whole_s), least_s)
+    return Window(seconds, max(round(seconds / slot_s), 1))

@@ -14,7 +14,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.accessors import leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves
 from celltcp.comparison.plots.series import draw_comparison_series
-from celltcp.comparison.plots.smoothing import smoothed, window_s, window_text
+from celltcp.comparison.plots.smoothing import Window, window_of
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.present.chart import MOST_VALUES, Chart, Numbers, Panel, Series, numbers
@@ -116,7 +116,7 @@ def over_time(result: Comparison, seed: int) -> Figure:
     by_run = {int(str(run)): mine for run, mine in slots.groupby("run")}
     tables = {cca: by_run[int(of_seed[cca])] for cca in result.ccas if int(of_seed[cca]) in by_run}
     slot_s = float(result.results.about["slot_s"])
-    window = window_s(slots, slot_s)
+    window = window_of(slots, slot_s)
     longest = max((len(mine) for mine in tables.values()), default=0)
     if longest * len(tables) * len(_OVER_TIME) > MOST_VALUES:
         tables = {cca: mine for cca, mine in tables.items() if cca in shown}
@@ -142,7 +142,7 @@ def _panels(
     slot_s: float,
     tables: dict[str, pd.DataFrame],
     shown: Sequence[str],
-    window: float,
+    window: Window,
 ) -> tuple[Panel, ...]:
     """Returns a panel per column of the slots; the first has the capacity, too."""
     names, shades = labels(tables), colours(tables)
@@ -152,7 +152,7 @@ def _panels(
         values = np.full(len(times), np.nan)
         places = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
         is_rate = name == "goodput_mbps"
-        values[places] = numbers(smoothed(mine[name], window, slot_s) if is_rate else mine[name])
+        values[places] = numbers(window.smoothed(mine[name]) if is_rate else mine[name])
         return values
 
     panels = []
@@ -173,7 +173,7 @@ def _panels(
             series.insert(0, Series("capacity", CAPACITY, capacity, look="area"))
             most = float(np.nanmax(capacity)) if np.isfinite(capacity).any() else 0.0
             top = _ROOM * most if most > 0 else None
-            label = f"{label}, {window_text(window)}"
+            label = f"{label}, {window.text}"
         panels.append(Panel(label, unit, tuple(series), digits, top))
     return tuple(panels)
 
