@@ -13,6 +13,8 @@ SEAL_LABEL: str
 BLANK_DIGEST: str
 __all__ = [
     "BLANK_DIGEST",
+    "KERNEL",
+    "NATIVE",
     "SEAL_LABEL",
     "CaptureAnalysis",
     "CelltcpError",
