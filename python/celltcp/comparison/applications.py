@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.results.statistics import Verdict, estimate, verdict
+from celltcp.comparison.metrics import best_by_metric
+from celltcp.results.statistics import Verdict, estimate
 
 if TYPE_CHECKING:
     from celltcp.comparison.application_figures import Figures
@@ -17,8 +18,6 @@ class Ranking(NamedTuple):
     metric: str
     #: In words.
     title: str
-    #: Factor that makes more of it better: 1 or -1.
-    sign: int
 
 
 class Application(NamedTuple):
@@ -38,9 +37,13 @@ class Application(NamedTuple):
         """The figures, in the order of their table."""
         return tuple(next(iter(self.figures.values())))
 
+    def values(self, figure: str) -> dict[str, list[float]]:
+        """Returns the values of a figure by CCA or line-up, in the order of the seeds."""
+        return {cca: values[figure] for cca, values in self.figures.items()}
+
     def means(self, figure: str) -> list[float]:
         """Returns the mean of a figure of each CCA."""
-        return [estimate(values[figure]).mean for values in self.figures.values()]
+        return [estimate(values).mean for values in self.values(figure).values()]
 
     @property
     def ranking(self) -> Ranking:
@@ -50,32 +53,25 @@ class Application(NamedTuple):
         Frames rank by the share that is late, and by their delay if none is.
         """
         if "qoe" in self.names:
-            return Ranking("qoe", "mean opinion score", 1)
+            return Ranking("qoe", "mean opinion score")
         if "late_share" in self.names:
             if any(mean > 0 for mean in self.means("late_share")):
-                return Ranking("late_share", "share of late frames", -1)
-            return Ranking("frame_delay_ms", "delay of frames", -1)
+                return Ranking("late_share", "share of late frames")
+            return Ranking("frame_delay_ms", "delay of frames")
         for metric, title in (
             ("response_p95_s", "95th percentile of the response time"),
             ("page_load_s", "page load time"),
         ):
             if metric in self.names:
-                return Ranking(metric, title, -1)
+                return Ranking(metric, title)
         if any(mean < 1 for mean in self.means("completed_share")):
-            return Ranking("completed_share", "share of complete transfers", 1)
-        return Ranking("completion_s", "completion time", -1)
+            return Ranking("completed_share", "share of complete transfers")
+        return Ranking("completion_s", "completion time")
 
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the figure that matters most; line-ups of several are left out."""
-        metric, _, sign = self.ranking
-        return verdict(
-            {
-                cca: [sign * value for value in values[metric]]
-                for cca, values in self.figures.items()
-                if "+" not in cca
-            },
-            random=random,
-        )
+        metric = self.ranking.metric
+        return best_by_metric(metric, self.values(metric), random=random)
 
 
 def applications_of(

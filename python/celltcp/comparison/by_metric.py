@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.metrics import METRICS, RANKED, sign_of
+from celltcp.comparison.metrics import METRICS, RANKED, best_by_metric
 from celltcp.comparison.runs import run_table
-from celltcp.results.statistics import Verdict, verdict
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
+    from celltcp.results.statistics import Verdict
 
 
 class ChosenMetric(NamedTuple):
@@ -44,7 +44,7 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     metric, _, flow = text.partition(":")
     if metric not in RANKED:
         raise CelltcpError(f"by: {metric!r} is not a metric; allowed: {', '.join(RANKED)}")
-    flows = [each.name for each, _ in FlowUnderTest.each_with_workload(about)]
+    flows = [each.name for each in FlowUnderTest.each(about)]
     if flow and flow not in flows:
         raise CelltcpError(f"by: {flow!r} is not a flow of the scenario; allowed: {', '.join(flows)}")
     return ChosenMetric(metric, flow or flows[0])
@@ -63,16 +63,15 @@ def best_by(result: Comparison, text: str) -> ChosenBest:
         values = _of_network(result, chosen)
     else:
         chosen, values = _of_application(result, chosen, is_flow_given=":" in text)
-    sign = sign_of(chosen.metric)
-    signed = {cca: [sign * each for each in of] for cca, of in values.items() if "+" not in cca}
-    return ChosenBest(chosen, values, verdict(signed, random=not result.decides))
+    best = best_by_metric(chosen.metric, values, random=not result.decides)
+    return ChosenBest(chosen, values, best)
 
 
 def _of_network(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
     if chosen.flow == result.tested.name:
         return {cca: result.values(cca, chosen.metric) for cca in result.ccas}
-    flows = FlowUnderTest.each_with_workload(result.results.about)
-    (flow,) = (each for each, _ in flows if each.name == chosen.flow)
+    flows = FlowUnderTest.each(result.results.about)
+    (flow,) = (each for each in flows if each.name == chosen.flow)
     column = run_table(result.results, (), {}, flow=flow)[chosen.metric]
     return {cca: result.ordered(cca, column) for cca in result.ccas}
 
@@ -90,5 +89,4 @@ def _of_application(
         raise CelltcpError(
             f"by: flow {chosen.flow!r} has no {chosen.metric}; allowed: {', '.join(allowed)}"
         )
-    application = having[chosen.flow]
-    return chosen, {cca: of[chosen.metric] for cca, of in application.figures.items()}
+    return chosen, having[chosen.flow].values(chosen.metric)

@@ -1,8 +1,11 @@
-"""Metrics that are compared, and those of applications, such as the score of a video."""
+"""Metrics that are compared, those of applications, and the best CCA by one of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from celltcp.results.statistics import Verdict, verdict
 
 #: Metrics in the order of the table, with their meanings.
 METRICS = {
@@ -36,13 +39,17 @@ class AppMetric(NamedTuple):
     @property
     def name(self) -> str:
         """Heading in a line, without the unit."""
-        words = self.heading.split()
-        return " ".join(words[:-1] if words[-1] in _UNITS else words)
+        return " ".join(self.heading.split()).removesuffix(f" {self.unit}")
+
+    @property
+    def unit(self) -> str:
+        """Unit at the end of the heading; empty without one."""
+        last = self.heading.split()[-1]
+        return last if last in _UNITS else ""
 
     def text(self, value: float) -> str:
         """Returns a value with its name and unit in a line, such as `response p95 0.198 s`."""
-        unit = self.heading.split()[-1]
-        return f"{self.name} {value:.{self.digits}f}{f' {unit}' if unit in _UNITS else ''}"
+        return f"{self.name} {value:.{self.digits}f} {self.unit}".rstrip()
 
 
 #: Units that headings end with.
@@ -145,3 +152,16 @@ def sign_of(metric: str) -> int:
     if metric in METRICS:
         return 1 if metric in _MORE_IS_BETTER else -1
     return APP_METRICS[metric].sign
+
+
+def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
+    """Returns the best congestion control by a metric; line-ups of several flows are left out.
+
+    Args:
+        metric: one of `RANKED`.
+        values: by CCA or line-up; paired by position (the same seed, the same channel).
+        random: whether runs differ.
+    """
+    sign = sign_of(metric)
+    signed = {cca: [sign * each for each in of] for cca, of in values.items() if "+" not in cca}
+    return verdict(signed, random=random)

@@ -153,12 +153,13 @@ class Sweep:
         """Writes the tables of each point into a folder of its own, named `field=value`."""
         root = prepare_folder(folder)
         folders = {}
+        is_first = self.axes[0] == SCENARIO
         for point, comparison in self.points.items():
             name = folder_name(self.axes, point)
             comparison.save(root / name)
-            is_first = self.axes[0] == SCENARIO
             folders[name] = point if is_first else (str(comparison.results.about["name"]), *point)
-        list_files(root, Layout("sweep", (SCENARIO, *self.axes[is_first:]), folders))
+        axes = self.axes if is_first else (SCENARIO, *self.axes)
+        list_files(root, Layout("sweep", axes, folders))
 
 
 def sweep(

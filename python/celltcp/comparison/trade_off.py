@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import APP_METRICS, sign_of
-from celltcp.results.statistics import Verdict, estimate, paired_difference, verdict
+from celltcp.comparison.metrics import APP_METRICS, best_by_metric
+from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -71,11 +71,8 @@ def _stakes(result: Comparison) -> Sequence[Stake]:
     for flow in (*goodputs, *applications):
         if application := applications.get(flow):
             metric = application.ranking.metric
-            values = {cca: of[metric] for cca, of in application.figures.items()}
+            values = application.values(metric)
         else:
             metric, values = _GOODPUT, goodputs[flow]
-        signed = {
-            cca: [sign_of(metric) * each for each in of] for cca, of in values.items() if "+" not in cca
-        }
-        stakes[flow] = Stake(flow, metric, values, verdict(signed, random=random))
+        stakes[flow] = Stake(flow, metric, values, best_by_metric(metric, values, random=random))
     return list(stakes.values())

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.results.columns import rows_of, text_array_of
-from celltcp.results.tested import FlowUnderTest
+from celltcp.results.tested import FlowUnderTest, flow_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,9 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
     Raises:
         CelltcpError: if there are none.
     """
-    mine = units[(units["unit"] == unit) & (units["flow"] == (flow or units["flow"]))]
+    mine = units[units["unit"] == unit]
+    if flow:
+        mine = mine[mine["flow"] == flow]
     if mine.empty:
         known = units.groupby(["unit", "flow"]).size().index
         allowed = ", ".join(f"{name}:{of}" for name, of in known) or "none: no flow has units of work"
@@ -68,13 +70,9 @@ def units_of_work(results: Results) -> pd.DataFrame:
     lineups = {
         run: (cca, seed) for run, cca, seed in rows_of(results.tables["runs"], "run", "cca", "seed")
     }
-    flows = FlowUnderTest.each_with_workload(results.about)
-
-    def flow_of(name: str) -> str:
-        return next((flow.name for flow, _ in flows if flow.includes(name)), name)
-
+    flows = FlowUnderTest.each(results.about)
     of = {
-        (run, number): (flow_of(name), start_s, completion_s)
+        (run, number): (flow_name(name, flows), start_s, completion_s)
         for run, number, name, start_s, completion_s in rows_of(
             results.tables["flows"], "run", "flow", "name", "start_s", "completion_s"
         )

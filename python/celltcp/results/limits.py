@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -20,7 +21,7 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.tested import FlowUnderTest, is_thin
+from celltcp.results.tested import FlowUnderTest, flow_name, thin_flows
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ _OTHERS = (
     ("application_limited_s", "the application had no more to send", "application"),
 )
 
-#: Share of the time from which on a limit is told.
-_MOST = 0.5
+#: Share of the time above which a warning is given.
+_MIN_SHARE = 0.5
 
 
 class FlowLimits(NamedTuple):
@@ -98,28 +99,24 @@ def _shares_of_runs(
     """Yields line-up and flow with the shares of the time of its connections in a run."""
     if "limits" not in results.tables:
         return
-    flows = [flow for flow, _ in FlowUnderTest.each_with_workload(results.about)]
+    flows = FlowUnderTest.each(results.about)
     lineups = results.lineups
     times: dict[tuple[int, str], dict[str, float]] = {}
-    connections = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
+    durations: collections.defaultdict[tuple[int, str], float] = collections.defaultdict(float)
+    of_connection = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
     for row in records(results.tables["limits"]):
-        connection = connections[row["run"], row["flow"]]
-        name = _name_of(str(connection["name"]), flows)
-        mine = times.setdefault((row["run"], name), dict.fromkeys([*LIMITS, ""], 0.0))
+        connection = of_connection[row["run"], row["flow"]]
+        key = row["run"], flow_name(str(connection["name"]), flows)
+        mine = times.setdefault(key, dict.fromkeys(LIMITS, 0.0))
         for limit in LIMITS:
             mine[limit] += row[f"{limit}_s"]
-        mine[""] += connection["duration_s"]
-    for (run, name), mine in sorted(times.items(), key=lambda item: _order(item[0], flows)):
-        whole = mine.pop("")
+        durations[key] += connection["duration_s"]
+    for key, mine in sorted(times.items(), key=lambda item: _order(item[0], flows)):
         total = math.fsum(mine.values())
-        whole = whole if math.isnan(total) else total
+        whole = durations[key] if math.isnan(total) else total
+        run, name = key
         if run in lineups and whole > 0:
             yield (lineups[run], name), {limit: time / whole for limit, time in mine.items()}
-
-
-def _name_of(connection: str, flows: Iterable[FlowUnderTest]) -> str:
-    """Returns the name of the flow that a connection belongs to."""
-    return next((flow.name for flow in flows if flow.includes(connection)), connection)
 
 
 def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
@@ -143,8 +140,8 @@ def limited_flows(results: Results) -> list[str]:
     flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), ran)]
     idle = 1.0 - _busy(results)[ran]
     several = len({name for _, name in flow_of}) > 1
-    names = {name: is_thin(name, results.about) for name in {name for _, name in flow_of}}
-    thin = np.array([names[name] for _, name in flow_of], np.bool_)
+    little = thin_flows(results.about)
+    thin = np.array([any(flow.includes(name) for flow in little) for _, name in flow_of], np.bool_)
     called = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []
     for column, happened, kind in _OTHERS:
@@ -155,7 +152,7 @@ def limited_flows(results: Results) -> list[str]:
             # A transfer that ends is short where all of it fits into the first window.
             counted = np.isnan(numbers(flows["completion_s"])[ran]) & ~thin
         means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
-        result = {flow: mean for flow, mean in means.items() if mean > _MOST}
+        result = {flow: mean for flow, mean in means.items() if mean > _MIN_SHARE}
         if not result:
             continue
         who = [f"{called[lineup]}{f', {flow}' if several else ''}" for lineup, flow in result]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,11 @@ class FlowUnderTest:
         ]
 
     @classmethod
+    def each(cls, about: Mapping[str, Any]) -> list[FlowUnderTest]:
+        """Returns each flow of the scenario of results, as one under test."""
+        return [flow for flow, _ in cls.each_with_workload(about)]
+
+    @classmethod
     def _of_section(cls, flow: Mapping[str, Any], number: int) -> FlowUnderTest:
         ends = (str(flow.get(end, "")) for end in ("from", "to"))
         name = str(flow.get("name", f"flow-{number}"))
@@ -63,17 +68,19 @@ class FlowUnderTest:
         return names.map(self.includes).astype(bool)
 
 
+def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
+    """Returns the flow that a connection belongs to by its name; that name for one of a line-up."""
+    return next((flow.name for flow in flows if flow.includes(connection)), connection)
+
+
 #: Workloads that send little now and then by their nature.
 _THIN = ("request-response", "frames")
 
 
-def is_thin(name: str, about: Mapping[str, Any]) -> bool:
-    """Returns whether a connection of this name belongs to a flow that sends little by its nature."""
-    return any(
-        workload.get("kind") in _THIN
-        for flow, workload in FlowUnderTest.each_with_workload(about)
-        if flow.includes(name)
-    )
+def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
+    """Returns the flows of the scenario of results that send little by their nature."""
+    flows = FlowUnderTest.each_with_workload(about)
+    return [flow for flow, workload in flows if workload.get("kind") in _THIN]
 
 
 def has_application(about: Mapping[str, Any]) -> bool:

@@ -27,14 +27,6 @@ def grouped(count: float) -> str:
     return f"{round(count):,}".replace(",", " ")
 
 
-def size(count: float) -> str:
-    """Returns a size in bytes as text."""
-    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{count / factor:.3g} {unit}"
-    return f"{count:.0f} B"
-
-
 def times(count: int) -> str:
     """Returns how often something happened as text."""
     return {1: "once", 2: "twice"}.get(count, f"{grouped(count)} times")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from celltcp.results.limits import flow_limits
 from celltcp.results.tables import frame
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
+    from celltcp.results.limits import FlowLimits
 
 #: Reasons of drops in the table `recoveries`.
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
@@ -40,8 +40,8 @@ class Gap(NamedTuple):
 class Evidence:
     """Figures of the flow under test under one congestion control, over all runs."""
 
-    def __init__(self, result: Comparison, cca: str) -> None:
-        """Takes the runs of `cca` of a comparison."""
+    def __init__(self, result: Comparison, cca: str, limits: Sequence[FlowLimits]) -> None:
+        """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
         #: Congestion control or line-up.
         self.cca = cca
         #: Name of the flow under test.
@@ -67,7 +67,7 @@ class Evidence:
         self._all_slots = result.slots
         #: Shares of the limits, from 0 to 1; empty for results of earlier versions.
         self.shares: Mapping[str, float] = next(
-            (each.shares for each in flow_limits(result.results) if each[:2] == (cca, self.flow)), {}
+            (each.shares for each in limits if each[:2] == (cca, self.flow)), {}
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = self._recoveries(result)

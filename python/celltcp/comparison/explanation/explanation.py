@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.happenings import happenings
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.load_results import load
 from celltcp.comparison.single_run import SingleRun
+from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 
@@ -52,7 +53,8 @@ class ExplainedComparison:
         self.result = result
         self.results: Results = result.results
         #: The congestion controls, in the order in which they were asked for.
-        self.ccas = [self._explained(cca) for cca in result.ccas]
+        limits = flow_limits(result.results)
+        self.ccas = [self._explained(Evidence(result, cca, limits)) for cca in result.ccas]
 
     @property
     def notes(self) -> list[str]:
@@ -66,8 +68,8 @@ class ExplainedComparison:
             f"{' and no table '.join(lacking)}; causes that need them are not named"
         ]
 
-    def _explained(self, cca: str) -> ExplainedCca:
-        evidence = Evidence(self.result, cca)
+    def _explained(self, evidence: Evidence) -> ExplainedCca:
+        cca = evidence.cca
         goodput, rtt = (self.result.values(cca, name) for name in ("goodput_mbps", "rtt_mean_ms"))
         return ExplainedCca(
             cca,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celltcp.comparison.explanation.cause import grouped, size
+from celltcp.comparison.explanation.cause import grouped
+from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import counted
 
 if TYPE_CHECKING:
@@ -105,5 +106,5 @@ def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[st
         kind = max(reasons, key=reasons.__getitem__)
         return f" ({_DROPPED[kind]}: {counted(sum(reasons.values()), 'segment')})"
     if row["unreported_bytes"] > 0:
-        return f" ({size(row['unreported_bytes'])} had arrived that no ACK reported)"
+        return f" ({size_text(row['unreported_bytes'])} had arrived that no ACK reported)"
     return ""

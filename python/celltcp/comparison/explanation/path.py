@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.explanation.cause import Cause, grouped, percent, size, times
+from celltcp.comparison.explanation.cause import Cause, grouped, percent, times
+from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,9 +42,10 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     lost = overflows["overflow"].sum()
     return Cause(
         "shallow_buffer",
-        f"The buffer is shallow: no more than {size(most)} waited in it, {most / evidence.bdp:.2f} of "
-        f"the bandwidth-delay product of {size(evidence.bdp)}. It overflowed in {times_of(overflows)} "
-        f"and dropped {grouped(lost)} segments; {percent(evidence.unused)} of the capacity stayed "
+        f"The buffer is shallow: no more than {size_text(most)} waited in it, "
+        f"{most / evidence.bdp:.2f} of the bandwidth-delay product of {size_text(evidence.bdp)}. It "
+        f"overflowed in {times_of(overflows)} and dropped {grouped(lost)} segments; "
+        f"{percent(evidence.unused)} of the capacity stayed "
         "unused.",
         evidence.unused,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -104,11 +105,9 @@ def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
     for application in result.applications:
         metric = application.ranking.metric
         figure = APP_METRICS[metric]
-        words = figure.heading.split()
-        unit = words[-1] if words[-1] in ("s", "ms", "MOS", "Mbit/s") else ""
         values = [application.figures[each][metric] for each in (cca, other)]
         name = f"{figure.name} of {application.flow}"
-        texts.append(_gap_text(name, unit, figure.digits, *values))
+        texts.append(_gap_text(name, figure.unit, figure.digits, *values))
     for metric, name, unit, digits in _MEASURES:
         values = [result.values(each, metric) for each in (cca, other)]
         texts.append(_gap_text(name, unit, digits, *values))
@@ -137,11 +136,10 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
         return "", None
     names = labels(dict.fromkeys(cca for each in comparisons for cca in each.ccas))
     needs = list(dict.fromkeys(each.need for each in firsts))
-    counts: dict[str, int] = {}
+    counts: collections.Counter[str] = collections.Counter()
     for _, verdict in firsts:
-        for cca in (verdict.best, *verdict.tied) if verdict.best is not None else ():
-            if cca is not None:
-                counts[cca] = counts.get(cca, 0) + 1
+        if verdict.best is not None:
+            counts.update((verdict.best, *verdict.tied))
     total = len(firsts)
     need = needs[0] if len(needs) == 1 else "what matters to each"
     ranked = sorted(counts, key=lambda cca: -counts[cca])

@@ -62,11 +62,3 @@ def plural(count: int, name: str, more: str = "") -> str:
 def seconds(value: float) -> str:
     """Returns a time in s, or in ms if it is short."""
     return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
-
-
-def size(value: float) -> str:
-    """Returns a number of bytes."""
-    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}"
-    return f"{value:.0f} B"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds, size
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds
+from celltcp.present.quantities import size_text
 
 #: Pause after which devices in the middle may have forgotten a connection, s.
 _PAUSE_S = 60.0
@@ -115,7 +116,7 @@ def _dropped_by_the_capture(evidence: Evidence) -> str:
     if duplicates or missed < row["segment_max"]:
         return ""
     return (
-        f"the capture dropped packets, the network did not: {size(missed)} are not in the file "
+        f"the capture dropped packets, the network did not: {size_text(missed)} are not in the file "
         "but were acknowledged without any duplicate ACK"
     )
 
@@ -123,7 +124,9 @@ def _dropped_by_the_capture(evidence: Evidence) -> str:
 def _one_direction(evidence: Evidence) -> str:
     row = evidence.row
     if row["is_one_way"] and row["missed_bytes"] > evidence.bytes:
-        return f"only ACKs were captured, not the {size(row['missed_bytes'])} that they acknowledge"
+        return (
+            f"only ACKs were captured, not the {size_text(row['missed_bytes'])} that they acknowledge"
+        )
     if row["is_one_way"] and evidence.bytes:
         return "only the data of one direction were captured, not their ACKs"
     return ""

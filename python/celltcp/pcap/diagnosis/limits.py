@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds, size
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds
+from celltcp.present.quantities import size_text
 
 #: Least payload of which a limit is told, bytes: less fits into the first windows.
 _LEAST_BYTES = 20_000
@@ -36,7 +37,7 @@ def _receive_window(evidence: Evidence) -> str:
     median = row["far_rtt_p50_ms"]
     rate = "" if math.isnan(rtt) else f" of {max(rtt, median) if median > 0 else rtt:.3g} ms"
     return (
-        f"the receive window of the {evidence.receiver}{why} limits the rate: {size(window)} per "
+        f"the receive window of the {evidence.receiver}{why} limits the rate: {size_text(window)} per "
         f"RTT{rate}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
     )
 
@@ -65,8 +66,8 @@ def _send_buffer(evidence: Evidence) -> str:
     if row["in_flight_mean"] < _CONSTANT * most or has_queue or not evidence.is_at_sender:
         return ""
     return (
-        f"the send buffer of the {evidence.sender} limits the rate: never more than {size(most)} "
-        f"are in flight, nothing is lost, and the receive window is {size(window)}"
+        f"the send buffer of the {evidence.sender} limits the rate: never more than {size_text(most)} "
+        f"are in flight, nothing is lost, and the receive window is {size_text(window)}"
     )
 
 
@@ -81,8 +82,8 @@ def _overshoot(evidence: Evidence) -> str:
         return ""
     return (
         f"slow start overshot the queue: {len(overflow)} segments were lost by {seconds(last)}, "
-        f"and the congestion window has not grown back: {size(row['in_flight_mean'])} in flight on "
-        f"average after {size(row['in_flight_max'])}"
+        f"and the congestion window has not grown back: {size_text(row['in_flight_mean'])} in flight "
+        f"on average after {size_text(row['in_flight_max'])}"
     )
 
 

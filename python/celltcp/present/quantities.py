@@ -1,0 +1,11 @@
+"""Quantities as texts in sentences."""
+
+from __future__ import annotations
+
+
+def size_text(count: float) -> str:
+    """Returns a size in bytes with three digits and its unit, such as `1.87 MB`."""
+    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}"
+    return f"{count:.0f} B"
