@@ -167,12 +167,12 @@ def test_a_path_without_a_cause_has_none() -> None:
 def test_overflows_and_time_outs_are_dated_with_their_figures() -> None:
     result = ct.compare("steady-20-68", "reno", 1, duration="8s", set={"path.buffer": "0.5bdp"})
     (explained,) = ExplainedComparison(result).ccas
-    first = explained.happenings[0]
+    first = explained.events[0]
     assert first.kind == "overflow"
     assert first.text.startswith(f"overflow of the buffer at {first.t_s:.2f} s in slow start: ")
     row = result.results.tables["recoveries"].slice(0, 1).to_pylist()[0]
     assert f"{row['overflow']} of {row['segments']} segments lost" in first.text.replace(" ", " ")
-    silent = ExplainedComparison(_compared("uplink", 1)).ccas[0].happenings
+    silent = ExplainedComparison(_compared("uplink", 1)).ccas[0].events
     waits = [each.text for each in silent if each.kind == "timeout"]
     assert any("no ACK for" in text and "that no ACK reported" in text for text in waits)
 

@@ -18,7 +18,7 @@ from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.data_frames import What
+    from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Largest seed: every whole number up to it is one of JSON, too.
 MAX_SEED = 2**53 - 2**20
@@ -136,7 +136,7 @@ class RunSettings:
         """
         return engine(self.engine, self.kernel)
 
-    def source(self, what: What) -> ScenarioSource:
+    def source(self, what: ScenarioLike) -> ScenarioSource:
         """Returns the source of a scenario with the changes, traces and radio log of these settings."""
         return ScenarioSource(
             what,

@@ -61,7 +61,9 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
     """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.tables import (
+        NO_RANDOMNESS,
         means_table,
+        selector_texts,
         shares_table,
         subject_text,
         verdict_text,
@@ -85,17 +87,10 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
     if result.has_competition:
         console.print_table(shares_table(result))
     print_limits(result.results, console)
-    if "decisions" in result.results.tables:
-        from celltcp.results.selectors import used_in
-
-        for used in used_in(result.results):
-            flow = f", {used.flow}" if "+" in used.lineup else ""
-            console.print(f"{names[used.lineup]}{flow}: {used}")
+    for text in selector_texts(result):
+        console.print(text)
     if not result.randomness:
-        console.print(
-            "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
-            "BBR does."
-        )
+        console.print(NO_RANDOMNESS)
     # A single one is best for everything, which says nothing.
     verdicts = result.verdicts if len(result.ccas) > 1 else {}
     if by:

@@ -239,7 +239,7 @@ def _show_several(
     """Draws a picture of several comparisons."""
     from pathlib import Path
 
-    from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
+    from celltcp.comparison.plots.grids import GRIDS
     from celltcp.present.picture_files import must_be_picture
     from celltcp.present.style import save
     from celltcp.scenarios.ccas import chosen as chosen_ccas
@@ -248,8 +248,7 @@ def _show_several(
     must_be_picture(file)
     if cca:
         comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
-    draw = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders}
-    click.echo(f"picture: {save(draw[plot](comparisons), file)}")
+    click.echo(f"picture: {save(GRIDS[plot](comparisons), file)}")
 
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:

@@ -15,7 +15,7 @@ from celltcp.cli.video import print_video
 from celltcp.comparison.export import FORMATS
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.parameter_sweep import folder_name as point_folder
-from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
+from celltcp.comparison.plots.grids import GRIDS
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.scenario_set import folder_name as scenario_folder
 from celltcp.present.picture_files import must_be_picture
@@ -92,8 +92,7 @@ def _print(result: Several) -> None:
 def _draw(result: Several, plot: str, file: Path) -> None:
     comparisons = list(result.comparisons.values())
     draw: dict[str, Callable[[], Figure]] = {
-        "ecdf-grid": partial(draw_ecdf_grid, comparisons),
-        "spider": partial(draw_spiders, comparisons),
+        name: partial(draw_grid, comparisons) for name, draw_grid in GRIDS.items()
     }
     if isinstance(result, Sweep):
         draw["sweep"] = result.plot

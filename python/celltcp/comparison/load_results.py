@@ -44,12 +44,15 @@ def load(folder: str | Path) -> Comparison | SingleRun | Sweep | ScenarioSet:
     """
     root = Path(folder)
     within = load_within(root) if root.is_dir() and about_in(root) is None else None
-    if within is None:
-        return run_or_comparison(_results(root))
-    if within.layout.kind == "sweep":
-        return _sweep(within)
-    comparisons = {", ".join(point): each for point, each in within.comparisons.items()}
-    return ScenarioSet(comparisons, within.layout.left_out, within.completeness)
+    return run_or_comparison(_results(root)) if within is None else several_of(within)
+
+
+def several_of(loaded: Loaded) -> Sweep | ScenarioSet:
+    """Returns the results in the folders within a folder as a sweep or a set."""
+    if loaded.layout.kind == "sweep":
+        return _sweep(loaded)
+    comparisons = {", ".join(point): each for point, each in loaded.comparisons.items()}
+    return ScenarioSet(comparisons, loaded.layout.left_out, loaded.completeness)
 
 
 def holds_runs(folder: Path) -> bool:

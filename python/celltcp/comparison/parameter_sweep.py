@@ -32,7 +32,7 @@ from celltcp.scenarios.scenarios import ScenarioSource, names_one
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.scenarios.data_frames import What
+    from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Name of the axis of the scenarios.
 SCENARIO = "scenario"
@@ -163,7 +163,7 @@ class Sweep:
 
 
 def sweep(
-    scenario: What | Sequence[str],
+    scenario: ScenarioLike | Sequence[str],
     vary: Vary,
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
@@ -222,7 +222,9 @@ def sweep(
     return sweep_request(swept_sources(scenario, settings), vary, settings).run(progress)
 
 
-def swept_sources(scenario: What | Sequence[str], settings: RunSettings) -> dict[str, ScenarioSource]:
+def swept_sources(
+    scenario: ScenarioLike | Sequence[str], settings: RunSettings
+) -> dict[str, ScenarioSource]:
     """Returns the sources of the scenarios of a sweep by their names.
 
     Raises:
@@ -234,7 +236,7 @@ def swept_sources(scenario: What | Sequence[str], settings: RunSettings) -> dict
         several = list(scenario) if isinstance(scenario, list | tuple) else []
     if several and not names_one(several):
         return expand_scenarios(several, settings.source).by_name
-    source = settings.source(several[0] if several else cast("What", scenario))
+    source = settings.source(several[0] if several else cast("ScenarioLike", scenario))
     return {source.name: source}
 
 

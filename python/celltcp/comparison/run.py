@@ -16,11 +16,11 @@ from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.data_frames import What
+    from celltcp.scenarios.data_frames import ScenarioLike
 
 
 def compare(
-    scenario: What,
+    scenario: ScenarioLike,
     cca: Sequence[str] | str = DEFAULT_CCAS,
     runs: int = 10,
     seed: int = 1,

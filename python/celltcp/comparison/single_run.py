@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from celltcp.comparison.applications import Application
-    from celltcp.scenarios.data_frames import What
+    from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Files that the results of a run consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
@@ -153,7 +153,7 @@ class SingleRun(Recorded):
 
 
 def run(
-    scenario: What,
+    scenario: ScenarioLike,
     cca: str = OWN,
     seed: int = 1,
     duration: str | float | None = None,

@@ -320,6 +320,25 @@ def subject_text(result: Comparison) -> str:
     return f"Means are those of the flow under test: {result.subject}."
 
 
+#: Note on a scenario in which nothing is random.
+NO_RANDOMNESS = (
+    "This scenario has no randomness: runs differ only where a CCA draws random numbers, as BBR does."
+)
+
+
+def selector_texts(result: Comparison) -> list[str]:
+    """Returns the changes and time shares of each selector, a line for each."""
+    if "decisions" not in result.results.tables:
+        return []
+    from celltcp.results.selectors import used_in
+
+    names = labels(result.ccas)
+    return [
+        f"{names[used.lineup]}{f', {used.flow}' if '+' in used.lineup else ''}: {used}"
+        for used in used_in(result.results)
+    ]
+
+
 def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
     """Returns a verdict in words."""
     if result.leader is None:

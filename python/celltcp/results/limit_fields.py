@@ -18,12 +18,12 @@ def _columns() -> Mapping[str, object]:
     }
 
 
-#: Shares of the time of a flow by limit, from 0 to 1; None for those that the engine does not tell.
+#: Shares of the time of a flow by limit, from 0 to 1; None for those that the engine does not report.
 LimitShares = Annotated[dict[str, Number], Columns(_columns)]
 
 
 class LimitsRow(TypedDict):
-    """What limited a flow."""
+    """Shares of the limits of a flow under a congestion control."""
 
     cca: Annotated[str, "Congestion control or line-up, as in --cca."]
     flow: Annotated[str, "Name of the flow in the scenario."]

@@ -55,12 +55,12 @@ class FlowLimits(NamedTuple):
 
     cca: str
     flow: str
-    #: By limit, from 0 to 1; NaN for those that the engine does not tell.
+    #: By limit, from 0 to 1; NaN for those that the engine does not report.
     shares: Mapping[str, float]
 
     @property
     def network(self) -> float:
-        """Share that the network limited, where the engine does not tell its limits apart; else 0."""
+        """Share that the network limited where the engine does not report its limits apart; else 0."""
         known = sum(share for share in self.shares.values() if not math.isnan(share))
         return max(1.0 - known, 0.0) if any(map(math.isnan, self.shares.values())) else 0.0
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: A scenario: built-in name, file, link trace also as a data frame, or a loaded one.
-What: TypeAlias = "str | Path | Scenario | pd.DataFrame"
+ScenarioLike: TypeAlias = "str | Path | Scenario | pd.DataFrame"
 
 
-def named_scenario(what: What) -> str | Path | Scenario:
-    """Returns a scenario; of a data frame, the file of a link trace with its rows.
+def trace_of(what: object) -> str | Path:
+    """Returns the file of a link trace with the rows of a data frame; other objects as text.
 
     The file is in the user's cache, under a digest of its content: the same rows give the same runs. An
     index that is no plain numbering is the first column.
@@ -26,8 +26,6 @@ def named_scenario(what: What) -> str | Path | Scenario:
     Raises:
         CelltcpError: if the file cannot be written.
     """
-    if isinstance(what, str | Path | Scenario):
-        return what
     import pandas as pd
 
     if not isinstance(what, pd.DataFrame):

@@ -17,7 +17,7 @@ from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
 
 if TYPE_CHECKING:
-    from celltcp.scenarios.data_frames import What
+    from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Endings of link traces and logs in a folder; each may be followed by `.gz`. A file that is named
 #: itself may have any.
@@ -78,7 +78,7 @@ def description(name: str) -> str:
 
 
 def load_scenario(
-    what: What,
+    what: ScenarioLike,
     *,
     uplink: str | Path | None = None,
     duration: str | float | None = None,
@@ -162,7 +162,7 @@ class ScenarioSource:
         radio_log: whether every TTI of the radio is recorded.
     """
 
-    what: What
+    what: ScenarioLike
     changes: Changes = ()
     duration: str | float | None = None
     uplink: str | Path | None = None
@@ -274,13 +274,13 @@ def _overrides_of(link: str, options: Mapping[str, object]) -> list[str]:
     ]
 
 
-def _named(what: What) -> str | Path | Scenario:
+def _named(what: ScenarioLike) -> str | Path | Scenario:
     """Returns a scenario; a data frame as the file of a link trace."""
     if isinstance(what, str | Path | Scenario):
         return what
-    from celltcp.scenarios.data_frames import named_scenario
+    from celltcp.scenarios.data_frames import trace_of
 
-    return named_scenario(what)
+    return trace_of(what)
 
 
 def _reading(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:

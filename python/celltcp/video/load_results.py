@@ -7,7 +7,7 @@ from pathlib import Path
 
 from celltcp.comparison import load_results
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.load_results import Loaded, load_within
+from celltcp.comparison.load_results import Loaded, load_within, several_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
@@ -30,8 +30,9 @@ def load(
     if not root.is_dir() or about_in(root) is not None or not _may_be_video(root):
         return load_results.load(root)
     loaded = load_within(root)
-    viewing = _viewing(loaded) if loaded is not None else None
-    return viewing or load_results.load(root)
+    if loaded is None:
+        return load_results.load(root)
+    return _viewing(loaded) or several_of(loaded)
 
 
 def _may_be_video(root: Path) -> bool:

@@ -97,31 +97,22 @@ impl Bottlenecks {
         Some(index)
     }
 
-    /// Returns the bytes that a bottleneck could have carried from `from` to `now`, at the IP layer, for a
-    /// connection of which it carried `own` bytes.
-    pub(crate) fn capacity_for(
+    /// Returns the bytes that a bottleneck could have carried from `from` to `now`, at the IP layer.
+    pub(crate) fn capacity_bytes(
         &self,
         index: usize,
-        own: u64,
         from: Instant,
         now: Instant,
         network: &Network,
     ) -> u64 {
-        let bottleneck = self.links[index];
-        let all = network.capacity_bytes(bottleneck.link, from, now).get();
-        all.saturating_sub(bottleneck.forwarded_bytes - own)
+        network
+            .capacity_bytes(self.links[index].link, from, now)
+            .get()
     }
 
-    /// Returns whether a bottleneck could have carried nothing from `from` to `now`.
-    pub(crate) fn is_in_outage(
-        &self,
-        index: usize,
-        from: Instant,
-        now: Instant,
-        network: &Network,
-    ) -> bool {
-        let bytes = network.capacity_bytes(self.links[index].link, from, now);
-        bytes.get() == 0
+    /// Returns what of a capacity of `all` bytes others have left to a connection of which it carried `own` bytes.
+    pub(crate) fn left_for(&self, index: usize, own: u64, all: u64) -> u64 {
+        all.saturating_sub(self.links[index].forwarded_bytes - own)
     }
 
     /// Returns the capacity of a bottleneck in the present slot, bit/s.

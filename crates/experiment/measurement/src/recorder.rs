@@ -298,9 +298,8 @@ impl Recorder {
                 continue;
             }
             let index = watched.bottleneck;
-            let capacity = self
-                .bottlenecks
-                .capacity_for(index, carried, from, now, network);
+            let all = self.bottlenecks.capacity_bytes(index, from, now, network);
+            let capacity = self.bottlenecks.left_for(index, carried, all);
             let backlog = self.bottlenecks.queue(index, network);
             let mss = u64::from(watched.record.mss());
             let bottleneck = BottleneckSlot {
@@ -309,7 +308,7 @@ impl Recorder {
                     as u64,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
-                outage: self.bottlenecks.is_in_outage(index, from, now, network),
+                outage: all == 0,
             };
             watched.record.end_slot(now, &bottleneck, view(connection));
         }

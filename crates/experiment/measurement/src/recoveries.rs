@@ -134,8 +134,8 @@ impl RecoveryTracker {
         row.timeouts += 1;
         if row.timeouts == 1 {
             row.timeout_s = now.as_secs_f64();
-            let heard = meter.last_ack.or(meter.first_data).unwrap_or(now);
-            row.silence_s = now.saturating_since(heard).as_secs_f64();
+            let last_ack = meter.last_ack.or(meter.first_data).unwrap_or(now);
+            row.silence_s = now.saturating_since(last_ack).as_secs_f64();
             row.unreported_bytes = meter.unreported();
         }
     }

@@ -38,7 +38,7 @@ pub struct BottleneckSlot {
     pub outage: bool,
 }
 
-/// Counter of a sender at the end of the last slot; `None` where the engine does not tell it.
+/// Counter of a sender at the end of the last slot; `None` where the engine does not report it.
 #[derive(Debug)]
 struct SlotCounter(Option<u64>);
 
@@ -119,7 +119,7 @@ pub struct Connection {
     timeouts: SlotCounter,
     loss_probes: SlotCounter,
     waiting: Vec<PendingSlot>,
-    /// Time-outs that the sender does not show; `None` if the engine does not tell.
+    /// Time-outs that the sender does not show; `None` if the engine does not report them.
     pub other_timeouts: Option<OtherTimeouts>,
     /// What the receiver has thrown away.
     pub waste: AfterReset,

@@ -19,7 +19,7 @@ pub(crate) struct OutageTimes {
 }
 
 /// Returns the limits that an outage takes precedence over.
-fn network() -> impl Iterator<Item = SendLimit> {
+fn network_limits() -> impl Iterator<Item = SendLimit> {
     SendLimit::BUSY.into_iter().filter(|limit| limit.is_busy())
 }
 
@@ -38,7 +38,7 @@ impl OutageTimes {
     /// Ends a slot, which had no capacity if `outage`.
     pub(crate) fn end_slot(&mut self, outage: bool, view: &SenderInfo) {
         if let Some(times) = view.limits {
-            for limit in network().filter(|_| outage) {
+            for limit in network_limits().filter(|_| outage) {
                 let more = gain(times.get(limit), self.last.get(limit));
                 self.under[limit as usize] += more;
                 self.total += more;

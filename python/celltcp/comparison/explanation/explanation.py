@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.happenings import happenings
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.load_results import load
 from celltcp.comparison.single_run import SingleRun
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from celltcp.comparison.explanation.cause import Cause
-    from celltcp.comparison.explanation.happenings import Happening
+    from celltcp.comparison.explanation.events import Event
     from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults
     from celltcp.results.tables import Results
 
@@ -42,7 +42,7 @@ class ExplainedCca(NamedTuple):
     #: By limit; empty for results of earlier versions.
     limits: dict[str, float]
     causes: list[Cause]
-    happenings: list[Happening]
+    events: list[Event]
 
 
 class ExplainedComparison:
@@ -58,7 +58,7 @@ class ExplainedComparison:
 
     @property
     def notes(self) -> list[str]:
-        """What the results lack for some of the rules."""
+        """Tables that the results lack for some of the rules, in sentences."""
         lacking = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # A run without any recovery has no such table, but its flows have the count of them.
         if "limits" not in lacking:
@@ -80,7 +80,7 @@ class ExplainedComparison:
             self._behind(cca),
             dict(evidence.shares),
             causes_of(evidence),
-            happenings(evidence),
+            longest_events(evidence),
         )
 
     def _behind(self, cca: str) -> tuple[str, float, float] | None:
@@ -94,7 +94,7 @@ class ExplainedComparison:
         return leader, goodput, rtt
 
     def texts(self, explained: ExplainedCca) -> list[str]:
-        """Returns an explanation in sentences: figures and place, causes, happenings."""
+        """Returns an explanation in sentences: figures and place, causes, events."""
         names = labels(self.result.ccas)
         used = "" if math.isnan(explained.used) else f" ({100 * explained.used:.0f} % of the capacity)"
         text = (
@@ -108,10 +108,10 @@ class ExplainedComparison:
         lines += [f"  {cause.text}" for cause in explained.causes]
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
-        if explained.happenings:
-            seed = explained.happenings[0].seed
+        if explained.events:
+            seed = explained.events[0].seed
             lines.append(f"  What took most time in the run with seed {seed}:")
-            lines += [f"    {each.text}." for each in explained.happenings]
+            lines += [f"    {each.text}." for each in explained.events]
         return lines
 
     def to_json(self) -> ExplainedResults:
@@ -143,7 +143,7 @@ class ExplainedComparison:
             ],
             "events": [
                 {"seed": event.seed, "t_s": event.t_s, "kind": event.kind, "text": event.text}
-                for event in each.happenings
+                for event in each.events
             ],
         }
 

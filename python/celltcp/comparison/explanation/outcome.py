@@ -17,16 +17,16 @@ class CauseRow(TypedDict):
 
 
 class EventRow(TypedDict):
-    """Something that happened to a flow."""
+    """Loss recovery, time-out or outage of a flow."""
 
     seed: Seed
     t_s: Annotated[float, "Time since the start of the run, s."]
     kind: Annotated[str, "Reason of the drops, timeout, needless or outage."]
-    text: Annotated[str, "What happened, with its figures."]
+    text: Annotated[str, "Description, with its figures."]
 
 
 class CcaExplanation(TypedDict):
-    """What cost a congestion control its place."""
+    """Explanation of a congestion control: its place, limits, causes and longest events."""
 
     cca: Cca
     flow: FlowName
@@ -38,7 +38,9 @@ class CcaExplanation(TypedDict):
     rtt_difference_ms: Annotated[Number, "Paired difference of the mean RTT to it, ms."]
     limits: Annotated[LimitShares, "Shares of the time of the flow, from 0 to 1, which add up to 1."]
     causes: list[CauseRow]
-    events: Annotated[list[EventRow], "What took most time in the first run, in the order of time."]
+    events: Annotated[
+        list[EventRow], "Events that took most time in the first run, in the order of time."
+    ]
 
 
 class ExplainedResults(TypedDict):
@@ -47,4 +49,4 @@ class ExplainedResults(TypedDict):
     version: Version
     scenario: ScenarioName
     ccas: Annotated[list[CcaExplanation], "Explanation of each congestion control."]
-    notes: Annotated[list[str], "What the results lack for some of the rules."]
+    notes: Annotated[list[str], "Tables that the results lack for some of the rules."]

@@ -72,6 +72,10 @@ def draw_ecdf_grid(comparisons: Sequence[Comparison]) -> Figure:
     return _finished(picture, comparisons)
 
 
+#: Pictures of one comparison or several, by their names.
+GRIDS = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders}
+
+
 def _title(comparison: Comparison) -> str:
     """Returns the name of the scenario, with the flow under test if there are others."""
     return ", ".join(filter(None, (str(comparison.results.about["name"]), comparison.subject)))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-#: Time over which goodput is averaged, s, and the largest share of the whole time for that.
+#: Time over which goodput is averaged, s, and its largest share of the whole time.
 _WINDOW_S = 1.0
-_MOST = 0.1
+_MAX_SHARE = 0.1
 
 
 class Window(NamedTuple):
@@ -41,5 +41,5 @@ def window_of(slots: pd.DataFrame, slot_s: float) -> Window:
     rtt_s = slots["rtt_mean_ms"].median() / 1e3
     whole_s = float(slots["t_s"].max() - slots["t_s"].min())
     least_s = max(slot_s, rtt_s if rtt_s > 0 else 0.0)
-    seconds = max(min(_WINDOW_S, _MOST * whole_s), least_s)
+    seconds = max(min(_WINDOW_S, _MAX_SHARE * whole_s), least_s)
     return Window(seconds, max(round(seconds / slot_s), 1))

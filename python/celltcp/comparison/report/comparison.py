@@ -9,10 +9,16 @@ from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections
-from celltcp.comparison.tables import limits_sections, means_table, shares_table, subject_text
+from celltcp.comparison.tables import (
+    NO_RANDOMNESS,
+    limits_sections,
+    means_table,
+    selector_texts,
+    shares_table,
+    subject_text,
+)
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
-from celltcp.results.selectors import used_in
 from celltcp.scenarios.cca_mix import labels
 
 #: Distributions that are drawn, by the names of their metrics.
@@ -83,16 +89,9 @@ def _tables(result: Comparison) -> list[Section]:
 
 
 def _notes(result: Comparison) -> tuple[str, ...]:
-    names = labels(result.ccas)
-    notes = []
-    for used in used_in(result.results):
-        flow = f", {used.flow}" if "+" in used.lineup else ""
-        notes.append(f"{names[used.lineup]}{flow}: {used}")
+    notes = selector_texts(result)
     if not result.randomness:
-        notes.append(
-            "This scenario has no randomness: runs differ only where a CCA draws random numbers, as "
-            "BBR does."
-        )
+        notes.append(NO_RANDOMNESS)
     if subject := subject_text(result):
         notes.append(subject)
     return tuple(notes)

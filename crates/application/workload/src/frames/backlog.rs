@@ -1,7 +1,7 @@
 //! Backlog: the frames that wait at a sender while the connection takes no more.
 
+use config::{Scalar, read_scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Frames that wait at most; older ones are dropped.
@@ -12,16 +12,6 @@ pub enum Backlog {
     All,
     /// This number, one or more.
     Frames(u32),
-}
-
-impl Backlog {
-    /// Returns the number of frames; `None` without a limit.
-    pub fn limit(self) -> Option<usize> {
-        match self {
-            Self::All => None,
-            Self::Frames(frames) => Some(frames as usize),
-        }
-    }
 }
 
 impl Serialize for Backlog {
@@ -35,37 +25,14 @@ impl Serialize for Backlog {
 
 impl<'de> Deserialize<'de> for Backlog {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Alternatives;
-        impl Visitor<'_> for Alternatives {
-            type Value = Backlog;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, "\"all\", \"newest\" or a number of frames from 1 on")
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<Backlog, E> {
-                match word {
-                    "all" => Ok(Backlog::All),
-                    "newest" => Ok(Backlog::Frames(1)),
-                    other => Err(E::invalid_value(Unexpected::Str(other), &self)),
-                }
-            }
-
-            fn visit_u64<E: Error>(self, frames: u64) -> Result<Backlog, E> {
-                match u32::try_from(frames) {
-                    Ok(frames) if frames > 0 => Ok(Backlog::Frames(frames)),
-                    _ => Err(E::invalid_value(Unexpected::Unsigned(frames), &self)),
-                }
-            }
-
-            fn visit_i64<E: Error>(self, frames: i64) -> Result<Backlog, E> {
-                match u64::try_from(frames) {
-                    Ok(frames) => self.visit_u64(frames),
-                    Err(_) => Err(E::invalid_value(Unexpected::Signed(frames), &self)),
-                }
-            }
-        }
-        deserializer.deserialize_any(Alternatives)
+        let expected = "\"all\", \"newest\" or a number of frames from 1 on";
+        read_scalar(deserializer, expected, |scalar| match scalar {
+            Scalar::Word("all") => Some(Self::All),
+            Scalar::Word("newest") => Some(Self::Frames(1)),
+            Scalar::Number(0) => None,
+            Scalar::Number(frames) => u32::try_from(frames).ok().map(Self::Frames),
+            _ => None,
+        })
     }
 }
 

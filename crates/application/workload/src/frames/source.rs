@@ -6,7 +6,7 @@ use units::random::RngStream;
 use units::{Duration, Instant};
 
 use super::encoder::Level;
-use super::{FrameKind, Frames};
+use super::{Backlog, FrameKind, Frames};
 use crate::application::{Application, Command, End};
 use crate::jitter::Jitter;
 
@@ -33,8 +33,8 @@ pub(crate) struct FrameSource {
     is_open: bool,
     /// Each kind of frames, with the time of its next frame.
     kinds: Vec<(FrameKind, Instant)>,
-    /// Most frames that wait; `None` where each is written at once.
-    limit: Option<usize>,
+    backlog: Backlog,
+    /// Encoder that follows the rate of the connection.
     level: Option<Level>,
     waiting: VecDeque<WaitingFrame>,
     /// Bytes of the frame that is being written which the connection has not taken.
@@ -60,10 +60,7 @@ impl FrameSource {
             draws,
             is_open: false,
             kinds: kinds.map(|kind| (kind, Instant::ZERO)).collect(),
-            limit: config
-                .backlog
-                .limit()
-                .or(config.encoder.as_ref().map(|_| usize::MAX)),
+            backlog: config.backlog,
             level: config.encoder.as_ref().map(Level::new),
             waiting: VecDeque::new(),
             untaken: 0,
@@ -82,17 +79,24 @@ impl FrameSource {
         now.saturating_since(made) > self.deadline
     }
 
-    /// Writes a frame, or has it wait; drops the oldest of those that wait beyond the limit.
+    /// Returns whether frames wait for the connection, and are not all written at once.
+    fn has_queue(&self) -> bool {
+        self.backlog != Backlog::All || self.level.is_some()
+    }
+
+    /// Writes a frame, or has it wait; drops the oldest of those that wait beyond the backlog.
     fn send(&mut self, now: Instant, bytes: u64, out: &mut Vec<Command>) {
-        let Some(limit) = self.limit else {
+        if !self.has_queue() {
             return self.write(WaitingFrame { made: now, bytes }, out);
-        };
+        }
         let is_waiting = self.untaken > 0;
         let level = self.level.as_mut();
         let bytes = level.map_or(bytes, |level| level.size(now, bytes, is_waiting));
         self.waiting.push_back(WaitingFrame { made: now, bytes });
         self.write_next(out);
-        while self.waiting.len() > limit {
+        while let Backlog::Frames(most) = self.backlog
+            && self.waiting.len() > most as usize
+        {
             self.waiting.pop_front();
             self.dropped += 1;
         }
@@ -143,7 +147,7 @@ impl Application for FrameSource {
     }
 
     fn on_taken(&mut self, end: End, bytes: u64, out: &mut Vec<Command>) {
-        if end == End::Server && self.limit.is_some() {
+        if end == End::Server && self.has_queue() {
             self.untaken -= bytes;
             self.write_next(out);
         }
@@ -180,7 +184,7 @@ impl Application for FrameSource {
             "late_share",
             (self.late + missing) as f64 / sent as f64,
         ));
-        if self.limit.is_some_and(|limit| limit < usize::MAX) {
+        if self.backlog != Backlog::All {
             let share = self.dropped as f64 / sent as f64;
             out.push(Command::Record("dropped_share", share));
         }
@@ -202,7 +206,6 @@ fn milliseconds(delay: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Backlog;
     use super::*;
     use crate::workload::Settings;
     use config::Distribution;
@@ -326,7 +329,7 @@ mod tests {
         assert_eq!(out, expected);
     }
 
-    /// A camera whose connection takes nothing until it is told to: frames of 1000 bytes every 33 ms.
+    /// A camera whose connection takes nothing until [`FrameSource::on_taken`]: frames of 1000 bytes every 33 ms.
     fn waiting_camera(backlog: Backlog) -> (FrameSource, Vec<Command>) {
         let config = Frames {
             size: Distribution::Constant {

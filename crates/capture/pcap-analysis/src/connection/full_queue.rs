@@ -67,9 +67,7 @@ fn is_full_by_delay(loss: &Loss, packet_ns: u64) -> bool {
     loss.queue.share() >= Some(full_delay(loss, packet_ns))
 }
 
-/// Returns whether the bytes ahead of a loss show a full queue.
-///
-/// Where the rate of a link changes, its full queue has many delays, but the same bytes.
+/// Returns whether the bytes ahead of a loss show a full queue, which stay the same where the rate of a link changes.
 fn is_full_by_bytes(loss: &Loss) -> bool {
     loss.queue.share_of_bytes() >= full_bytes(loss)
 }

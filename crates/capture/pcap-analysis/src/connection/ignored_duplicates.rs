@@ -1,8 +1,7 @@
 //! Duplicate ACKs that a sender does not act on: it repeats the segment after a time-out only.
 //!
 //! The third duplicate ACK has a sender repeat the segment at once (RFC 5681 §3.2). A sender that cannot read the
-//! reports, for instance since a firewall rewrites sequence numbers but not SACK blocks, waits although the receiver is
-//! heard.
+//! reports, for instance because a firewall rewrites sequence numbers but not SACK blocks, waits although ACKs come.
 
 /// Number of duplicate ACKs after which a segment is repeated (RFC 5681 §3.2).
 const THRESHOLD: u32 = 3;
@@ -31,7 +30,7 @@ impl IgnoredDuplicates {
         }
     }
 
-    /// Notes a retransmission. Returns the time for which it waited, if that is far longer than the RTT: `near_ns` is
+    /// Notes a retransmission. Returns start and end of its wait, ns, if that is far longer than the RTT: `near_ns` is
     /// the RTT between capture and sender, `rtt_ns` that between capture and receiver.
     pub(super) fn on_retransmission(
         &mut self,

@@ -1,7 +1,7 @@
 //! TSO: the size of bursts to the device, as a scenario sets it.
 
+use config::{Scalar, read_scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Number of segments handed to the device at once.
@@ -34,32 +34,12 @@ impl Serialize for Tso {
 
 impl<'de> Deserialize<'de> for Tso {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Alternatives;
-        impl Visitor<'_> for Alternatives {
-            type Value = Tso;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, "\"linux\" or a number of segments from 1 to 44")
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<Tso, E> {
-                match word {
-                    "linux" => Ok(Tso::Linux),
-                    other => Err(E::invalid_value(serde::de::Unexpected::Str(other), &self)),
-                }
-            }
-
-            fn visit_u64<E: Error>(self, segments: u64) -> Result<Tso, E> {
-                if !(1..=44).contains(&segments) {
-                    return Err(E::invalid_value(
-                        serde::de::Unexpected::Unsigned(segments),
-                        &self,
-                    ));
-                }
-                Ok(Tso::Segments(segments as u32))
-            }
-        }
-        deserializer.deserialize_any(Alternatives)
+        let expected = "\"linux\" or a number of segments from 1 to 44";
+        read_scalar(deserializer, expected, |scalar| match scalar {
+            Scalar::Word("linux") => Some(Self::Linux),
+            Scalar::Number(segments @ 1..=44) => Some(Self::Segments(segments as u32)),
+            _ => None,
+        })
     }
 }
 

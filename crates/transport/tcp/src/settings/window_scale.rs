@@ -1,7 +1,7 @@
 //! Window scale option (RFC 7323), as a scenario sets it.
 
+use config::{Scalar, read_scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::Bytes;
 
@@ -39,33 +39,13 @@ impl Serialize for WindowScale {
 
 impl<'de> Deserialize<'de> for WindowScale {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Alternatives;
-        impl Visitor<'_> for Alternatives {
-            type Value = WindowScale;
-
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, "true, false or a shift from 0 to 14")
-            }
-
-            fn visit_bool<E: Error>(self, on: bool) -> Result<WindowScale, E> {
-                Ok(if on {
-                    WindowScale::Automatic
-                } else {
-                    WindowScale::Off
-                })
-            }
-
-            fn visit_u64<E: Error>(self, shift: u64) -> Result<WindowScale, E> {
-                if shift > 14 {
-                    return Err(E::invalid_value(
-                        serde::de::Unexpected::Unsigned(shift),
-                        &self,
-                    ));
-                }
-                Ok(WindowScale::Fixed(shift as u8))
-            }
-        }
-        deserializer.deserialize_any(Alternatives)
+        let expected = "true, false or a shift from 0 to 14";
+        read_scalar(deserializer, expected, |scalar| match scalar {
+            Scalar::Switch(true) => Some(Self::Automatic),
+            Scalar::Switch(false) => Some(Self::Off),
+            Scalar::Number(shift @ 0..=14) => Some(Self::Fixed(shift as u8)),
+            _ => None,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-"""Happenings: the few loss recoveries and interruptions that cost a flow most, with their dates."""
+"""Events: the few loss recoveries and interruptions that cost a flow most, with their dates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from celltcp.scenarios.cca_mix import counted
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Happenings of a run that are told.
-_MOST = 5
+#: Events of a run at most.
+_MAX_EVENTS = 5
 
 #: Words for a drop by each reason: where, and what happened there.
 _DROPPED = {
@@ -25,8 +25,8 @@ _DROPPED = {
 }
 
 
-class Happening(NamedTuple):
-    """Something that happened to a flow at a time."""
+class Event(NamedTuple):
+    """Loss recovery, time-out or outage of a flow."""
 
     #: Seed of the run.
     seed: int
@@ -34,20 +34,20 @@ class Happening(NamedTuple):
     t_s: float
     #: `overflow`, `aqm`, `policer`, `random`, `radio`, `timeout`, `needless` or `outage`.
     kind: str
-    #: What happened, with its figures.
+    #: Description, with its figures.
     text: str
     #: Time that it took, s.
     length_s: float
 
 
-def happenings(evidence: Evidence) -> list[Happening]:
-    """Returns what took most time in the first run, in the order of time."""
+def longest_events(evidence: Evidence) -> list[Event]:
+    """Returns the events that took most time in the first run, in the order of time."""
     run = evidence.runs[0]
     rows = evidence.recoveries
-    found = [_recovery(evidence, row) for row in rows[rows["run"] == run].to_dict("records")]
+    events = [_recovery(evidence, row) for row in rows[rows["run"] == run].to_dict("records")]
     seed = evidence.seeds[run]
-    found += [
-        Happening(
+    events += [
+        Event(
             seed,
             gap.start,
             "outage",
@@ -57,11 +57,11 @@ def happenings(evidence: Evidence) -> list[Happening]:
         for gap in evidence.outages
         if gap.run == run
     ]
-    longest = sorted(found, key=lambda each: -each.length_s)[:_MOST]
+    longest = sorted(events, key=lambda each: -each.length_s)[:_MAX_EVENTS]
     return sorted(longest, key=lambda each: each.t_s)
 
 
-def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Happening:
+def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     """Returns a recovery with what led to it."""
     reasons = {reason: int(row[reason]) for reason in _DROPPED if row[reason] > 0}
     seed = evidence.seeds[int(row["run"])]
@@ -73,7 +73,7 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Happening:
         text = f"recovery at {row['t_s']:.2f} s although nothing was lost" + (
             ", reduction undone" if undone else ""
         )
-        return Happening(seed, float(row["t_s"]), "needless", text, length)
+        return Event(seed, float(row["t_s"]), "needless", text, length)
     kind = max(reasons, key=reasons.__getitem__)
     start = " in slow start" if row["slow_start"] else ""
     lost = sum(reasons.values())
@@ -82,10 +82,10 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Happening:
         f"{_DROPPED[kind]} at {row['dropped_s']:.2f} s{start}: {grouped(lost)} of "
         f"{grouped(row['segments'])} segments lost; recovery {length:.1f} s{waits}"
     )
-    return Happening(seed, float(row["dropped_s"]), kind, text, length)
+    return Event(seed, float(row["dropped_s"]), kind, text, length)
 
 
-def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Happening:
+def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Event:
     """Returns a time-out with its cause, as far as the tables show it."""
     at, silence = float(row["timeout_s"]), float(row["silence_s"])
     why = _cause_of_time_out(evidence, row, reasons)
@@ -94,7 +94,7 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], 
     undone = ", reduction undone" if row["undone"] > 0 else ""
     text = f"time-out at {at:.1f} s: no ACK for {silence:.1f} s{why}{times}{undone}"
     length = silence + (0.0 if math.isnan(row["length_s"]) else float(row["length_s"]))
-    return Happening(seed, at, "timeout", text, length)
+    return Event(seed, at, "timeout", text, length)
 
 
 def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int]) -> str:
