@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.single_run import SingleRun
-    from celltcp.comparison.summary import Layout
+    from celltcp.comparison.summary import Orientation
     from celltcp.video.comparison import VideoComparison
 
     #: Results of one folder.
@@ -104,7 +104,7 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
 def show(
     folders: tuple[str, ...],
     form: str | None,
-    layout: Layout,
+    layout: Orientation,
     fragment: bool,
     plot: str | None,
     view: str | None,

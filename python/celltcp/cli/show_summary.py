@@ -11,7 +11,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
-from celltcp.comparison.summary import Layout, Summary
+from celltcp.comparison.summary import Orientation, Summary
 from celltcp.files.atomic_write import write_text
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.present.latex import latex_tables
@@ -32,7 +32,7 @@ SUMMARY_FORMATS: dict[str, tuple[bytes, ...]] = {
 
 
 def show_summary(
-    result: Shown, form: str, out: str | None, layout: Layout, *, is_document: bool
+    result: Shown, form: str, out: str | None, layout: Orientation, *, is_document: bool
 ) -> None:
     """Prints the summary of results, or writes it to a file.
 

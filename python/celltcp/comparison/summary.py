@@ -28,7 +28,7 @@ _NETWORK = {
 _DECIDING = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms")
 
 #: Points of a sweep or set as rows of the table, or as columns.
-Layout = Literal["rows", "columns"]
+Orientation = Literal["rows", "columns"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Summary:
             writer.writerow([*row, *([self.unfinished] if state else [])])
         return text.getvalue()
 
-    def tables(self, layout: Layout = "rows") -> list[Table]:
+    def tables(self, layout: Orientation = "rows") -> list[Table]:
         """Returns the table of the means, and that of the differences and verdicts if there are some.
 
         Args:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from celltcp.results.manifest import manifest_of
 
-#: What the results within a folder make up together.
+#: Kind of the results within a folder.
 LayoutKind = Literal["sweep", "set", "video"]
 
 
