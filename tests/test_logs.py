@@ -242,6 +242,18 @@ def test_more_of_what_tools_write(tmp_path: Path) -> None:
     )
 
 
+def test_a_long_table_is_read_as_a_short_one(tmp_path: Path) -> None:
+    rates = [10 + n % 7 for n in range(40_000)]
+    rows = [f"{1714550400 + n}.5,{rate}" for n, rate in enumerate(rates)]
+    _check(_read(tmp_path, _table("timestamp,throughput_mbps", *rows)), 40_000, sum(rates) / 40_000)
+    # What is no number stands far behind the rows by which the columns are understood.
+    for missing in ("", "-", "n/a"):
+        rows[30_000] = f"{1714550400 + 30_000}.5,{missing}"
+        log = _read(tmp_path, _table("timestamp,throughput_mbps", *rows))
+        _check(log, 39_999, (sum(rates) - rates[30_000]) / 39_999)
+        assert "1 without a rate" in log.summary
+
+
 def test_a_log_in_a_scenario_goes_where_the_scenario_goes(tmp_path: Path) -> None:
     rows = (f"{n},{rate},{rate / 10},{40 + n}" for n, rate in enumerate(RATES))
     log = tmp_path / "log.csv"

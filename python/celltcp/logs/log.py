@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction
     from celltcp.logs.recording import Recording
 
+#: Intervals that a thread writes at a time.
+_ROWS_AT_ONCE = 1_000_000
 #: Share of the RTTs of a log that are lower than its base RTT, %.
 BASE_RTT_PERCENTILE = 5
 
@@ -31,8 +34,8 @@ class Log:
 
     #: Statement of how it was understood, for users.
     summary: str
-    #: The capacity in the form that the engine reads.
-    canonical: str
+    #: The capacity in the form that the engine reads, in parts.
+    parts: tuple[str, ...]
     #: Base RTT, ms, of a log with a column of RTTs.
     base_rtt_ms: float | None
     #: Whether it has rates of the other direction, too.
@@ -41,6 +44,11 @@ class Log:
     made_up: float
     #: Why it looks like the demand of an application and not like a capacity, if it does.
     looks_like_demand: str | None
+
+    @property
+    def canonical(self) -> str:
+        """The capacity in the form that the engine reads."""
+        return "".join(self.parts)
 
 
 def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
@@ -65,7 +73,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     looks_like = demand(intervals) or unused_radio(recording)
     return Log(
         summary=_summary(recording, intervals, options, looks_like),
-        canonical=_canonical(intervals),
+        parts=_canonical(intervals),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
         made_up=_made_up(intervals),
@@ -95,14 +103,14 @@ def canonical_log(path: str, options: str, side: Direction) -> str:
         "looks_like_demand": log.looks_like_demand,
     }
     summary = " ".join(log.summary.split())
-    return f"{summary}\n{json.dumps(facts)}\n{log.canonical}"
+    return "".join((f"{summary}\n{json.dumps(facts)}\n", *log.parts))
 
 
 def _of_opportunities(recording: Recording) -> Log:
     moments = recording.opportunities
     assert moments is not None
     text = "\n".join(map(str, moments.tolist()))
-    return Log(recording.kind, f"{text}\n", None, has_both=False, made_up=0.0, looks_like_demand=None)
+    return Log(recording.kind, (text, "\n"), None, has_both=False, made_up=0.0, looks_like_demand=None)
 
 
 def _made_up(intervals: Intervals) -> float:
@@ -112,21 +120,32 @@ def _made_up(intervals: Intervals) -> float:
     return intervals.made_up_ns / max(intervals.length_ns, 1)
 
 
-def _canonical(intervals: Intervals) -> str:
+def _canonical(intervals: Intervals) -> tuple[str, ...]:
     """Returns intervals as lines of length in ns and rate in bit/s; empty lines separate pieces."""
     import pyarrow as pa
     from pyarrow import csv
 
-    columns = [pa.array(intervals.lengths), pa.array(np.round(intervals.bps).astype(np.int64))]
-    table = pa.table(columns, names=["ns", "bps"])
     options = csv.WriteOptions(include_header=False, delimiter=" ")
-    # A single buffer: a log of a gigabyte has a trace as large.
-    sink = pa.BufferOutputStream()
-    sink.write(b"celltcp trace")
-    for begin, end in pairwise([*intervals.pieces.tolist(), len(table)]):
-        sink.write(b"\n")
-        csv.write_csv(table.slice(begin, end - begin), sink, options)
-    return str(memoryview(sink.getvalue()), "ascii")
+
+    def text(bounds: tuple[int, int]) -> str:
+        begin, end = bounds
+        bps = np.round(intervals.bps[begin:end]).astype(np.int64)
+        sink = pa.BufferOutputStream()
+        csv.write_csv(
+            pa.table([pa.array(intervals.lengths[begin:end]), pa.array(bps)], ["ns", "bps"]),
+            sink,
+            options,
+        )
+        return str(memoryview(sink.getvalue()), "ascii")
+
+    pieces = set(intervals.pieces.tolist())
+    count = len(intervals.bps)
+    # Threads, as a log of a gigabyte has a trace as large; Arrow writes without Python's lock.
+    bounds = sorted({*pieces, *range(0, count, _ROWS_AT_ONCE)})
+    with ThreadPoolExecutor() as threads:
+        texts = threads.map(text, pairwise([*bounds, count]))
+        marks = (("\n" if begin in pieces else "") for begin in bounds)
+        return ("celltcp trace", *chain.from_iterable(zip(marks, texts, strict=True)))
 
 
 def _base_rtt(recording: Recording) -> float | None:

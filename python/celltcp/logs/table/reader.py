@@ -18,16 +18,23 @@ from celltcp.logs.table.values import Numbers, numbers
 from celltcp.logs.units import RateUnit, rate_unit, time_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     import pandas as pd
     from numpy.typing import NDArray
 
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
 
+    #: Choice of rows of an array.
+    Rows = NDArray[np.bool_] | slice
+
 #: Rows by which columns are understood.
 _SAMPLE = 2_000
 #: Different values up to which a column can tell runs apart.
 _MOST_RUNS = 1_000
+#: Text that a thread of Arrow's reader takes at a time, bytes.
+_BLOCK = 1 << 22
 
 
 def read_table(source: Source, options: ReadOptions, side: Direction) -> Recording:
@@ -50,13 +57,17 @@ class _Text:
         #: Lines that have more fields than the table has columns.
         self.too_long = 0
 
-    def read(self, places: list[int] | None = None, most: int | None = None) -> pd.DataFrame:
-        """Returns columns by their places, the first `most` rows."""
+    def read(
+        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+    ) -> pd.DataFrame:
+        """Returns columns by their places, the first `most` rows; those of `numeric` may be numbers."""
         import pandas as pd
 
         dialect = self._dialect
         if most is None and self._is_plain():
-            fast = self._read_plain(places)
+            fast = self._read_plain(places, numeric)
+            if fast is None:
+                fast = self._read_plain(places, ())
             if fast is not None:
                 return fast
         is_short = most is not None or self._source.is_whole
@@ -96,19 +107,21 @@ class _Text:
         is_plain = has_separator and not (dialect.has_comments or dialect.has_decimal_comma)
         return is_ascii and is_plain and not self._source.is_whole and self._source.unpacked is None
 
-    def _read_plain(self, places: list[int] | None) -> pd.DataFrame | None:
+    def _read_plain(self, places: list[int] | None, numeric: Container[int]) -> pd.DataFrame | None:
         """Returns columns by the reader of Arrow; `None` if a line is not as the others are."""
         import pyarrow as pa
         from pyarrow import csv
 
         names = [str(place) for place in range(len(self._dialect.names))]
         chosen = names if places is None else [names[place] for place in places]
+        # Arrow keeps the text of a column until all its types are known, unless one is given.
+        types = {name: pa.float64() for place, name in enumerate(names) if place in numeric}
         try:
             table = csv.read_csv(
                 self._source.path,
-                csv.ReadOptions(column_names=names, skip_rows=self._dialect.skipped),
+                csv.ReadOptions(column_names=names, skip_rows=self._dialect.skipped, block_size=_BLOCK),
                 csv.ParseOptions(delimiter=self._dialect.separator),
-                csv.ConvertOptions(include_columns=chosen, timestamp_parsers=[]),
+                csv.ConvertOptions(include_columns=chosen, column_types=types, timestamp_parsers=[]),
             )
         except (pa.ArrowInvalid, UnicodeError):
             return None
@@ -129,8 +142,11 @@ class FrameTable:
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame.set_axis(range(frame.shape[1]), axis=1)
 
-    def read(self, places: list[int] | None = None, most: int | None = None) -> pd.DataFrame:
+    def read(
+        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+    ) -> pd.DataFrame:
         """Returns columns by their places, the first `most` rows as texts."""
+        del numeric  # The columns have types already.
         frame = self._frame if places is None else self._frame[places]
         return frame if most is None else frame.head(most).astype("string")
 
@@ -146,7 +162,7 @@ def understand(
     columns = columns_of(table.read(most=_SAMPLE), dialect)
     roles = roles_of(columns, dialect, options, side)
     places = sorted(_needed(columns, roles, options, dialect))
-    frame = table.read(places)
+    frame = table.read(places, numeric=[each.place for each in columns if each.is_number])
     notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
     frame = _only_run(frame, options, dialect)
     rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
@@ -166,12 +182,13 @@ def understand(
                 f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
                 "--no-counter says it (counter in a scenario file)"
             )
-    known = times.is_known
-    timed = np.flatnonzero(known)
-    if len(timed) < len(known):
-        notes.append(f"{len(known) - len(timed)} rows without a time left out")
-    if not len(timed):
+    without_time = int((~times.is_known).sum())
+    if without_time:
+        notes.append(f"{without_time} rows without a time left out")
+    if without_time == len(frame):
         raise refuse("no line with a time and a rate")
+    # A slice copies nothing.
+    timed = times.is_known if without_time else slice(None)
     values = rates.values[timed] * chosen.bits
     described = f"rate {name} in {chosen.name}"
     if chosen.is_volume:
@@ -279,7 +296,7 @@ def _times(
 
 
 def _rtt(
-    frame: pd.DataFrame, columns: list[Column], roles: Roles, dialect: Dialect, timed: NDArray[np.intp]
+    frame: pd.DataFrame, columns: list[Column], roles: Roles, dialect: Dialect, timed: Rows
 ) -> NDArray[np.float64] | None:
     """Returns the RTT of each row, ms; `None` without a column or if its unit is open."""
     if roles.delay is None:
@@ -295,7 +312,7 @@ def _rtt(
 
 
 def _runs(
-    frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, timed: NDArray[np.intp]
+    frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, timed: Rows
 ) -> NDArray[np.int64] | None:
     """Returns the run of each row, if times fall or are doubled, and one column alone tells why.
 

@@ -83,12 +83,18 @@ def has_time_of_day(text: str) -> bool:
     return bool(re.search(r"\d{1,2}:\d{2}|[ T_]\d{6}|_\d{1,2}\.\d{2}\.\d{2}", text))
 
 
+def _middle(values: NDArray[np.float64]) -> float:
+    """Returns the median of the known values, of many that of some all over them; NaN without any."""
+    for part in (values[:: values.size // 100_000 + 1], values):
+        known = part[np.isfinite(part)]
+        if known.size:
+            return float(np.median(known))
+    return float("nan")
+
+
 def epoch_unit(values: NDArray[np.float64]) -> TimeUnit | None:
     """Returns the unit of times since 1970, by their size."""
-    known = values[np.isfinite(values)]
-    if not known.size:
-        return None
-    middle = float(np.median(known))
+    middle = _middle(values)
     return next((unit for size, unit in _EPOCHS if size <= middle < 3 * size), None)
 
 
@@ -130,7 +136,7 @@ def read_times(
         return compact
     by_size = epoch_unit(read.values)
     low, high = _SERIAL
-    middle = float(np.median(read.values[known]))
+    middle = _middle(read.values)
     if unit is None and by_size is None and low < middle < high and _are_fractions(read.values[known]):
         return Times(_scaled(read.values, DAY_NS), known, "days, as spreadsheets count", True, False)
     chosen = by_size if by_size is not None and unit is None else unit or TimeUnit(10**9, "s")
@@ -148,8 +154,13 @@ def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
         # A second is not a multiple of a day's double: to the millisecond.
         return np.asarray(np.round(values * 86_400e3), dtype=np.int64) * 10**6
     whole = np.floor(values)
-    rest = np.round((values - whole) * nanos, -3 if nanos >= 10**6 else 0)
-    return np.asarray(whole, dtype=np.int64) * nanos + np.asarray(rest, dtype=np.int64)
+    rest = values - whole
+    rest *= nanos
+    np.round(rest, -3 if nanos >= 10**6 else 0, out=rest)
+    result = whole.astype(np.int64)
+    result *= nanos
+    result += rest.astype(np.int64)
+    return result
 
 
 def _are_fractions(values: NDArray[np.float64]) -> bool:
