@@ -12,34 +12,9 @@ from typing import Any
 import pytest
 
 import celltcp as ct
-from celltcp.logs.log import Log, read_log
+from celltcp.logs.log import read_log
 from log_tables import random_table
-
-RATES = [12.5, 20.0, 3.25, 40.0, 8.0, 16.25, 30.0, 25.0, 5.0, 10.0]
-MEAN = sum(RATES) / len(RATES)
-
-
-def _mean(log: Log) -> tuple[float, float]:
-    """Returns length in s and mean in Mbit/s of a canonical trace."""
-    rows = [list(map(int, line.split())) for line in log.canonical.splitlines()[1:] if line]
-    length = sum(each for each, _ in rows)
-    return length / 1e9, sum(each * rate for each, rate in rows) / length / 1e6
-
-
-def _read(folder: Path, text: str | bytes, name: str = "x.csv", **options: Any) -> Log:
-    file = folder / name
-    file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_log(file, options, "down")
-
-
-def _table(head: str, *rows: str) -> str:
-    return "\n".join((head, *rows)) + "\n"
-
-
-def _check(log: Log, length_s: float, mean_mbps: float) -> None:
-    length, mean = _mean(log)
-    assert length == pytest.approx(length_s, rel=1e-6)
-    assert mean == pytest.approx(mean_mbps, rel=1e-4)
+from reading_logs import MEAN, RATES, check, length_and_mean, read, table
 
 
 @pytest.mark.parametrize(
@@ -61,16 +36,16 @@ def test_times_and_units_are_read_as_people_write_them(tmp_path: Path, head: str
     rows = (
         row.format(n=n, rate=rate, kbps=rate * 1e3, mbytes=rate / 8) for n, rate in enumerate(RATES)
     )
-    _check(_read(tmp_path, _table(head, *rows)), 10, MEAN)
+    check(read(tmp_path, table(head, *rows)), 10, MEAN)
 
 
 def test_content_decides_and_not_the_name(tmp_path: Path) -> None:
-    table = _table("time,throughput_mbps", *(f"{n},{rate}" for n, rate in enumerate(RATES)))
+    text = table("time,throughput_mbps", *(f"{n},{rate}" for n, rate in enumerate(RATES)))
     for name in ("x.down", "x.log", "x", "x.json"):
-        _check(_read(tmp_path, table, name), 10, MEAN)
+        check(read(tmp_path, text, name), 10, MEAN)
     for encoding in ("utf-16", "utf-8-sig", "cp1252"):
-        _check(_read(tmp_path, table.replace("time", "Größe,time", 0).encode(encoding)), 10, MEAN)
-    _check(_read(tmp_path, gzip.compress(table.encode())), 10, MEAN)
+        check(read(tmp_path, text.replace("time", "Größe,time", 0).encode(encoding)), 10, MEAN)
+    check(read(tmp_path, gzip.compress(text.encode())), 10, MEAN)
 
 
 def test_a_counter_is_not_a_rate(tmp_path: Path) -> None:
@@ -78,70 +53,70 @@ def test_a_counter_is_not_a_rate(tmp_path: Path) -> None:
     for n, rate in enumerate(RATES):
         rows.append(f"{1714550400 + n},{total},{n}")
         total += int(rate * 125_000)
-    log = _read(tmp_path, _table("timestamp,rx_bytes,tx_bytes", *rows))
-    _check(log, 9, sum(RATES[:-1]) / 9)
+    log = read(tmp_path, table("timestamp,rx_bytes,tx_bytes", *rows))
+    check(log, 9, sum(RATES[:-1]) / 9)
     assert 'counter "rx_bytes"' in log.summary
     # A device that starts again counts from zero.
     restarted = [*rows, "1714550410,500000,1", "1714550411,1500000,1"]
-    log = _read(tmp_path, _table("timestamp,rx_bytes,tx_bytes", *restarted))
+    log = read(tmp_path, table("timestamp,rx_bytes,tx_bytes", *restarted))
     assert "1 resets of the counter" in log.summary
-    _check(log, 11, (sum(RATES[:-1]) + 4.0 + 8.0) / 11)
+    check(log, 11, (sum(RATES[:-1]) + 4.0 + 8.0) / 11)
 
 
 def test_bytes_of_a_row_are_divided_by_its_length(tmp_path: Path) -> None:
     rows = (f"{n / 10:.1f},{round(rate * 12_500)}" for n, rate in enumerate(RATES))
-    _check(_read(tmp_path, _table("time_s,bytes", *rows)), 1, MEAN)
+    check(read(tmp_path, table("time_s,bytes", *rows)), 1, MEAN)
 
 
 def test_sessions_are_pieces_and_the_time_between_them_is_said(tmp_path: Path) -> None:
-    text = _table(
+    text = table(
         "timestamp,downlink_mbps",
         *(f"2024-05-01 09:00:0{n},30" for n in range(10)),
         *(f"2024-05-01 14:00:0{n},10" for n in range(10)),
     )
-    log = _read(tmp_path, text)
-    _check(log, 20, 20.0)
+    log = read(tmp_path, text)
+    check(log, 20, 20.0)
     assert "1 hole, 17990 s in all" in log.summary
     assert log.canonical.count("\n\n") == 1
-    held = _read(tmp_path, text, holes="hold")
-    _check(held, 18_010, (17_990 * 30 + 10 * 30 + 10 * 10) / 18_010)
+    held = read(tmp_path, text, holes="hold")
+    check(held, 18_010, (17_990 * 30 + 10 * 30 + 10 * 10) / 18_010)
     assert held.made_up > 0.99
-    assert _mean(_read(tmp_path, text, holes="zero"))[1] == pytest.approx(400 / 18_010)
+    assert length_and_mean(read(tmp_path, text, holes="zero"))[1] == pytest.approx(400 / 18_010)
 
 
 def test_a_rate_may_be_of_the_time_before_its_row(tmp_path: Path) -> None:
     text = "0\t4.0\n1\t4.0\n2\t4.0\n32\t0.5\n33\t4.0\n"
-    before = _read(tmp_path, text, "x.txt", rates_end_at_row=True)
-    _check(before, 33, (2 * 4 + 30 * 0.5 + 4) / 33)
+    before = read(tmp_path, text, "x.txt", rates_end_at_row=True)
+    check(before, 33, (2 * 4 + 30 * 0.5 + 4) / 33)
     assert "ends at its row" in before.summary
-    after = _read(tmp_path, text, "x.txt")
-    _check(after, 5, (4 * 4 + 0.5) / 5)
+    after = read(tmp_path, text, "x.txt")
+    check(after, 5, (4 * 4 + 0.5) / 5)
     assert "begins at its row" in after.summary
     assert "1 hole, 29 s" in after.summary
 
 
 def test_what_was_not_measured_is_counted_and_left_out(tmp_path: Path) -> None:
-    text = _table("time,throughput_mbps", "0,10", "1,", "2,n/a", "3,-5", "4,20", "4,40", "5,10")
-    log = _read(tmp_path, text)
-    _check(log, 3, (10 + 30 + 10) / 3)
+    text = table("time,throughput_mbps", "0,10", "1,", "2,n/a", "3,-5", "4,20", "4,40", "5,10")
+    log = read(tmp_path, text)
+    check(log, 3, (10 + 30 + 10) / 3)
     assert "2 without a rate" in log.summary
     assert "1 with a rate below zero" in log.summary
     assert "1 with the time of another one, averaged" in log.summary
-    _check(_read(tmp_path, text, holes="zero"), 6, (10 + 30 + 10) / 6)
+    check(read(tmp_path, text, holes="zero"), 6, (10 + 30 + 10) / 6)
 
 
 def test_runs_in_one_file_are_pieces_or_chosen(tmp_path: Path) -> None:
     rows = [f"{run},{n},{10 * run}" for run in (1, 2, 3) for n in range(10)]
-    text = _table("run_num,time_s,throughput_mbps", *rows)
-    log = _read(tmp_path, text)
-    _check(log, 30, 20.0)
+    text = table("run_num,time_s,throughput_mbps", *rows)
+    log = read(tmp_path, text)
+    check(log, 30, 20.0)
     assert "3 runs, one after another" in log.summary
-    _check(_read(tmp_path, text, run="run_num=2"), 10, 20.0)
+    check(read(tmp_path, text, run="run_num=2"), 10, 20.0)
     with pytest.raises(ct.CelltcpError, match=r"allowed: 1, 2, 3"):
-        _read(tmp_path, text, run="run_num=7")
-    mixed = _table("run_num,time_s,throughput_mbps", *sorted(rows, key=lambda row: row.split(",")[1]))
+        read(tmp_path, text, run="run_num=7")
+    mixed = table("run_num,time_s,throughput_mbps", *sorted(rows, key=lambda row: row.split(",")[1]))
     with pytest.raises(ct.CelltcpError, match="--run run_num=1 reads one of them"):
-        _read(tmp_path, mixed)
+        read(tmp_path, mixed)
 
 
 def test_formats_of_tools_are_read(tmp_path: Path) -> None:
@@ -150,40 +125,40 @@ def test_formats_of_tools_are_read(tmp_path: Path) -> None:
         for n, rate in enumerate(RATES)
     ]
     report = {"start": {"test_start": {"reverse": 1}}, "intervals": intervals, "end": {}}
-    log = _read(tmp_path, json.dumps(report), "iperf.json")
-    _check(log, 10, MEAN)
+    log = read(tmp_path, json.dumps(report), "iperf.json")
+    check(log, 10, MEAN)
     assert log.base_rtt_ms == 42.0
     text = "".join(
         f"[  5]   {n}.00-{n + 1}.00   sec  1.0 MBytes  {rate} Mbits/sec    0    140 KBytes\n"
         for n, rate in enumerate(RATES)
     )
     total = "[  5]   0.00-10.00  sec  20 MBytes  99.0 Mbits/sec    0             sender\n"
-    _check(_read(tmp_path, f"Connecting to host h\n{text}- - -\n{total}", "iperf.txt"), 10, MEAN)
+    check(read(tmp_path, f"Connecting to host h\n{text}- - -\n{total}", "iperf.txt"), 10, MEAN)
     lines = [
         f"2024050110000{n},10.0.0.1,5001,10.0.0.2,5002,3,{n}.0-{n + 1}.0,9,{round(rate * 1e6)}"
         for n, rate in enumerate(RATES)
     ]
     lines.append("20240501100010,10.0.0.1,5001,10.0.0.2,5002,3,0.0-10.0,9,99000000")
-    _check(_read(tmp_path, "\n".join(lines), "iperf2.csv"), 10, MEAN)
+    check(read(tmp_path, "\n".join(lines), "iperf2.csv"), 10, MEAN)
     sabre = [{"duration_ms": 1000, "bandwidth_kbps": rate * 1e3, "latency_ms": 20} for rate in RATES]
-    log = _read(tmp_path, json.dumps(sabre), "sabre.json")
-    _check(log, 10, MEAN)
+    log = read(tmp_path, json.dumps(sabre), "sabre.json")
+    check(log, 10, MEAN)
     assert log.base_rtt_ms == 20.0
     pattern = [{"duration": 1000, "capacity": rate * 1e3, "loss": 0} for rate in RATES]
     alpha = {"type": "video", "downlink": {}, "uplink": {"trace_pattern": pattern}}
-    _check(_read(tmp_path, json.dumps(alpha), "alphartc.json"), 10, MEAN)
+    check(read(tmp_path, json.dumps(alpha), "alphartc.json"), 10, MEAN)
     history = {
         "dishGetHistory": {"current": "3", "downlinkThroughputBps": [rate * 1e6 for rate in RATES]}
     }
-    _check(_read(tmp_path, json.dumps(history), "starlink.json"), 10, MEAN)
-    srsran = _table(
+    check(read(tmp_path, json.dumps(history), "starlink.json"), 10, MEAN)
+    srsran = table(
         "time;cc;dl_brate;ul_brate", *(f"{n}.0;0;{rate * 1e6};1" for n, rate in enumerate(RATES))
     )
-    _check(_read(tmp_path, srsran, "metrics.csv"), 10, MEAN)
+    check(read(tmp_path, srsran, "metrics.csv"), 10, MEAN)
     mm_link = (
         "# mahimahi mm-link (downlink) [x] > log\n# base timestamp: 5\n5 # 1504\n6 + 1504\n9 # 1504\n"
     )
-    assert _read(tmp_path, mm_link, "mm.log").canonical == "0\n4\n"
+    assert read(tmp_path, mm_link, "mm.log").canonical == "0\n4\n"
 
 
 def test_more_of_what_tools_write(tmp_path: Path) -> None:
@@ -191,13 +166,13 @@ def test_more_of_what_tools_write(tmp_path: Path) -> None:
     for n, rate in enumerate(RATES):
         of_sum = {"start": n, "end": n + 1, "bits_per_second": rate * 1e6}
         events.append({"event": "interval", "data": {"streams": [], "sum": of_sum}})
-    _check(_read(tmp_path, "\n".join(map(json.dumps, events)), "stream.json"), 10, MEAN)
+    check(read(tmp_path, "\n".join(map(json.dumps, events)), "stream.json"), 10, MEAN)
     flent = {
         "x_values": list(range(10)),
         "results": {"TCP download": RATES, "TCP upload": [1.0] * 10, "Ping (ms) ICMP": [30.0] * 10},
     }
-    log = _read(tmp_path, gzip.compress(json.dumps(flent).encode()), "x.flent.gz")
-    _check(log, 10, MEAN)
+    log = read(tmp_path, gzip.compress(json.dumps(flent).encode()), "x.flent.gz")
+    check(log, 10, MEAN)
     assert (log.base_rtt_ms, log.has_both) == (30.0, True)
     ookla = (
         {
@@ -208,35 +183,35 @@ def test_more_of_what_tools_write(tmp_path: Path) -> None:
         }
         for n, rate in enumerate(RATES)
     )
-    _check(_read(tmp_path, "\n".join(map(json.dumps, ookla)), "ookla.json"), 600, MEAN)
-    _check(_read(tmp_path, json.dumps({"time": list(range(10)), "rate_mbps": RATES})), 10, MEAN)
-    _check(_read(tmp_path, json.dumps([[n, rate] for n, rate in enumerate(RATES)])), 10, MEAN)
-    graph = _table(
+    check(read(tmp_path, "\n".join(map(json.dumps, ookla)), "ookla.json"), 600, MEAN)
+    check(read(tmp_path, json.dumps({"time": list(range(10)), "rate_mbps": RATES})), 10, MEAN)
+    check(read(tmp_path, json.dumps([[n, rate] for n, rate in enumerate(RATES)])), 10, MEAN)
+    graph = table(
         '"Interval start","All Bytes"', *(f"{n},{r * 125_000:.0f}" for n, r in enumerate(RATES))
     )
-    _check(_read(tmp_path, graph), 10, MEAN)
+    check(read(tmp_path, graph), 10, MEAN)
     drive = "Tool: X\n\nTIME_STAMP,Lat,RSRP [dBm],DL Throughput [Mbps],UL Throughput [Mbps]\n"
     rows = (f"05/01/2024 10:00:{n:02d}.000,1.5,-95,{rate},1.5" for n, rate in enumerate(RATES))
-    _check(_read(tmp_path, drive + "\n".join(rows)), 10, MEAN)
+    check(read(tmp_path, drive + "\n".join(rows)), 10, MEAN)
     midnight = (
         (f"23:59:{55 + n}" if n < 5 else f"00:00:{n - 5:02d}", rate) for n, rate in enumerate(RATES)
     )
-    _check(
-        _read(tmp_path, _table("Time;rate (bit/s)", *(f"{t};{r * 1e6:.0f}" for t, r in midnight))),
+    check(
+        read(tmp_path, table("Time;rate (bit/s)", *(f"{t};{r * 1e6:.0f}" for t, r in midnight))),
         10,
         MEAN,
     )
     days = (f"{45413.5 + n / 86_400:.9f};{rate}".replace(".", ",") for n, rate in enumerate(RATES))
-    _check(_read(tmp_path, _table("Date;Downlink [Mbit/s]", *days)), 10, MEAN)
-    _check(
-        _read(
-            tmp_path, _table("time,rate", "s,kbit/s", *(f"{n},{r * 1e3}" for n, r in enumerate(RATES)))
+    check(read(tmp_path, table("Date;Downlink [Mbit/s]", *days)), 10, MEAN)
+    check(
+        read(
+            tmp_path, table("time,rate", "s,kbit/s", *(f"{n},{r * 1e3}" for n, r in enumerate(RATES)))
         ),
         10,
         MEAN,
     )
-    _check(
-        _read(tmp_path, _table("time_s,rate", *(f"{n},{r} Mbps" for n, r in enumerate(RATES)))),
+    check(
+        read(tmp_path, table("time_s,rate", *(f"{n},{r} Mbps" for n, r in enumerate(RATES)))),
         10,
         MEAN,
     )
@@ -245,19 +220,19 @@ def test_more_of_what_tools_write(tmp_path: Path) -> None:
 def test_a_long_table_is_read_as_a_short_one(tmp_path: Path) -> None:
     rates = [10 + n % 7 for n in range(40_000)]
     rows = [f"{1714550400 + n}.5,{rate}" for n, rate in enumerate(rates)]
-    _check(_read(tmp_path, _table("timestamp,throughput_mbps", *rows)), 40_000, sum(rates) / 40_000)
+    check(read(tmp_path, table("timestamp,throughput_mbps", *rows)), 40_000, sum(rates) / 40_000)
     # What is no number stands far behind the rows by which the columns are understood.
     for missing in ("", "-", "n/a"):
         rows[30_000] = f"{1714550400 + 30_000}.5,{missing}"
-        log = _read(tmp_path, _table("timestamp,throughput_mbps", *rows))
-        _check(log, 39_999, (sum(rates) - rates[30_000]) / 39_999)
+        log = read(tmp_path, table("timestamp,throughput_mbps", *rows))
+        check(log, 39_999, (sum(rates) - rates[30_000]) / 39_999)
         assert "1 without a rate" in log.summary
 
 
 def test_a_log_in_a_scenario_goes_where_the_scenario_goes(tmp_path: Path) -> None:
     rows = (f"{n},{rate},{rate / 10},{40 + n}" for n, rate in enumerate(RATES))
     log = tmp_path / "log.csv"
-    log.write_text(_table("time_s,dl_mbps,ul_mbps,rtt_ms", *rows))
+    log.write_text(table("time_s,dl_mbps,ul_mbps,rtt_ms", *rows))
     alone = ct.load_scenario(log)
     assert {side: round(mean, 2) for _, side, _, _, mean in alone.traces} == {
         "down": MEAN,
@@ -277,8 +252,8 @@ def test_a_log_in_a_scenario_goes_where_the_scenario_goes(tmp_path: Path) -> Non
 def test_a_connection_log_is_a_demand(tmp_path: Path) -> None:
     head = "#separator \\x09\n#path\tconn\n#fields\tts\tduration\torig_bytes\tresp_bytes\n"
     rows = "100.0\t10.0\t10\t10000000\n105.0\t5.0\t10\t5000000\n"
-    log = _read(tmp_path, head + rows, "conn.log")
-    _check(log, 10, 12.0)
+    log = read(tmp_path, head + rows, "conn.log")
+    check(log, 10, 12.0)
     assert "a demand" in log.summary
 
 
@@ -288,8 +263,8 @@ def test_tests_far_apart_are_samples(tmp_path: Path) -> None:
         f"1,Op,City,2024-05-01T{10 + n}:00:00.0Z,1.0,22.5,{rate * 1e6},1000000.0,,10.0.0.1"
         for n, rate in enumerate(RATES)
     ]
-    log = _read(tmp_path, _table(head, *rows))
-    _check(log, 36_000, MEAN)
+    log = read(tmp_path, table(head, *rows))
+    check(log, 36_000, MEAN)
     assert "a sample and not the capacity until the next one" in log.summary
     assert log.made_up > 0.9
 
@@ -318,7 +293,7 @@ def test_what_is_open_is_asked_for_by_the_option_that_settles_it(
     tmp_path: Path, text: str, asked: str
 ) -> None:
     with pytest.raises(ct.CelltcpError, match=asked):
-        _read(tmp_path, text)
+        read(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -328,22 +303,22 @@ def test_what_is_open_is_asked_for_by_the_option_that_settles_it(
         ("\x00\x01\x02", "is no text"),
         ("{]", "no JSON"),
         ('{"a": 1}', "JSON without records"),
-        ("hello\nworld\n", "no rates|--step|leave open"),
+        ("hello\nworld\n", "is a rate or an amount"),
         ("time,throughput_mbps\n", "no line"),
         ("time,throughput_mbps\n0,0\n1,0\n", "zero all the time"),
     ],
 )
 def test_what_is_no_log_is_refused_in_plain_words(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ct.CelltcpError, match=said):
-        _read(tmp_path, text)
+        read(tmp_path, text)
 
 
 def test_a_log_that_looks_like_a_demand_is_called_so(tmp_path: Path) -> None:
     draw = random.Random(5)
     idle = "".join(f"{n},{0 if n % 4 else draw.uniform(5, 9):.2f}\n" for n in range(80))
-    assert "looks like a demand" in _read(tmp_path, "time_s,rate_mbps\n" + idle).summary
+    assert "looks like a demand" in read(tmp_path, "time_s,rate_mbps\n" + idle).summary
     busy = "".join(f"{n},{draw.uniform(5, 9):.2f}\n" for n in range(80))
-    assert _read(tmp_path, "time_s,rate_mbps\n" + busy).looks_like_demand is None
+    assert read(tmp_path, "time_s,rate_mbps\n" + busy).looks_like_demand is None
 
 
 @pytest.mark.parametrize(
@@ -356,15 +331,15 @@ def test_random_tables_are_read_right_or_refused(tmp_path: Path, seeds: range) -
 
 
 def _is_refused(folder: Path, seed: int) -> bool:
-    table = random_table(random.Random(seed))
-    file = folder / f"{seed}{table.ending}"
-    file.write_bytes(table.data)
+    known = random_table(random.Random(seed))
+    file = folder / f"{seed}{known.ending}"
+    file.write_bytes(known.data)
     try:
         log = read_log(file, {}, "down")
     except ct.CelltcpError as error:
         assert "--" in str(error), (seed, error)  # noqa: PT017 - others are read
         return True
-    length, mean = _mean(log)
-    assert mean == pytest.approx(table.mean_bps / 1e6, rel=1e-3), (seed, log.summary)
-    assert length == pytest.approx(table.length_s, rel=1e-2), (seed, log.summary)
+    length, mean = length_and_mean(log)
+    assert mean == pytest.approx(known.mean_bps / 1e6, rel=1e-3), (seed, log.summary)
+    assert length == pytest.approx(known.length_s, rel=1e-2), (seed, log.summary)
     return False

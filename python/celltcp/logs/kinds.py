@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from celltcp._core import trace_formats
 from celltcp.logs.errors import refuse
+from celltcp.logs.foreign import refuse_foreign
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
@@ -52,6 +53,8 @@ def read_recording(
         return _kind(wanted).read(source, options, side)
     if wanted is not None:
         raise refuse(f"format: unknown {wanted!r}; allowed: {', '.join(trace_formats())}")
+    if not (options.column or options.unit):
+        refuse_foreign(source)
     if "\0" in source.head and not _kind("spreadsheet").recognises(source):
         raise refuse("is no text, and no spreadsheet or Parquet file")
     if options.column or options.unit:

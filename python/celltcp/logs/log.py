@@ -76,7 +76,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         parts=_canonical(intervals),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
-        made_up=_made_up(intervals),
+        made_up=_made_up(intervals, is_mean=recording.is_volume),
         looks_like_demand=looks_like,
     )
 
@@ -113,9 +113,9 @@ def _of_opportunities(recording: Recording) -> Log:
     return Log(recording.kind, (text, "\n"), None, has_both=False, made_up=0.0, looks_like_demand=None)
 
 
-def _made_up(intervals: Intervals) -> float:
-    """Returns the share of the time that has the rate of another time."""
-    if intervals.step_ns >= SAMPLE_NS:
+def _made_up(intervals: Intervals, *, is_mean: bool) -> float:
+    """Returns the share of the time that has the rate of another time; a mean is of its own time."""
+    if intervals.step_ns >= SAMPLE_NS and not is_mean:
         return 1 - SAMPLE_NS / 2 / intervals.step_ns
     return intervals.made_up_ns / max(intervals.length_ns, 1)
 
@@ -195,7 +195,8 @@ def _summary(
             f"({_percent(share)}), the longest {_seconds(intervals.longest_hole_ns)}, {what} (--holes)"
         )
     if intervals.step_ns >= SAMPLE_NS:
-        parts.append(f"each row is a sample that stands for {_seconds(intervals.step_ns)}")
+        role = "the mean of" if recording.is_volume else "a sample that stands for"
+        parts.append(f"each row is {role} {_seconds(intervals.step_ns)}")
     rtt = _base_rtt(recording)
     if rtt is not None:
         parts.append(

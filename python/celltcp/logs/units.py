@@ -89,8 +89,12 @@ def time_unit(text: str) -> TimeUnit | None:
 
 #: Parts of a name: `throughput_kbps`, `DL bitrate [kbit/s]`, `rateMbps`, `bits_per_second`.
 _BRACKETED = re.compile(r"[\[(<]([^\])>]*)[\])>]")
-_SEPARATORS = re.compile(r"[\s_.:,;\-\[\]()<>#]+")
+_SEPARATORS = re.compile(r"[\s_.:,;\-\[\]()<>#\\]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[kMG]?[bB]ps)")
+#: Names such as `Bytes Received/sec` of Windows' performance monitor.
+_AMOUNT_PER_SECOND = re.compile(r"[A-Za-z ](?:/|[ _]per[ _])s(?:ec|ecs|econd|econds)?\W*$")
+#: Names of sysstat (sar, sadf), whose kB have 1024 bytes.
+_SYSSTAT = re.compile(r"[rt]xkB/s")
 
 
 def parts_of(name: str) -> list[str]:
@@ -107,15 +111,23 @@ def parts_of(name: str) -> list[str]:
 
 def words_of(name: str) -> list[str]:
     """Returns the words of a name in small letters, those of `DLThroughput` apart."""
+    name = re.sub(r"\b([rt]x)(?=[kM]?B/s)", r"\1 ", name)
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return [word for word in re.split(r"[^a-z0-9µ%]+", f"{name} {spaced}".lower()) if word]
 
 
 def rate_unit_in(name: str) -> RateUnit | None:
     """Returns the unit in the name of a column of rates; a rate comes before an amount."""
+    if _SYSSTAT.fullmatch(name):
+        return rate_unit("KiB/s")
     candidates = [
         unit for part in parts_of(name) if len(part) > 1 or part == "B" if (unit := rate_unit(part))
     ]
+    if _AMOUNT_PER_SECOND.search(name):
+        candidates = [
+            unit._replace(name=f"{unit.name}/s", is_volume=False) if unit.is_volume else unit
+            for unit in candidates
+        ]
     rates = [unit for unit in candidates if not unit.is_volume]
     return next(iter(rates or candidates), None)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: itself may have any.
 TRACE_ENDINGS = (
     *(".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi", ".json", ".jsonl", ".log"),
-    *(".parquet", ".xlsx"),
+    *(".parquet", ".xlsx", ".ntrace"),
 )
 
 #: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3

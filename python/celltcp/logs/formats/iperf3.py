@@ -64,18 +64,21 @@ def _is_of(role: str, direction: Direction) -> bool:
 
 
 def summed(streams: dict[str, list[Interval]]) -> list[Interval]:
-    """Returns the sums of streams by interval, without the total of the whole test."""
-    sums: dict[tuple[int, int], float] = {}
+    """Returns the sums of streams by interval, test after test, without the totals of whole tests."""
+    sums: dict[tuple[int, int, int], float] = {}
     for stream in streams.values():
         lengths = sorted(each.end_ns - each.start_ns for each in stream)
         usual = lengths[len(lengths) // 2] if lengths else 0
-        for number, each in enumerate(stream):
-            is_total = number and each.start_ns < stream[number - 1].start_ns
-            if is_total and each.end_ns - each.start_ns > usual:
+        test, latest = 0, -1
+        for each in stream:
+            is_earlier = each.start_ns < latest
+            if is_earlier and each.end_ns - each.start_ns > usual:
                 continue
-            key = (each.start_ns, each.end_ns)
+            # A server that reports test after test begins each at zero.
+            test, latest = test + is_earlier, each.start_ns
+            key = (test, each.start_ns, each.end_ns)
             sums[key] = sums.get(key, 0.0) + each.bps
-    return [Interval(start, end, bps) for (start, end), bps in sorted(sums.items()) if end > start]
+    return [Interval(start, end, bps) for (_, start, end), bps in sorted(sums.items()) if end > start]
 
 
 def of_intervals(kind: str, intervals: list[Interval], **known: object) -> Recording:

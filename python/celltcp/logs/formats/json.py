@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,38 @@ if TYPE_CHECKING:
 
 #: Fields of a period of Sabre's and dash.js' network files.
 _SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
-#: Fields of a result of Ookla's speedtest (`-f json`), whose bandwidths are in bytes per second.
-_OOKLA = {"timestamp", "ping.latency", "download.bandwidth", "upload.bandwidth"}
+
+
+class _KnownRecords(NamedTuple):
+    """Records whose fields no name tells the unit of."""
+
+    kind: str
+    #: Fields that each of the files has.
+    fields: frozenset[str]
+    time: str
+    #: Field of the rates by direction, and their unit.
+    rates: dict[Direction, str]
+    unit: str
+
+
+_KNOWN = (
+    # `speedtest -f json`.
+    _KnownRecords(
+        "results of Ookla's speedtest",
+        frozenset(("timestamp", "ping.latency", "download.bandwidth", "upload.bandwidth")),
+        "timestamp",
+        {"down": "download.bandwidth", "up": "upload.bandwidth"},
+        "B/s",
+    ),
+    # https://github.com/intel/lpp-network-trace, lpp-network-trace-format.md
+    _KnownRecords(
+        "ntrace of LPP, each entry a test of the bandwidth",
+        frozenset(("entryNo", "dateTime")),
+        "dateTime",
+        {"down": "dlBw", "up": "ulBw"},
+        "kbit/s",
+    ),
+)
 
 
 def recognises(source: Source) -> bool:
@@ -196,7 +226,8 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     import pandas as pd
 
     from celltcp.logs.table.dialect import Dialect
-    from celltcp.logs.table.reader import FrameTable, understand
+    from celltcp.logs.table.frames import FrameTable
+    from celltcp.logs.table.reader import understand
 
     rows = _rows_in(document)
     if rows is None:
@@ -211,20 +242,27 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         names = [str(name) for name in frame.columns] if has_names else []
     names = names or [str(place + 1) for place in range(frame.shape[1])]
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
-    if set(names) >= _OOKLA:
-        kind = "results of Ookla's speedtest"
-        column = "download.bandwidth" if (options.direction or side) == "down" else "upload.bandwidth"
-        unit = options.unit or "B/s"
-        options = dataclasses.replace(options, column=f"timestamp,{column}", unit=unit, direction=None)
+    known = next((each for each in _KNOWN if set(names) >= each.fields), None)
+    if known is not None and options.column is None:
+        kind, column = known.kind, known.rates[options.direction or side]
+        if column not in names:
+            raise refuse(f'{kind}: there is no "{column}"')
+        column, unit = f"{known.time},{column}", options.unit or known.unit
+        options = dataclasses.replace(options, column=column, unit=unit, direction=None)
     dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
-    return understand(FrameTable(frame), dialect, options, side, kind)
+    recording = understand(FrameTable(frame), dialect, options, side, kind)
+    if known is None:
+        return recording
+    return dataclasses.replace(recording, has_both=set(known.rates.values()) <= set(names))
 
 
 def _rows_in(value: Any, depth: int = 4) -> Any:
     """Returns the longest list of records, or table of equally long lists, in a document."""
     if isinstance(value, list):
         if value and all(isinstance(each, dict) for each in value):
-            return value
+            # A record alone holds the records, such as the one of an interface.
+            inside = _rows_in(value[0], depth - 1) if len(value) == 1 else None
+            return value if inside is None else inside
         if value and all(isinstance(each, list) and len(each) > 1 for each in value):
             return value
         if len(value) > 1 and all(isinstance(each, int | float) for each in value):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from celltcp.logs.errors import refuse
 from celltcp.logs.table.dialect import Dialect
-from celltcp.logs.table.reader import FrameTable, understand
+from celltcp.logs.table.frames import FrameTable
+from celltcp.logs.table.reader import understand
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions

@@ -83,6 +83,9 @@ def dialect_of(head: str) -> Dialect:
                 f"{name} [{unit.strip('[]() ')}]" for name, unit in zip(names, units, strict=False)
             ]
             at += 1
+        elif at + 1 < len(rows) and _are_names(rows[at][1]) and _has_values(rows[at + 1][1]):
+            # The first line has the groups of the columns, as dstat writes them.
+            names, at = rows[at][1], at + 1
     else:
         names = _in_comment(head, number, separator, width)
         has_names = bool(names)
@@ -119,6 +122,15 @@ def _is_value(field: str) -> bool:
     return (
         looks_like_number(field) or looks_like_time(field) or (bool(field) and field.lower() in MISSING)
     )
+
+
+def _are_names(fields: list[str]) -> bool:
+    """Returns whether each field of a line is a name."""
+    return all(field and not _is_value(field) for field in fields)
+
+
+def _has_values(fields: list[str]) -> bool:
+    return any(looks_like_number(field) or looks_like_time(field) for field in fields)
 
 
 def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> bool:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celltcp.logs.errors import listed, refuse
 from celltcp.logs.recording import Recording
-from celltcp.logs.table.columns import Column, Roles, columns_of, is_counter, roles_of, unit_is_open
+from celltcp.logs.table.columns import Column, columns_of, durations, is_counter, tells_runs_apart
 from celltcp.logs.table.dialect import Dialect, dialect_of
+from celltcp.logs.table.frames import FrameTable, TextTable
+from celltcp.logs.table.roles import Roles, roles_of, unit_is_open
 from celltcp.logs.table.times import Times, combined, read_times
 from celltcp.logs.table.values import Numbers, numbers
 from celltcp.logs.units import RateUnit, rate_unit, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 _SAMPLE = 2_000
 #: Different values up to which a column can tell runs apart.
 _MOST_RUNS = 1_000
-#: Text that a thread of Arrow's reader takes at a time, bytes.
-_BLOCK = 1 << 22
 
 
 def read_table(source: Source, options: ReadOptions, side: Direction) -> Recording:
@@ -44,115 +40,16 @@ def read_table(source: Source, options: ReadOptions, side: Direction) -> Recordi
         CelltcpError: if it is none, or leaves something open.
     """
     dialect = dialect_of(source.head)
-    table = _Text(source, dialect)
+    table = TextTable(source, dialect)
     return understand(table, dialect, options, side)
 
 
-class _Text:
-    """A table in text, of which some columns are read at a time."""
-
-    def __init__(self, source: Source, dialect: Dialect) -> None:
-        self._source = source
-        self._dialect = dialect
-        #: Lines that have more fields than the table has columns.
-        self.too_long = 0
-
-    def read(
-        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
-    ) -> pd.DataFrame:
-        """Returns columns by their places, the first `most` rows; those of `numeric` may be numbers."""
-        import pandas as pd
-
-        dialect = self._dialect
-        if most is None and self._is_plain():
-            fast = self._read_plain(places, numeric)
-            if fast is None:
-                fast = self._read_plain(places, ())
-            if fast is not None:
-                return fast
-        is_short = most is not None or self._source.is_whole
-        stream: Any = io.StringIO(self._source.head) if is_short else self._source.binary()
-        separator = r"\s+" if dialect.separator == " " and len(dialect.names) > 1 else dialect.separator
-        if len(dialect.names) == 1 and separator == " ":
-            separator = ","
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            frame = pd.read_csv(
-                stream,
-                sep=separator,
-                header=None,
-                names=range(len(dialect.names)),
-                index_col=False,
-                skiprows=dialect.skipped,
-                usecols=places,
-                dtype=str if most is not None else None,
-                na_filter=True,
-                comment="#" if dialect.has_comments else None,
-                skipinitialspace=True,
-                nrows=most,
-                encoding=None if is_short else self._source.encoding,
-                encoding_errors="replace",
-                decimal="," if dialect.has_decimal_comma else ".",
-                on_bad_lines="warn",
-                low_memory=False,
-            )
-        self.too_long = sum(str(each.message).count("Skipping line") for each in warned)
-        return frame
-
-    def _is_plain(self) -> bool:
-        """Returns whether the reader of Arrow, which uses all cores, takes the dialect."""
-        dialect = self._dialect
-        is_ascii = self._source.encoding in ("utf-8", "utf-8-sig")
-        has_separator = dialect.separator != " " and len(dialect.names) > 1
-        is_plain = has_separator and not (dialect.has_comments or dialect.has_decimal_comma)
-        return is_ascii and is_plain and not self._source.is_whole and self._source.unpacked is None
-
-    def _read_plain(self, places: list[int] | None, numeric: Container[int]) -> pd.DataFrame | None:
-        """Returns columns by the reader of Arrow; `None` if a line is not as the others are."""
-        import pyarrow as pa
-        from pyarrow import csv
-
-        names = [str(place) for place in range(len(self._dialect.names))]
-        chosen = names if places is None else [names[place] for place in places]
-        # Arrow keeps the text of a column until all its types are known, unless one is given.
-        types = {name: pa.float64() for place, name in enumerate(names) if place in numeric}
-        try:
-            table = csv.read_csv(
-                self._source.path,
-                csv.ReadOptions(column_names=names, skip_rows=self._dialect.skipped, block_size=_BLOCK),
-                csv.ParseOptions(delimiter=self._dialect.separator),
-                csv.ConvertOptions(include_columns=chosen, column_types=types, timestamp_parsers=[]),
-            )
-        except (pa.ArrowInvalid, UnicodeError):
-            return None
-        # Dates stay texts: one reader understands them all.
-        texts: list[pa.ChunkedArray[Any]] = [
-            column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
-            for column in table.columns
-        ]
-        frame = pa.table(texts, names=table.column_names).to_pandas(split_blocks=True)
-        return frame.set_axis([int(name) for name in frame.columns], axis=1)
-
-
-class FrameTable:
-    """A table that is in memory already: records of JSON, Parquet, a spreadsheet."""
-
-    too_long = 0
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame.set_axis(range(frame.shape[1]), axis=1)
-
-    def read(
-        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
-    ) -> pd.DataFrame:
-        """Returns columns by their places, the first `most` rows as texts."""
-        del numeric  # The columns have types already.
-        frame = self._frame if places is None else self._frame[places]
-        return frame if most is None else frame.head(most).astype("string")
-
-
 def understand(
-    table: _Text | FrameTable, dialect: Dialect, options: ReadOptions, side: Direction, kind: str = ""
+    table: TextTable | FrameTable,
+    dialect: Dialect,
+    options: ReadOptions,
+    side: Direction,
+    kind: str = "",
 ) -> Recording:
     """Returns the rows of a table with times and rates.
 
@@ -182,6 +79,8 @@ def understand(
                 f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
                 "--no-counter says it (counter in a scenario file)"
             )
+    if chosen.is_volume and not counter and options.unit is None:
+        _check_durations(columns, roles, times, name)
     without_time = int((~times.is_known).sum())
     if without_time:
         notes.append(f"{without_time} rows without a time left out")
@@ -216,6 +115,25 @@ def understand(
     )
 
 
+def _check_durations(columns: list[Column], roles: Roles, times: Times, name: str) -> None:
+    """Asks about amounts of tests that say how long they took.
+
+    Raises:
+        CelltcpError: with the options that settle it.
+    """
+    steps = np.diff(times.ns[:_SAMPLE])
+    if roles.duration is not None or not (steps > 0).any():
+        return
+    taken = {place for place in (roles.time, roles.clock, roles.rate) if place is not None}
+    other = durations(columns, taken, float(np.median(steps[steps > 0])) / 1e9)
+    if other is not None:
+        raise refuse(
+            f'the amounts {name} may be of the times in "{other}", which are shorter than those '
+            "between rows: --column TIME,RATE with --unit names a column of rates, and --unit B says "
+            "that they are of the time until the next row (column and unit in a scenario file)"
+        )
+
+
 def _numbers(frame: pd.DataFrame, place: int, dialect: Dialect) -> Numbers:
     return numbers(frame[place], has_decimal_comma=dialect.has_decimal_comma)
 
@@ -237,7 +155,9 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
     # Columns of few values may tell runs apart.
     for each in columns:
         values = each.known if each.is_number else None
-        if each.place in result or each.is_date or each.is_clock or not dialect.has_names:
+        if each.place in result or each.is_date or each.is_clock:
+            continue
+        if values is not None and not dialect.has_names:
             continue
         if values is None or (len(values) and (values % 1 == 0).all()):
             result.add(each.place)
@@ -306,6 +226,9 @@ def _rtt(
     name = columns[roles.delay].name
     unit = time_unit_in(name)
     values = _numbers(frame, roles.delay, dialect).values[timed]
+    # The "min" of "min_rtt" is no minute.
+    if unit is not None and unit.nanos > 10**9:
+        unit = None
     if unit is None and not re.search(r"ping", name, re.IGNORECASE):
         return None
     return np.asarray(values * (unit.nanos / 1e6 if unit else 1.0))
@@ -327,6 +250,8 @@ def _runs(
         return None
     for column in columns:
         if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
+            continue
+        if not tells_runs_apart(column):
             continue
         codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
         if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):

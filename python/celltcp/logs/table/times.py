@@ -119,7 +119,8 @@ def read_times(
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(column):
-        texts = column.astype("string").str.strip().str.strip("\"'[]")
+        # rrdtool writes a colon behind its times.
+        texts = column.astype("string").str.strip().str.strip("\"'[]").str.removesuffix(":")
         sample = texts.dropna().head(50)
         if not len(sample):
             raise refuse("no line with a time and a rate")
@@ -127,6 +128,7 @@ def read_times(
             return _dates(texts, dates)
         if sample.map(lambda text: bool(_TIME_OF_DAY.fullmatch(text))).mean() > 0.5:
             return _times_of_day(texts)
+        column = texts
     read = numbers(column, has_decimal_comma=has_decimal_comma)
     known = np.isfinite(read.values)
     if not known.any():
@@ -188,7 +190,9 @@ def _ns(read: pd.Series) -> NDArray[np.int64]:
 
 
 def _dates(texts: pd.Series, order: str | None) -> Times:
-    cleaned = texts.str.replace(r"(?<=\d),(?=\d{1,6}\b)", ".", regex=True)
+    # PRTG writes the begin and the end of a row.
+    cleaned = texts.str.replace(r"\s+-\s+\d{1,2}:\d{2}(?::\d{2})?(?: [AP]M)?$", "", regex=True)
+    cleaned = cleaned.str.replace(r"(?<=\d),(?=\d{1,6}\b)", ".", regex=True)
     # Phone logs write 2019.12.14_10.16.30.
     cleaned = cleaned.str.replace(
         r"^(\d{4})[._](\d{2})[._](\d{2})[_ ](\d{2})[.:](\d{2})[.:](\d{2})",

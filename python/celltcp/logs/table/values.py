@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from celltcp.logs.units import rate_unit
+
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
@@ -72,12 +74,20 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
         plain = plain.str.replace(",", "", regex=False)
     read = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     units = parts[1].dropna().str.strip().unique()
+    unit = str(units[0]) if len(units) == 1 else ""
     has_one = len(units) == 1 and parts[1].isna().sum() == (missing | plain.isna()).sum()
     wrong = ~missing.to_numpy(dtype=bool) & ~np.isfinite(read)
-    if len(units) and not has_one:
+    scales = {each: rate_unit(each) for each in units}
+    if len(units) > 1 and all(each and not each.is_volume for each in scales.values()):
+        # Grafana writes 980 kb/s beside 1.2 Mb/s. A zero needs no unit.
+        own = parts[1].str.strip().map({name: each.bits for name, each in scales.items() if each})
+        with_unit = own.notna().to_numpy(dtype=bool)
+        read = np.where(with_unit | (read == 0), read * own.fillna(1.0).to_numpy(), np.nan)
+        unit = "bit/s"
+    elif len(units) and not has_one:
         # Values with several units would need each its own: only those without one are numbers.
         with_unit = parts[1].notna().to_numpy(dtype=bool)
-        read, wrong = np.where(with_unit, np.nan, read), wrong | with_unit
+        read, wrong, unit = np.where(with_unit, np.nan, read), wrong | with_unit, ""
     read = np.where(missing.to_numpy(dtype=bool) | ~np.isfinite(read), np.nan, read)
     strange = str(texts[wrong].iloc[0]) if wrong.any() else None
-    return Numbers(read, str(units[0]) if has_one else "", strange, int(wrong.sum()))
+    return Numbers(read, unit, strange, int(wrong.sum()))

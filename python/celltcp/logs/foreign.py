@@ -1,0 +1,58 @@
+"""Outputs of tools that have no rates: refused with the way to a trace."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from celltcp.logs.errors import refuse
+
+if TYPE_CHECKING:
+    from celltcp.logs.source import Source
+
+_CAPTURES = tuple(
+    bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")
+)
+#: Lines of such outputs, and what to do.
+_LINES = (
+    (
+        r"icmp_seq=\d+ .*time=|^rtt min/avg/max",
+        "output of ping, which has RTTs and no rates: give the lowest RTT as path.rtt "
+        "(--set path.rtt=20ms) beside a log of rates",
+    ),
+    (
+        r"^(?:\d{4}-\d\d-\d\d )?[\d:.]+ IP6? \S+ > \S+: ",
+        "text of tcpdump: tcpdump -w FILE writes a capture, and celltcp pcap trace FILE makes a "
+        "scenario of it",
+    ),
+    (
+        r"\bcwnd:\d+ .*\bsegs_out:\d+",
+        "output of ss, the state of connections and no capacity: log rates with iperf3 -J or as a "
+        "table of times and rates",
+    ),
+    (
+        r"^\s*face \|bytes",
+        "/proc/net/dev at one time: log its bytes with their times, as a table with the columns time "
+        "and rx_bytes",
+    ),
+    (
+        r"^(?:\d\d:){2}\d\d(?: [AP]M)?\s+IFACE\s+rxpck/s",
+        "output of sar -n DEV: sadf -d -- -n DEV writes the same as a table",
+    ),
+    (r"^#kernel$|^Mtr_Version,", "counters or RTTs of a tool that logs no rates over time"),
+    (r"^\s*<(?:!DOCTYPE html|html)", "a web page and no log: is it the page about the file?"),
+)
+
+
+def refuse_foreign(source: Source) -> None:
+    """Refuses a file of a tool that is known and has no rates over time.
+
+    Raises:
+        CelltcpError: with the way to a trace.
+    """
+    if source.magic.startswith(_CAPTURES):
+        raise refuse("a capture of packets: celltcp pcap trace FILE makes a scenario of it")
+    start = "\n".join(source.head.splitlines()[:20])
+    for pattern, message in _LINES:
+        if re.search(pattern, start, re.MULTILINE | re.IGNORECASE):
+            raise refuse(message)

@@ -1,0 +1,121 @@
+"""Tables in text or in memory, of which some columns are read at a time as data frames."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    import pandas as pd
+
+    from celltcp.logs.source import Source
+    from celltcp.logs.table.dialect import Dialect
+
+#: Text that a thread of Arrow's reader takes at a time, bytes.
+_BLOCK = 1 << 22
+
+
+class TextTable:
+    """A table in text, of which some columns are read at a time."""
+
+    def __init__(self, source: Source, dialect: Dialect) -> None:
+        self._source = source
+        self._dialect = dialect
+        #: Lines that have more fields than the table has columns.
+        self.too_long = 0
+
+    def read(
+        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+    ) -> pd.DataFrame:
+        """Returns columns by their places, the first `most` rows; those of `numeric` may be numbers."""
+        import pandas as pd
+
+        dialect = self._dialect
+        if most is None and self._is_plain():
+            fast = self._read_plain(places, numeric)
+            if fast is None:
+                fast = self._read_plain(places, ())
+            if fast is not None:
+                return fast
+        is_short = most is not None or self._source.is_whole
+        stream: Any = io.StringIO(self._source.head) if is_short else self._source.binary()
+        separator = r"\s+" if dialect.separator == " " and len(dialect.names) > 1 else dialect.separator
+        if len(dialect.names) == 1 and separator == " ":
+            separator = ","
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            frame = pd.read_csv(
+                stream,
+                sep=separator,
+                header=None,
+                names=range(len(dialect.names)),
+                index_col=False,
+                skiprows=dialect.skipped,
+                usecols=places,
+                dtype=str if most is not None else None,
+                na_filter=True,
+                comment="#" if dialect.has_comments else None,
+                skipinitialspace=True,
+                nrows=most,
+                encoding=None if is_short else self._source.encoding,
+                encoding_errors="replace",
+                decimal="," if dialect.has_decimal_comma else ".",
+                on_bad_lines="warn",
+                low_memory=False,
+            )
+        self.too_long = sum(str(each.message).count("Skipping line") for each in warned)
+        return frame
+
+    def _is_plain(self) -> bool:
+        """Returns whether the reader of Arrow, which uses all cores, takes the dialect."""
+        dialect = self._dialect
+        is_ascii = self._source.encoding in ("utf-8", "utf-8-sig")
+        has_separator = dialect.separator != " " and len(dialect.names) > 1
+        is_plain = has_separator and not (dialect.has_comments or dialect.has_decimal_comma)
+        return is_ascii and is_plain and not self._source.is_whole and self._source.unpacked is None
+
+    def _read_plain(self, places: list[int] | None, numeric: Container[int]) -> pd.DataFrame | None:
+        """Returns columns by the reader of Arrow; `None` if a line is not as the others are."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        names = [str(place) for place in range(len(self._dialect.names))]
+        chosen = names if places is None else [names[place] for place in places]
+        # Arrow keeps the text of a column until all its types are known, unless one is given.
+        types = {name: pa.float64() for place, name in enumerate(names) if place in numeric}
+        try:
+            table = csv.read_csv(
+                self._source.path,
+                csv.ReadOptions(column_names=names, skip_rows=self._dialect.skipped, block_size=_BLOCK),
+                csv.ParseOptions(delimiter=self._dialect.separator),
+                csv.ConvertOptions(include_columns=chosen, column_types=types, timestamp_parsers=[]),
+            )
+        except (pa.ArrowInvalid, UnicodeError):
+            return None
+        # Dates stay texts: one reader understands them all.
+        texts: list[pa.ChunkedArray[Any]] = [
+            column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
+            for column in table.columns
+        ]
+        frame = pa.table(texts, names=table.column_names).to_pandas(split_blocks=True)
+        return frame.set_axis([int(name) for name in frame.columns], axis=1)
+
+
+class FrameTable:
+    """A table that is in memory already: records of JSON, Parquet, a spreadsheet."""
+
+    too_long = 0
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame.set_axis(range(frame.shape[1]), axis=1)
+
+    def read(
+        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+    ) -> pd.DataFrame:
+        """Returns columns by their places, the first `most` rows as texts."""
+        del numeric  # The columns have types already.
+        frame = self._frame if places is None else self._frame[places]
+        return frame if most is None else frame.head(most).astype("string")

@@ -1,0 +1,261 @@
+"""Roles of the columns of a table: which has the times and which the rates, by values and names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from celltcp.logs.errors import listed, refuse
+from celltcp.logs.table.columns import Column, role_is_open
+from celltcp.logs.table.time_column import clock_of, time_of
+from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, UP, VOLUME
+from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, TimeUnit, rate_unit_in, time_unit_in
+
+if TYPE_CHECKING:
+    from celltcp.logs.options import Direction, ReadOptions
+    from celltcp.logs.table.dialect import Dialect
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Roles of the columns of a table, by their places."""
+
+    time: int | None
+    #: Column of times of day, beside one of dates.
+    clock: int | None
+    #: Column of the lengths of rows, where there are no times.
+    duration: int | None
+    rate: int
+    time_unit: TimeUnit | None
+    #: Unit of the rates; `None` if nothing says it.
+    rate_unit: RateUnit | None
+    delay: int | None
+    direction: Direction | None
+    #: Whether the other direction has a column, too.
+    has_both: bool
+    radio: dict[str, int]
+
+
+def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side: Direction) -> Roles:
+    """Returns the roles of the columns.
+
+    Raises:
+        CelltcpError: if names and values leave a role open; it names the option that settles it.
+    """
+    time_unit, rate_unit = options.units()
+    time, rate = _given(options.column, dialect)
+    if options.direction and (rate is not None or not dialect.has_names):
+        why = "is given beside a column of the rate"
+        if rate is None:
+            why = "is given, but the columns have no names"
+        raise refuse(f"direction: {why}: leave it out")
+    clock = duration = None
+    if time is None and options.step is None:
+        time, clock, duration = time_of(columns, dialect, rate)
+    elif time is not None and columns[time].is_date:
+        clock = clock_of(columns, time)
+    elif time is None:
+        # A row number is no rate.
+        time = None
+    taken = {place for place in (time, clock, duration) if place is not None}
+    is_rate = rate_unit is not None and not rate_unit.is_volume
+    both = _candidates(columns, taken, is_rate=is_rate) if dialect.has_names else []
+    if rate is None:
+        rate = _rate(columns, dialect, taken, options, side)
+    if time is None and duration is None and options.step is None:
+        raise refuse(_no_time(columns, dialect, rate))
+    chosen = columns[rate]
+    if not chosen.is_number:
+        raise refuse(f'the column "{chosen.name}" has no rates: its first value is {chosen.sample!r}')
+    unit = rate_unit or _unit_of_rate(chosen)
+    if dialect.has_names and unit is None and chosen.is_of({"bytes", "byte", "octets", "octet"}):
+        unit = RateUnit(8.0, "B", is_volume=True)
+    return Roles(
+        time=time,
+        clock=clock,
+        duration=duration,
+        rate=rate,
+        time_unit=time_unit or _unit_of_time(columns, duration if time is None else time, dialect),
+        rate_unit=unit,
+        delay=_delay(columns, taken | {rate}),
+        direction=_direction(chosen),
+        has_both={_direction(each) for each in both} >= {"down", "up"},
+        radio={
+            kind: place
+            for kind, words in RADIO.items()
+            if (place := _first(columns, words, taken | {rate})) is not None
+        },
+    )
+
+
+def _unit_of_rate(column: Column) -> RateUnit | None:
+    """Returns the unit in the name of the column of the rates.
+
+    Raises:
+        CelltcpError: if it may be one of a rate or of an amount.
+    """
+    unit = rate_unit_in(column.name)
+    if unit is None or not unit.is_volume:
+        return unit
+    if column.is_of(RATE):
+        return unit._replace(name=f"{unit.name}/s", is_volume=False)
+    if unit.name.endswith("bit") and not column.is_of({"bits", "bit"}):
+        raise refuse(
+            f'the column "{column.name}" may have {unit.name}/s or the {unit.name} of each row: --unit '
+            f"{unit.name}/s or --unit {unit.name} says it (unit in a scenario file)"
+        )
+    return unit
+
+
+def _given(text: str | None, dialect: Dialect) -> tuple[int | None, int | None]:
+    """Returns the places that `RATE` or `TIME,RATE` names."""
+    if text is None:
+        return None, None
+    names = list(dialect.names)
+    plain = [name.lower() for name in names]
+
+    def place(word: str) -> int:
+        word = word.strip()
+        if dialect.has_names and word.lower() in plain:
+            return plain.index(word.lower())
+        if word.isdigit() and 1 <= int(word) <= len(names):
+            return int(word) - 1
+        named = f", or of {', '.join(names)}" if dialect.has_names else ""
+        raise refuse(f'column: unknown "{word}"; allowed: numbers from 1 to {len(names)}{named}')
+
+    if dialect.has_names and text.strip().lower() in plain:
+        return None, place(text)
+    before, comma, after = text.partition(",")
+    return (place(before), place(after)) if comma else (None, place(text))
+
+
+def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> list[Column]:
+    """Returns the columns that may have the rates: by units of rates, else words, else amounts.
+
+    If the unit is given and `is_rate`, amounts come last.
+    """
+    others = [
+        each
+        for each in columns
+        if each.place not in taken
+        and each.is_number
+        and not each.is_of(OTHER)
+        and not _is_position(each)
+    ]
+    units = {each.place: rate_unit_in(each.name) for each in others}
+    amounts = [each for each in others if each.is_of(VOLUME) or units[each.place]]
+    directed = [each for each in others if each.is_of(DOWN | UP) and each not in amounts]
+    # Beside "download bytes", a mere "download" may be the rate.
+    bare = [each for each in directed if each.words <= DOWN | UP]
+    groups = [
+        [each for each in others if (unit := units[each.place]) and not unit.is_volume],
+        [each for each in others if each.is_of(RATE)],
+        *([directed, amounts] if is_rate else [amounts + bare if amounts else [], directed]),
+    ]
+    for group in groups:
+        if group:
+            return group
+    return others if len(others) == 1 and len(columns) == 2 else []
+
+
+def _is_position(column: Column) -> bool:
+    return column.is_of({"speed"}) and not column.is_of(DOWN | UP) and rate_unit_in(column.name) is None
+
+
+def _rate(
+    columns: list[Column], dialect: Dialect, taken: set[int], options: ReadOptions, side: Direction
+) -> int:
+    if not dialect.has_names:
+        others = [each for each in columns if each.place not in taken and each.is_number]
+        if len(others) == 1:
+            return others[0].place
+        first = listed([each.sample for each in columns], most=6)
+        raise refuse(
+            f"{len(columns)} columns without names, whose first row has {first}: --column TIME,RATE "
+            "says which two, as numbers from 1, or --column RATE and --step the length of a row "
+            "(column and step in a scenario file)"
+        )
+    unit = options.units()[1]
+    result = _candidates(columns, taken, is_rate=unit is not None and not unit.is_volume)
+    wanted = options.direction or side
+    fitting = [each for each in result if _direction(each) == wanted]
+    if fitting:
+        result = fitting
+    elif options.direction:
+        raise refuse(role_is_open(columns, "which column is of that direction"))
+    elif result and all(_direction(each) for each in result):
+        other = "up" if wanted == "down" else "down"
+        raise refuse(
+            f"the rates are of the other direction: --direction {other} reads them (direction in a "
+            "scenario file)"
+        )
+    else:
+        result = [each for each in result if _direction(each) is None] or result
+    if len(result) == 1:
+        return result[0].place
+    if not result:
+        raise refuse(
+            f"none of the columns {listed([each.name for each in columns])} is a rate or an amount of "
+            "data by its name: --column TIME,RATE says it, by names or numbers from 1 (column in a "
+            "scenario file)"
+        )
+    raise refuse(role_is_open(columns, "which column has the rates"))
+
+
+def _direction(column: Column) -> Direction | None:
+    down, up = column.is_of(DOWN - {"in"}), column.is_of(UP - {"out"})
+    if down == up:
+        down, up = column.is_of({"in"}), column.is_of({"out"})
+    return None if down == up else "down" if down else "up"
+
+
+def _delay(columns: list[Column], taken: set[int]) -> int | None:
+    """Returns the column of RTTs, one with a unit of time in its name first."""
+    others = OTHER - DELAY - {"sent", "km"}
+    candidates = [
+        each for each in columns if each.place not in taken and each.is_number and each.is_of(DELAY)
+    ]
+    candidates = [
+        each for each in candidates if not each.is_of(others | {"var", "std", "stddev", "mdev"})
+    ]
+    candidates.sort(key=lambda each: time_unit_in(each.name) is None)
+    return candidates[0].place if candidates else None
+
+
+def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | None:
+    candidates = (
+        each for each in columns if each.place not in taken and each.is_number and each.is_of(words)
+    )
+    return next((each.place for each in candidates), None)
+
+
+def _unit_of_time(columns: list[Column], place: int | None, dialect: Dialect) -> TimeUnit | None:
+    if place is None or not dialect.has_names:
+        return None
+    if dialect.names == ("time", "Mbit/s"):
+        # `celltcp traces convert` writes seconds.
+        return TimeUnit(10**9, "s")
+    return time_unit_in(columns[place].name)
+
+
+def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
+    if not dialect.has_names:
+        return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
+    others = [each.name for each in columns if each.place != rate]
+    if others:
+        return (
+            f"none of the columns {listed(others)} has times: --step says how long a row lasts, such "
+            "as 1s, or --column TIME,RATE which columns are meant (step and column in a scenario file)"
+        )
+    return (
+        "the table has rates and no times: --step says how long a row lasts, such as 1s (step in a "
+        "scenario file)"
+    )
+
+
+def unit_is_open(name: str) -> str:
+    """Returns the error about rates without a unit."""
+    return (
+        f'the column "{name}" does not tell the unit of its rates: --unit says it (unit in a scenario '
+        f"file); allowed: {RATE_UNITS}, amounts of each row ({VOLUME_UNITS})"
+    )

@@ -1,0 +1,118 @@
+"""Column of the times of a table, by its values before its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.logs.errors import refuse
+from celltcp.logs.table.columns import Column, role_is_open
+from celltcp.logs.table.times import (
+    epoch_unit,
+    has_time_of_day,
+)
+from celltcp.logs.table.words import DOWN, DURATION, INDEX, OTHER, RATE, TIME, UP, VOLUME
+from celltcp.logs.units import rate_unit_in
+
+if TYPE_CHECKING:
+    from celltcp.logs.table.dialect import Dialect
+
+#: Share of the rows up to which times may fall.
+_FALLS = 0.2
+
+
+def time_of(
+    columns: list[Column], dialect: Dialect, rate: int | None
+) -> tuple[int | None, int | None, int | None]:
+    """Returns the columns of times, of times of day beside dates, and of lengths."""
+    others = [each for each in columns if each.place != rate and not _stands_still(each)]
+    if not dialect.has_names:
+        return _time_without_names(others), None, None
+    dated = [each for each in others if each.is_date]
+    epochs = [
+        each
+        for each in others
+        if each.is_number and each.is_rising and epoch_unit(each.known) and not _is_amount(each)
+    ]
+    named = [
+        each
+        for each in others
+        if each.is_of(TIME) and not each.is_of(OTHER) and rate_unit_in(each.name) is None
+    ]
+    clocks = [each for each in others if each.is_clock]
+    for group in (
+        [each for each in named if each in dated or each in epochs],
+        [each for each in named if each in clocks] if not dated else [],
+        dated,
+        epochs,
+        [each for each in named if each.is_number and each.is_rising and each.is_of(TIME - {"date"})],
+        [each for each in named if each.is_number and not each.is_of(INDEX) and _falls_rarely(each)],
+        clocks,
+    ):
+        if group:
+            time = group[0]
+            return time.place, clock_of(columns, time.place), None
+    lengths = [each for each in others if each.is_number and each.is_of(DURATION - {"interval"})]
+    lengths = [each for each in lengths if (each.known > 0).all() and not _is_amount(each)]
+    if lengths:
+        return None, None, lengths[0].place
+    rising = [
+        each
+        for each in others
+        if each.is_number
+        and each.is_rising
+        and len(each.known) > 1
+        and not each.is_of(INDEX)
+        and not _is_amount(each)
+    ]
+    strictly = [
+        each for each in rising if (np.diff(each.known) > 0).all() and each.words & {"x", "uptime"}
+    ]
+    if len(strictly) == 1:
+        return strictly[0].place, None, None
+    if rising:
+        raise refuse(
+            f"{role_is_open(columns, 'which column has the times')}, or --step the length of a row"
+        )
+    return None, None, None
+
+
+def _stands_still(column: Column) -> bool:
+    """Returns whether all rows have one point in time, such as the begin of a query."""
+    is_point = has_time_of_day(column.sample) if column.is_date else epoch_unit(column.known)
+    return column.is_constant and bool(is_point)
+
+
+def _is_amount(column: Column) -> bool:
+    """Returns whether the name of a column is of something else than times."""
+    words = OTHER | RATE | VOLUME | DOWN | UP
+    return column.is_of(words) or rate_unit_in(column.name) is not None
+
+
+def _time_without_names(others: list[Column]) -> int | None:
+    if len(others) == 1 and others[0].place == 0 and not others[0].is_date:
+        return None
+    for group in (
+        [each for each in others if each.is_date],
+        [each for each in others if each.is_clock],
+        [each for each in others if each.is_number and each.is_rising and epoch_unit(each.known)],
+        [each for each in others if each.is_number and each.is_rising],
+    ):
+        if len(group) == 1 or (group and group[0].place == 0):
+            return group[0].place
+    first = next((each for each in others if each.place == 0), None)
+    return 0 if len(others) > 1 and first is not None and _falls_rarely(first) else None
+
+
+def _falls_rarely(column: Column) -> bool:
+    """Returns whether a column may have times of several runs: they fall where a run ends only."""
+    known = column.known
+    return bool(len(known) > 1 and (np.diff(known) < 0).mean() < _FALLS)
+
+
+def clock_of(columns: list[Column], time: int) -> int | None:
+    """Returns the column of times of day that belongs to a column of dates without them."""
+    if not columns[time].is_date or has_time_of_day(columns[time].sample):
+        return None
+    return next((each.place for each in columns if each.is_clock), None)

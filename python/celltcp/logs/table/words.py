@@ -1,0 +1,92 @@
+"""Words in the names of columns, by what the columns have."""
+
+from __future__ import annotations
+
+TIME = {"time", "timestamp", "timestamps", "t", "ts", "date", "datetime", "epoch", "elapsed", "clock"}
+TIME |= {
+    "s",
+    "sec",
+    "secs",
+    "seconds",
+    "timeinseconds",
+    "utc",
+    "datetimestamp",
+    "msec",
+    "zeit",
+    "uhrzeit",
+    "start",
+}
+INDEX = {
+    "seq",
+    "index",
+    "idx",
+    "id",
+    "no",
+    "nr",
+    "num",
+    "number",
+    "row",
+    "sample",
+    "i",
+    "n",
+    "unnamed",
+}
+DURATION = {"duration", "dur", "length", "interval"}
+RATE = {
+    "rate",
+    "throughput",
+    "bitrate",
+    "bandwidth",
+    "bw",
+    "capacity",
+    "goodput",
+    "tput",
+    "brate",
+    "thr",
+}
+RATE |= {"thput", "thrput", "durchsatz", "datarate", "speed"}
+VOLUME = {"bytes", "byte", "octets", "octet", "transfer", "transferred", "volume", "bits"}
+DOWN = {"down", "downlink", "dl", "download", "rx", "received", "receive", "recv", "in", "downstream"}
+UP = {"up", "uplink", "ul", "upload", "tx", "sent", "send", "out", "upstream", "transmitted"}
+DELAY = {"rtt", "srtt", "latency", "delay", "ping", "owd"}
+#: Words of columns whose other words may look like a rate's.
+OTHER = DELAY | {
+    "jitter",
+    "loss",
+    "lost",
+    "drop",
+    "drops",
+    "dropped",
+    "error",
+    "errors",
+    "err",
+    "bler",
+}
+OTHER |= {
+    "retransmits",
+    "retrans",
+    "retr",
+    "cwnd",
+    "ssthresh",
+    "frame",
+    "fps",
+    "sampling",
+    "mcs",
+    "cqi",
+}
+OTHER |= {
+    "snr",
+    "sinr",
+    "rsrp",
+    "rsrq",
+    "rssi",
+    "lat",
+    "lon",
+    "latitude",
+    "longitude",
+    "altitude",
+    "km",
+}
+OTHER |= {"kmh", "mph", "buffer", "queue", "packets", "packet", "pkts", "pps", "success", "hit", "cpu"}
+#: Words of the quality of the radio.
+RADIO = {"sinr": {"sinr", "snr"}, "rsrp": {"rsrp"}}

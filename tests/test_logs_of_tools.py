@@ -1,0 +1,187 @@
+"""Outputs of further tools: read right, or refused with the way to a trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from reading_logs import MEAN, RATES, check, read, table
+
+#: Bytes per second in one Mbit/s.
+BYTES = 125_000
+#: 2024-05-01 08:00:00 UTC.
+EPOCH = 1_714_550_400
+
+
+def _report(rates: list[float]) -> str:
+    """Returns the report of an iperf3 server about a test."""
+    lines = [
+        f"[  5]   {n}.00-{n + 1}.00   sec  1.0 MBytes  {rate} Mbits/sec  0.01 ms  0/90 (0%)"
+        for n, rate in enumerate(rates)
+    ]
+    total = f"[  5]   0.00-{len(rates)}.00  sec  20 MBytes  9.0 Mbits/sec  0.01 ms  0/90 (0%)  receiver"
+    return "\n".join(["Accepted connection from 10.0.0.1, port 1", *lines, "- - -", total, ""])
+
+
+def test_tests_of_one_server_follow_one_another(tmp_path: Path) -> None:
+    log = read(tmp_path, _report(RATES) + _report(RATES[:5]), "server.txt")
+    check(log, 15, (sum(RATES) + sum(RATES[:5])) / 15)
+    assert "2 runs" in log.summary
+    lines = [
+        f"20240501100000,10.0.0.1,5001,10.0.0.2,5002,3,{n}.0-{n + 1}.0,9,{round(rate * 1e6)}"
+        for rates in (RATES, RATES[:5])
+        for n, rate in enumerate(rates)
+    ]
+    check(read(tmp_path, "\n".join(lines)), 15, (sum(RATES) + sum(RATES[:5])) / 15)
+
+
+def test_entries_of_an_ntrace_are_kbit_per_second(tmp_path: Path) -> None:
+    entries = [
+        {
+            "entryNo": n + 1,
+            "dateTime": f"2024-05-01T10:{n:02d}:00.511+02:00",
+            "dlBw": rate * 1e3,
+            "dlLatency": 45_000,
+            "gpsCoordinates": {"latitude": 59.4, "longitude": 17.9, "accuracy": 8},
+        }
+        for n, rate in enumerate(RATES)
+    ]
+    document = {"version": 1, "description": "by car", "entries": entries}
+    log = read(tmp_path, json.dumps(document), "car.ntrace")
+    check(log, 600, MEAN)
+    assert not log.has_both
+    with pytest.raises(ct.CelltcpError, match='there is no "ulBw"'):
+        read(tmp_path, json.dumps(document), "car.ntrace", direction="up")
+
+
+def test_names_and_values_of_monitors_have_their_own_units(tmp_path: Path) -> None:
+    # Windows' performance monitor has rates, at any step.
+    head = r'"(PDH-CSV 4.0) (CET)(-60)","\\HOST\Network Interface(Wi-Fi)\Bytes Received/sec"'
+    rows = (f'"05/01/2024 10:00:{5 * n:02d}.123","{rate * BYTES}"' for n, rate in enumerate(RATES))
+    check(read(tmp_path, table(head, *rows), dates="mdy"), 50, MEAN)
+    # sysstat's kB have 1024 bytes.
+    head = "# hostname;interval;timestamp;IFACE;rxpck/s;rxkB/s;txkB/s"
+    rows = (
+        f"h;1;2024-05-01 10:00:0{n} UTC;eth0;9.0;{rate * BYTES / 1024:.4f};1"
+        for n, rate in enumerate(RATES)
+    )
+    check(read(tmp_path, table(head, *rows)), 10, MEAN)
+    # Grafana's values change their unit with their size.
+    rows = (
+        f"2024-05-01 10:00:0{n},{f'{rate} Mb/s' if rate > 10 else f'{rate * 1e3:.0f} kb/s'}"
+        for n, rate in enumerate(RATES)
+    )
+    check(read(tmp_path, table("Time,eth0 receive", *rows)), 10, MEAN)
+    # PRTG has the begin and the end of a row.
+    rows = (f"01/05/2024 10:0{n}:00 - 10:{n + 1:02d}:00;{rate * 1e3}" for n, rate in enumerate(RATES))
+    check(read(tmp_path, table("Date Time;Traffic In (Speed) [kbit/s]", *rows), dates="dmy"), 600, MEAN)
+
+
+def test_headers_of_two_lines_and_times_of_queries_are_no_obstacle(tmp_path: Path) -> None:
+    rows = [f"{EPOCH + n}.5,{rate * BYTES},1.0" for n, rate in enumerate(RATES)]
+    dstat = table('"Dstat 0.7.4 CSV output"', '"epoch","net/total",', '"epoch","recv","send"', *rows)
+    check(read(tmp_path, dstat, unit="B/s"), 10, MEAN)
+    head = ",result,table,_start,_stop,_time,_value"
+    start = "2024-05-01T09:00:00Z,2024-05-01T11:00:00Z"
+    rows = [f",,0,{start},2024-05-01T10:00:0{n}Z,{rate * BYTES}" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table(head, *rows), column="_value", unit="B/s"), 10, MEAN)
+
+
+def test_a_record_alone_holds_the_rows(tmp_path: Path) -> None:
+    rows = [
+        {"timestamp": EPOCH + 300 * n, "rx": round(rate * BYTES * 300), "tx": 1}
+        for n, rate in enumerate(RATES)
+    ]
+    document = {
+        "vnstatversion": "2.10",
+        "interfaces": [{"name": "eth0", "traffic": {"fiveminute": rows}}],
+    }
+    log = read(tmp_path, json.dumps(document), unit="B")
+    check(log, 3_000, MEAN)
+    assert "each row is the mean of 300 s" in log.summary
+    assert log.made_up == 0
+
+
+def test_the_lowest_rtt_has_no_minutes(tmp_path: Path) -> None:
+    rows = (f"{n},{40_000 + n},{rate}" for n, rate in enumerate(RATES))
+    log = read(tmp_path, table("time_s,min_rtt,rate_mbps", *rows))
+    check(log, 10, MEAN)
+    assert log.base_rtt_ms is None
+
+
+def test_an_amount_of_a_test_is_not_spread_until_the_next_one(tmp_path: Path) -> None:
+    rows = [f"{EPOCH + 60 * n},5.0,{round(rate * BYTES * 5)}" for n, rate in enumerate(RATES)]
+    text = table("Timestamp,DownloadTime,Bytes", *rows)
+    with pytest.raises(ct.CelltcpError, match='may be of the times in "DownloadTime"'):
+        read(tmp_path, text)
+    check(read(tmp_path, text, unit="B"), 600, MEAN / 12)
+    # Times as long as the rows leave nothing open.
+    rows = [f"{EPOCH + 5 * n},5.0,{round(rate * BYTES * 5)}" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table("Timestamp,DownloadTime,Bytes", *rows)), 50, MEAN)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "options"),
+    [
+        (table("time_s,download_kbit", "0,1000", "1,2000"), "--unit kbit/s or", {"unit": "kbit/s"}),
+        (
+            table("time_s,download,download bytes", "0,1000,9000", "1,2000,9000"),
+            "leave open which column has the rates",
+            {"column": "download", "unit": "kbit/s"},
+        ),
+        (
+            table("  KB/s in  KB/s out", *("  1000.00  10.00", "  2000.00  20.00", "  0.00 1.00") * 3),
+            "first row has",
+            {"column": "1", "step": "1s", "unit": "kbit/s"},
+        ),
+        (
+            table("5;eth0;1000", "5;total;9000", "6;eth0;2000", "6;total;9000"),
+            "several runs at the same time",
+            {"column": "1,3", "unit": "s,kbit/s", "run": "2=eth0"},
+        ),
+    ],
+)
+def test_the_way_out_leads_to_the_rates(
+    tmp_path: Path, text: str, said: str, options: dict[str, str]
+) -> None:
+    with pytest.raises(ct.CelltcpError, match=said):
+        read(tmp_path, text)
+    assert "in kbit/s" in read(tmp_path, text, **options).summary
+
+
+def test_interfaces_at_the_same_time_are_not_averaged(tmp_path: Path) -> None:
+    rows = [f"{5 + n};{name};{rate}" for n in range(4) for name, rate in (("lo", 1), ("eth0", 1000))]
+    with pytest.raises(ct.CelltcpError, match="--run 2=lo reads one of them"):
+        read(tmp_path, "\n".join(rows), column="1,3", unit="s,kbit/s")
+
+
+def test_measurements_do_not_tell_runs_apart(tmp_path: Path) -> None:
+    # Minutes without seconds: several rows have the same time.
+    rows = (f"2024-05-01 10:{n // 2:02d},{rate * 1e3},{20 + n % 3}" for n, rate in enumerate(RATES))
+    check(read(tmp_path, table("time,dl_kbps,ping_ms", *rows)), 300, MEAN)
+
+
+PING = "[1714550400.1] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=117 time=12.3 ms\n"
+TCPDUMP = "10:00:00.100000 IP 10.0.0.1.5201 > 10.0.0.2.40000: Flags [.], ack 1, win 502, length 0\n"
+SS = "ESTAB 0 0 10.0.0.1:1 10.0.0.2:2\n\t cubic rtt:3.1/0.8 cwnd:10 segs_out:100 delivery_rate 12Mbps\n"
+SAR = "Linux 5.15 (h)\n\n12:00:01 AM        IFACE   rxpck/s   rxkB/s\n12:00:02 AM  eth0  2.00  0.11\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (PING.encode(), "path.rtt"),
+        (TCPDUMP.encode(), "celltcp pcap trace"),
+        (bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"), "celltcp pcap trace"),
+        (SS.encode(), "output of ss"),
+        (SAR.encode(), "sadf -d"),
+        (b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "a web page"),
+        (b"Inter-|   Receive\n face |bytes    packets\n  lo: 1 2\n", "/proc/net/dev"),
+    ],
+)
+def test_outputs_without_rates_are_named(tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(ct.CelltcpError, match=said):
+        read(tmp_path, data, "log.txt")
