@@ -5,19 +5,18 @@ from __future__ import annotations
 import collections
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.provenance import made_of
 from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of
-from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference, verdict
+from celltcp.results.statistics import Verdict, estimate, verdict
 from celltcp.results.tables import Recorded, Results, frame
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
@@ -40,18 +39,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.application_figures import Figures
     from celltcp.comparison.applications import Application
     from celltcp.comparison.by_metric import ChosenBest
-    from celltcp.comparison.outcome import (
-        ApplicationOutcome,
-        BestOutcome,
-        ChosenOutcome,
-        ComparisonOutcome,
-        DifferenceRow,
-        OccasionalOutcome,
-        RunRow,
-        SelectionRow,
-    )
-    from celltcp.comparison.shares import MeanShare, Share, Shared
-    from celltcp.results.json_fields import Interval
+    from celltcp.comparison.outcome import ComparisonOutcome
+    from celltcp.comparison.shares import MeanShare, Shared
 
 
 class Comparison(Recorded):
@@ -191,7 +180,7 @@ class Comparison(Recorded):
         import pandas as pd
 
         rows: dict[str, dict[tuple[str, str], float]] = {}
-        for cca, series in self._series():
+        for cca, series in self.series().items():
             estimates = {metric: estimate(values) for metric, values in series.items()}
             rows[cca] = {
                 (metric, part): value
@@ -226,7 +215,7 @@ class Comparison(Recorded):
     def _verdicts(self) -> dict[str, Verdict]:
         from celltcp.comparison.application import contradiction, served_by
 
-        series = {cca: values for cca, values in self._series() if "+" not in cca}
+        series = {cca: values for cca, values in self.series().items() if "+" not in cca}
         random = not self.decides
         places = {cca: self._places.get(cca, []) for cca in series}
         served = served_by(self._columns, places)
@@ -295,43 +284,15 @@ class Comparison(Recorded):
 
     def mean_shares(self) -> list[MeanShare]:
         """Returns the shares of the path, a mean over the runs for each line-up and flow."""
-        from celltcp.comparison.shares import MeanShare
+        from celltcp.comparison.shares import mean_shares
 
         lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
-        flows: dict[tuple[str, str, str], list[Share]] = {}
-        for each in self._shared.flows:
-            if each.run in lineups:
-                flows.setdefault((lineups[each.run], each.name, each.cca), []).append(each)
-        return [
-            MeanShare(
-                *(lineup, name, cca),
-                max(each.connections for each in mine),
-                estimate([each.goodput_mbps for each in mine]),
-            )
-            for (lineup, name, cca), mine in flows.items()
-        ]
+        return mean_shares(self._shared.flows, lineups)
 
     def competing_shares(self) -> list[MeanShare]:
         """Returns the shares of flows that compete for the path; thin flows, such as a game, do not."""
         thin = {each.flow for each in self.applications if each.is_thin}
         return [each for each in self.mean_shares() if each.flow not in thin]
-
-    def competing_goodputs(self) -> dict[str, dict[str, list[float]]]:
-        """Returns the goodput of flows that compete: by flow and line-up, a value for each seed."""
-        competing = {each.flow for each in self.competing_shares()}
-        goodputs: dict[str, dict[int, float]] = {}
-        for each in self._shared.flows:
-            if each.name in competing:
-                of_flow = goodputs.setdefault(each.name, {})
-                of_flow[each.run] = of_flow.get(each.run, 0.0) + each.goodput_mbps
-        runs = self._columns["run"]
-        return {
-            flow: {
-                cca: [of_run.get(run, math.nan) for run in (runs[place] for place in places)]
-                for cca, places in self._places.items()
-            }
-            for flow, of_run in goodputs.items()
-        }
 
     @property
     def has_competition(self) -> bool:
@@ -396,118 +357,14 @@ class Comparison(Recorded):
         Args:
             by: further metrics that congestion controls rank by, as those of `best_by`.
         """
-        from celltcp.results.rows import json_value
+        from celltcp.comparison.json_outcome import comparison_outcome
 
-        series = dict(self._series())
-        best = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
-        document: ComparisonOutcome = {
-            "version": self.results.about["version"],
-            "scenario": self.results.about["name"],
-            "scenario_hash": self.results.about["hash"],
-            **made_of(self.results.about),
-            "traces": self.results.about.get("traces", []),
-            "randomness": self.randomness,
-            "flow": {"name": self.tested.name, "connections": self.connections},
-            "runs": self._json_runs(),
-            "summary": [
-                {
-                    "cca": cca,
-                    "middlebox": self.middlebox(cca),
-                    **{metric: _interval(estimate(values)) for metric, values in metrics.items()},
-                }
-                for cca, metrics in series.items()
-            ],
-            "differences": [
-                _difference(requirement, (best[requirement], cca), metric, series)
-                for requirement, metric in self.requirements.items()
-                if requirement in best
-                for cca in series
-                if cca != best[requirement] and "+" not in cca
-            ],
-            "recommendation": self.recommendation,
-            "verdicts": {
-                requirement: {
-                    **best_outcome(result),
-                    "runs_needed": result.runs_needed,
-                    "contradicted_by": result.contradicted_by,
-                }
-                for requirement, result in self.verdicts.items()
-            },
-            **self._occasional(by),
-            "warnings": self.warnings,
-        }
-        finite: ComparisonOutcome = json_value(document)
-        return finite
+        return comparison_outcome(self, by)
 
-    def _occasional(self, by: Sequence[str]) -> OccasionalOutcome:
-        """Returns the parts of the JSON that only some comparisons have."""
-        result: OccasionalOutcome = {}
-        if by:
-            result["by"] = [self._json_chosen(self.best_by(each)) for each in by]
-        if trade_offs := self.trade_offs:
-            result["trade_offs"] = trade_offs
-        if self.applications:
-            result["applications"] = [self._json_application(each) for each in self.applications]
-        if self.several_flows:
-            result["shares"] = [
-                {
-                    "cca": each.lineup,
-                    "flow": each.flow,
-                    "flow_cca": each.cca,
-                    "connections": each.connections,
-                    "goodput_mbps": each.goodput.mean,
-                    "goodput_mbps_ci95": each.goodput.ci95,
-                }
-                for each in self.mean_shares()
-            ]
-        if "limits" in self.results.tables:
-            from celltcp.results.limits import limits_rows
-
-            result["limits"] = limits_rows(self.results)
-        if "decisions" in self.results.tables:
-            from celltcp.results.selectors import used_in
-
-            rows: list[SelectionRow] = [
-                {
-                    "cca": each.lineup,
-                    "flow": each.flow,
-                    "flow_cca": each.cca,
-                    "changes_per_run": each.changes,
-                    "returns_per_run": each.returns,
-                    "time_under": each.shares,
-                }
-                for each in used_in(self.results)
-            ]
-            # A part of a comparison may be without its selectors.
-            if rows:
-                result["selection"] = rows
-        return result
-
-    @staticmethod
-    def _json_chosen(best: ChosenBest) -> ChosenOutcome:
-        return {
-            "flow": best.chosen.flow,
-            "metric": best.chosen.metric,
-            **best_outcome(best.verdict),
-            "values": [{"cca": cca, **_interval(estimate(of))} for cca, of in best.values.items()],
-        }
-
-    def _json_application(self, application: Application) -> ApplicationOutcome:
-        result = application.verdict(random=not self.decides)
-        return {
-            "flow": application.flow,
-            "metric": application.ranking.metric,
-            **best_outcome(result),
-            "figures": [
-                {"cca": cca, **{name: _interval(estimate(each)) for name, each in values.items()}}
-                for cca, values in application.figures.items()
-            ],
-        }
-
-    def _json_runs(self) -> list[RunRow]:
+    def run_rows(self) -> list[dict[str, Any]]:
+        """Returns the rows of `runs`, in the order of the results."""
         rows = zip(*self._columns.values(), strict=True)
-        result = [dict(zip(self._columns, row, strict=True)) for row in rows]
-        return [{**row, "middlebox": self.middlebox(row["cca"])} for row in result]
+        return [dict(zip(self._columns, row, strict=True)) for row in rows]
 
     @property
     def warnings(self) -> list[str]:
@@ -525,11 +382,9 @@ class Comparison(Recorded):
             result.append("one run of a random scenario is not conclusive; use --runs 10 or more")
         return result
 
-    def _series(self) -> list[tuple[str, dict[str, list[float]]]]:
-        """Per congestion control the values of each metric, in the order of the seeds."""
-        return [
-            (cca, {metric: self.values(cca, metric) for metric in self.metrics}) for cca in self.ccas
-        ]
+    def series(self) -> dict[str, dict[str, list[float]]]:
+        """Returns the values of each metric by congestion control, in the order of the seeds."""
+        return {cca: {metric: self.values(cca, metric) for metric in self.metrics} for cca in self.ccas}
 
     def __repr__(self) -> str:
         about = self.results.about
@@ -540,37 +395,3 @@ class Comparison(Recorded):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
-
-
-def best_outcome(result: Verdict) -> BestOutcome:
-    """Returns a verdict as JSON has it."""
-    return {
-        "best": result.best,
-        "leader": result.leader,
-        "tied": list(result.tied),
-        "undecided": list(result.undecided),
-    }
-
-
-def _interval(mean: Estimate) -> Interval:
-    """Returns a mean with its interval as JSON has it."""
-    return {"mean": mean.mean, "ci95": mean.ci95}
-
-
-def _difference(
-    requirement: str,
-    pair: tuple[str, str],
-    metric: str,
-    series: Mapping[str, Mapping[str, list[float]]],
-) -> DifferenceRow:
-    """Returns the paired difference of the best congestion control for a requirement to another."""
-    best, other = pair
-    result = paired_difference(series[best][metric], series[other][metric])
-    return {
-        "requirement": requirement,
-        "best": best,
-        "other": other,
-        "mean": result.mean,
-        "ci95": result.ci95,
-        "tied": result.includes_zero,
-    }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celltcp.results.columns import connections, group_sums, numbers, places_of, rows_of, sums_by
-from celltcp.results.statistics import Estimate
+from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
 
 
@@ -95,6 +96,27 @@ def shared_path(results: Results) -> Shared:
         ).items()
     ]
     return Shared(shares, competitors)
+
+
+def mean_shares(shares: Iterable[Share], lineups: Mapping[int, str]) -> list[MeanShare]:
+    """Returns the mean shares over the runs, of each line-up and flow.
+
+    Args:
+        shares: of each run and flow.
+        lineups: the line-up of each run; shares of other runs are left out.
+    """
+    flows: dict[tuple[str, str, str], list[Share]] = {}
+    for each in shares:
+        if each.run in lineups:
+            flows.setdefault((lineups[each.run], each.name, each.cca), []).append(each)
+    return [
+        MeanShare(
+            *(lineup, name, cca),
+            max(each.connections for each in mine),
+            estimate([each.goodput_mbps for each in mine]),
+        )
+        for (lineup, name, cca), mine in flows.items()
+    ]
 
 
 def _while_all_are_there(

@@ -121,6 +121,19 @@ class Verdict:
         return () if self.leader is None else (self.leader, *self.tied, *self.undecided)
 
 
+def is_tie(gap: Estimate, most: float) -> bool:
+    """Returns whether a paired difference is a tie.
+
+    Its interval includes zero and is within the margin, or all of it is negligible.
+
+    Args:
+        gap: the difference.
+        most: mean that margins are shares of.
+    """
+    extent = abs(gap.mean) + (gap.ci95 or 0.0)
+    return extent <= (MARGIN if gap.includes_zero else NEGLIGIBLE) * abs(most)
+
+
 def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Verdict:
     """Returns the name with the highest mean, those that are as good, and those that are undecided.
 
@@ -140,10 +153,10 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     tied, undecided, needed = [], [], 0.0
     for name in others:
         result = paired_difference(values[leader], values[name])
-        half = result.ci95 or 0.0
-        if abs(result.mean) + half <= within:
+        if is_tie(result, most):
             tied.append(name)
             continue
+        half = result.ci95 or 0.0
         undecided.append(name)
         # The half width shrinks with the root of the number of runs: until it is below the difference,
         # or until both together are within the margin, whichever comes first.
@@ -152,7 +165,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     enough = math.ceil(min(needed, _MOST_RUNS + 1)) + 1
     for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
         result = paired_difference(values[leader], values[name])
-        if name not in ranked and abs(result.mean) + (result.ci95 or 0.0) <= NEGLIGIBLE * most:
+        if name not in ranked and is_tie(result, most):
             tied.append(name)
     return Verdict(
         leader, tuple(tied), tuple(undecided), enough if undecided and enough <= _MOST_RUNS else None

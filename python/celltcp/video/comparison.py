@@ -15,7 +15,8 @@ from celltcp._core import NATIVE, CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
-from celltcp.comparison.comparison import Comparison, best_outcome
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.json_outcome import best_outcome
 from celltcp.comparison.metrics import VIDEO
 from celltcp.results.completeness import Completeness
 from celltcp.results.folder import prepare_folder

@@ -1,0 +1,172 @@
+"""JSON of a comparison: runs, means, paired differences, verdicts, and parts that only some have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from celltcp.campaign.provenance import made_of
+from celltcp.results.rows import json_interval, json_value
+from celltcp.results.statistics import Verdict, paired_difference
+
+if TYPE_CHECKING:
+    from celltcp.comparison.applications import Application
+    from celltcp.comparison.by_metric import ChosenBest
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.outcome import (
+        ApplicationOutcome,
+        BestOutcome,
+        ChosenOutcome,
+        ComparisonOutcome,
+        DifferenceRow,
+        OccasionalOutcome,
+        SelectionRow,
+    )
+
+
+def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutcome:
+    """Returns the outcome of a comparison; the same for the same seeds.
+
+    Args:
+        result: the comparison.
+        by: further metrics that congestion controls rank by, as those of `best_by`.
+    """
+    about, series = result.results.about, result.series()
+    best = {name: ccas[0] for name, ccas in result.recommendation.items() if ccas}
+    document: ComparisonOutcome = {
+        "version": about["version"],
+        "scenario": about["name"],
+        "scenario_hash": about["hash"],
+        **made_of(about),
+        "traces": about.get("traces", []),
+        "randomness": result.randomness,
+        "flow": {"name": result.tested.name, "connections": result.connections},
+        "runs": [{**row, "middlebox": result.middlebox(row["cca"])} for row in result.run_rows()],
+        "summary": [
+            {
+                "cca": cca,
+                "middlebox": result.middlebox(cca),
+                **{metric: json_interval(values) for metric, values in metrics.items()},
+            }
+            for cca, metrics in series.items()
+        ],
+        "differences": [
+            _difference(requirement, (best[requirement], cca), metric, series)
+            for requirement, metric in result.requirements.items()
+            if requirement in best
+            for cca in series
+            if cca != best[requirement] and "+" not in cca
+        ],
+        "recommendation": result.recommendation,
+        "verdicts": {
+            requirement: {
+                **best_outcome(verdict),
+                "runs_needed": verdict.runs_needed,
+                "contradicted_by": verdict.contradicted_by,
+            }
+            for requirement, verdict in result.verdicts.items()
+        },
+        **_occasional(result, by),
+        "warnings": result.warnings,
+    }
+    finite: ComparisonOutcome = json_value(document)
+    return finite
+
+
+def best_outcome(result: Verdict) -> BestOutcome:
+    """Returns a verdict as JSON has it."""
+    return {
+        "best": result.best,
+        "leader": result.leader,
+        "tied": list(result.tied),
+        "undecided": list(result.undecided),
+    }
+
+
+def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
+    """Returns the parts of the JSON that only some comparisons have."""
+    result: OccasionalOutcome = {}
+    if by:
+        result["by"] = [_chosen(comparison.best_by(each)) for each in by]
+    if trade_offs := comparison.trade_offs:
+        result["trade_offs"] = trade_offs
+    if comparison.applications:
+        random = not comparison.decides
+        result["applications"] = [_application(each, random=random) for each in comparison.applications]
+    if comparison.several_flows:
+        result["shares"] = [
+            {
+                "cca": each.lineup,
+                "flow": each.flow,
+                "flow_cca": each.cca,
+                "connections": each.connections,
+                "goodput_mbps": each.goodput.mean,
+                "goodput_mbps_ci95": each.goodput.ci95,
+            }
+            for each in comparison.mean_shares()
+        ]
+    tables = comparison.results.tables
+    if "limits" in tables:
+        from celltcp.results.limits import limits_rows
+
+        result["limits"] = limits_rows(comparison.results)
+    # A part of a comparison may be without its selectors.
+    if "decisions" in tables and (rows := _selection(comparison)):
+        result["selection"] = rows
+    return result
+
+
+def _selection(result: Comparison) -> list[SelectionRow]:
+    from celltcp.results.selectors import used_in
+
+    return [
+        {
+            "cca": each.lineup,
+            "flow": each.flow,
+            "flow_cca": each.cca,
+            "changes_per_run": each.changes,
+            "returns_per_run": each.returns,
+            "time_under": each.shares,
+        }
+        for each in used_in(result.results)
+    ]
+
+
+def _chosen(best: ChosenBest) -> ChosenOutcome:
+    return {
+        "flow": best.chosen.flow,
+        "metric": best.chosen.metric,
+        **best_outcome(best.verdict),
+        "values": [{"cca": cca, **json_interval(of)} for cca, of in best.values.items()],
+    }
+
+
+def _application(application: Application, *, random: bool) -> ApplicationOutcome:
+    return {
+        "flow": application.flow,
+        "metric": application.ranking.metric,
+        **best_outcome(application.verdict(random=random)),
+        "figures": [
+            {"cca": cca, **{name: json_interval(each) for name, each in values.items()}}
+            for cca, values in application.figures.items()
+        ],
+    }
+
+
+def _difference(
+    requirement: str,
+    pair: tuple[str, str],
+    metric: str,
+    series: Mapping[str, Mapping[str, list[float]]],
+) -> DifferenceRow:
+    """Returns the paired difference of the best congestion control for a requirement to another."""
+    best, other = pair
+    result = paired_difference(series[best][metric], series[other][metric])
+    return {
+        "requirement": requirement,
+        "best": best,
+        "other": other,
+        "mean": result.mean,
+        "ci95": result.ci95,
+        "tied": result.includes_zero,
+    }

@@ -1,0 +1,86 @@
+"""Trade-offs between the flows of a workload: texts of gains, losses and of what is undecided."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.metrics import best_by_metric
+from celltcp.comparison.trade_off import Stake, trade_off_texts
+from celltcp.results.statistics import estimate
+
+#: A game and a page beside a download that ends before the run does: flows have times of their own.
+SCENARIO = """
+name = "mixed"
+duration = "10s"
+[path]
+rtt = "40ms"
+down = { rate = "20Mbit/s" }
+buffer = "4bdp"
+[[flows]]
+name = "download"
+start = "0s"
+[[flows]]
+name = "game"
+cca = "cubic"
+start = "3s"
+[flows.workload]
+kind = "request-response"
+request = "100B"
+response = "200B"
+think = "0ms"
+gap = "150ms"
+"""
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> ct.Comparison:
+    file = tmp_path_factory.mktemp("mixed") / "mixed.toml"
+    file.write_text(SCENARIO)
+    return ct.compare(file, cca="cubic,reno,bbr,vegas", runs=3)
+
+
+def _stake(metric: str, **values: list[float]) -> Stake:
+    return Stake("game", metric, values, best_by_metric(metric, values, random=True))
+
+
+def test_goodput_is_that_of_the_table_and_all_ccas_with_a_gain_are_listed(mixed: ct.Comparison) -> None:
+    texts = mixed.trade_offs
+    usual = mixed.best_by("goodput_mbps").verdict.leader
+    means = {cca: estimate(mixed.values(cca, "goodput_mbps")).mean for cca in mixed.ccas}
+    listed = [text.split(" ")[0] for text in texts]
+    assert {"bbr", "vegas"} <= set(listed)
+    for cca, text in zip(listed, texts, strict=True):
+        assert text.startswith(f"{cca} instead of {usual}: download goodput ")
+        if " instead of " in text.split(": ", 1)[1].split(";")[0]:
+            assert f"{means[cca]:.2f} Mbit/s instead of {means[usual]:.2f}" in text
+    # The one that is best for the game comes first.
+    assert listed[0] == mixed.best_by("response_p95_s:game").verdict.leader
+
+
+def test_a_change_that_the_interval_does_not_exclude_is_undecided() -> None:
+    wide = _stake("response_p95_s", cubic=[0.4, 0.6], bbr=[0.5, 0.4])
+    assert wide.text("bbr", "cubic") == "game response p95 undecided (0.450 against 0.500 s)"
+    assert not wide.is_gain("bbr", "cubic")
+    narrow = _stake("response_p95_s", cubic=[0.5, 0.501, 0.499], bbr=[0.5, 0.499, 0.5])
+    assert narrow.text("bbr", "cubic") == "game response p95 unchanged"
+    sure = _stake("goodput_mbps", cubic=[10.0, 10.1, 9.9], bbr=[5.0, 5.1, 4.9])
+    assert sure.text("bbr", "cubic") == "game goodput 5.00 Mbit/s instead of 10.00 (-50 %)"
+    assert sure.is_gain("cubic", "bbr")
+
+
+def test_what_has_no_value_is_said_in_words() -> None:
+    none = [math.nan, math.nan]
+    stake = _stake("page_load_s", cubic=[2.0, 2.1], bbr=none, reno=none)
+    assert stake.text("bbr", "cubic") == "game page load mean no value instead of 2.050"
+    assert stake.text("cubic", "bbr") == "game page load mean 2.050 s instead of no value"
+    assert "nan" not in stake.text("bbr", "reno")
+    assert not stake.is_gain("bbr", "cubic")
+
+
+def test_one_run_of_a_random_scenario_has_no_trade_off(tmp_path: Path) -> None:
+    (tmp_path / "mixed.toml").write_text(SCENARIO)
+    result = ct.compare(tmp_path / "mixed.toml", cca="cubic,bbr", runs=1)
+    assert not result.decides
+    assert trade_off_texts(result) == []
