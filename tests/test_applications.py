@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.report.findings import findings_of
+from celltcp.comparison.report.front_page import choices_of
 
 if TYPE_CHECKING:
     from conftest import Celltcp
@@ -335,3 +337,39 @@ def test_what_no_live_sender_can_be_is_refused(celltcp: Celltcp, change: str, me
     done = celltcp("run", "steady-20-68", "--cca", "cubic", *frames)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }',
+        '{ kind = "page" }',
+        '{ kind = "frames", size = "2kB" }',
+    ],
+)
+def test_goodput_of_a_flow_that_does_not_compete_is_not_printed(
+    celltcp: Celltcp, workload: str
+) -> None:
+    flow = ("--set", f"flows.0.workload={workload}")
+    done = celltcp(
+        *("compare", "steady-20-68", *flow, "--cca", "cubic,bbr", "--runs", "2", "--duration", "6s")
+    )
+    assert done.returncode == 0, done.stderr
+    for absent in ("goodput", "best for balanced", "best for    delay", "PM", "0.00 "):
+        assert absent not in done.stdout
+    assert "best for flow-1, by " in done.stdout
+    assert "mean RTT" in done.stdout
+
+
+def test_the_figures_of_the_network_are_ranked_only_of_a_flow_that_competes() -> None:
+    game = '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }'
+    thin, bulk = (
+        ct.compare("steady-20-68", "cubic,bbr", 2, duration="3s", set=changes)
+        for changes in ({"flows.0.workload": game}, {})
+    )
+    assert thin.network_verdicts == {}
+    assert bulk.network_verdicts == bulk.verdicts
+    assert [each.question for each in findings_of(thin)] == [
+        "Best for flow-1, by 95th percentile of the response time"
+    ]
+    assert [each.need for each in choices_of(thin)] == ["flow-1 (95th percentile of the response time)"]

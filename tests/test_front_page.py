@@ -1,14 +1,17 @@
 """First page of reports: the answer in a sentence, what to set, and the same as PDF."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import celltcp as ct
 from celltcp.comparison.report.front_page import (
+    _gap_text,
     answer_of,
     choices_of,
     settings_section,
@@ -135,3 +138,56 @@ def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> Non
     answer, section = several_answer([points[0], reno], "scenario")
     assert section is None
     assert "no CCA is best on most" in answer
+
+
+#: A game beside a download whose best CCA two runs leave undecided.
+_MIXED = """
+name = "mixed"
+duration = "8s"
+[path]
+rtt = "40ms"
+buffer = "4bdp"
+down = { rate = "20Mbit/s" }
+[[flows]]
+name = "download"
+[[flows]]
+name = "game"
+cca = "cubic"
+workload = { kind = "request-response", request = "100B", response = "200B", gap = "150ms" }
+"""
+
+
+def test_the_line_to_set_names_the_flow_whose_cca_it_is(tmp_path: Path) -> None:
+    (tmp_path / "mixed.toml").write_text(_MIXED)
+    result = ct.compare(tmp_path / "mixed.toml", "cubic,bbr", 3)
+    answer = answer_of(result)
+    assert answer.startswith(
+        "For game (95th percentile of the response time), set bbr on download. Against cubic it has "
+    )
+    assert "goodput " in answer
+
+
+def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_answered(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mixed.toml").write_text(_MIXED)
+    result = ct.compare(tmp_path / "mixed.toml", "cubic,bbr", 3)
+    (game,) = result.ranked_stakes
+    undecided = replace(game.verdict, tied=(), undecided=("cubic",))
+    result.__dict__["stakes"] = [game._replace(flow="chat", verdict=undecided), game]
+    choices = choices_of(result)
+    assert [each.need.split(" ")[0] for each in choices[:2]] == ["chat", "game"]
+    answer = answer_of(result)
+    assert answer.startswith("For game (95th percentile of the response time), set bbr on download.")
+    assert answer.endswith(" For chat (95th percentile of the response time) it is undecided.")
+    section = settings_section(result)
+    assert section is not None
+    assert "net.ipv4.tcp_congestion_control = bbr" in section.code
+    assert section.text[0].startswith("For chat (95th percentile of the response time): undecided")
+
+
+def test_a_figure_without_a_value_is_said_in_words() -> None:
+    none = [math.nan, math.nan]
+    assert _gap_text("page load", "s", 3, none, [2.0, 2.2]) == ("page load no value instead of 2.100 s")
+    assert _gap_text("page load", "s", 3, [2.0, 2.2], none) == ("page load 2.100 instead of no value")
+    assert _gap_text("share", "", 2, [0.5, 0.5], [0.5, 0.5]) == "share 0.50 as well"

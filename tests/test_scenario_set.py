@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.report.scenario_set import set_part
+from celltcp.comparison.scenario_set import ScenarioSet
+from celltcp.comparison.tables import set_table
 
 QUICK = ("--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
 
@@ -88,3 +91,46 @@ def test_the_mean_over_scenarios_is_of_paired_relative_differences() -> None:
     # Student's t with one degree of freedom.
     half = 12.7062 * abs(shares[0] - shares[1]) / 2
     assert row["rtt_mean_ms"]["ci95"] == pytest.approx(half, rel=1e-4)
+
+
+def test_scenarios_without_a_common_cca_have_no_mean(tmp_path: Path) -> None:
+    for cca in ("cubic", "bbr"):
+        ct.compare("steady-5-18", cca, 2, duration="1s", out=tmp_path / "set" / cca)
+    result = ct.load(tmp_path / "set")
+    assert isinstance(result, ScenarioSet)
+    assert result.ccas == []
+    assert result.baseline is None
+    assert result.relative("cubic", "goodput_mbps") == []
+    assert result.to_json()["mean"] == []
+    assert set_table(result).title == "No mean over 2 scenarios: they have no CCA in common"
+    assert set_part(result).findings == ()
+
+
+def test_the_best_cca_of_each_flow_is_counted_over_scenarios(celltcp, tmp_path: Path) -> None:
+    game = """
+duration = "5s"
+[path]
+rtt = "40ms"
+buffer = "4bdp"
+down = { rate = "20Mbit/s" }
+[[flows]]
+name = "download"
+[[flows]]
+name = "game"
+cca = "cubic"
+workload = { kind = "request-response", request = "100B", response = "200B", gap = "150ms" }
+"""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(f'name = "{name}"\n{game}')
+    done = celltcp(
+        *("compare", "a.toml", "b.toml", "--cca", "cubic,bbr", "--runs", "3", "--json", "o.json"),
+        *("--by", "response_max_s:game"),
+    )
+    assert done.returncode == 0, done.stderr
+    need = "game, by 95th percentile of the response time"
+    document = json.loads((tmp_path / "o.json").read_text())
+    of_flows = document["leading_of_flows"]
+    assert list(of_flows) == ["game, by response_max_s", need]
+    assert of_flows[need] == {"cubic": [], "bbr": ["a", "b"]}
+    assert f"best or tied for {need}: bbr on 2 of 2" in done.stdout
+    assert all(each["by"] for each in document["scenarios"].values())

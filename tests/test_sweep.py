@@ -9,6 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.vary import varied
+from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
 
 QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")
 
@@ -76,3 +77,49 @@ def test_results_pictures_and_json_are_kept(celltcp, tmp_path: Path) -> None:
     assert document["field"] == "path.rtt"
     assert list(document["values"]) == ["20ms", "40ms"]
     assert "cubic" in celltcp("show", "out/path.rtt=40ms").stdout
+
+
+#: A game, whose goodput ranks nothing, and a download beside it.
+GAME = """
+name = "game"
+duration = "8s"
+[path]
+rtt = "40ms"
+down = { rate = "20Mbit/s" }
+buffer = "4bdp"
+[[flows]]
+name = "game"
+[flows.workload]
+kind = "request-response"
+request = "100B"
+response = "200B"
+think = "0ms"
+gap = "150ms"
+"""
+
+
+def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, tmp_path: Path) -> None:
+    download = '[[flows]]\nname = "download"\ncca = "cubic"\n'
+    (tmp_path / "game.toml").write_text(GAME + download)
+    arguments = ("game.toml", "--vary", "path.buffer=1bdp,4bdp", "--cca", "cubic,bbr", "--runs", "2")
+    done = celltcp("sweep", *arguments, "--by", "response_p99_s:game", "--json", "o.json")
+    assert done.returncode == 0, done.stderr
+    headings = done.stdout.replace("\n", " ")
+    assert "best by response_p99_s" in headings
+    for value in json.loads((tmp_path / "o.json").read_text())["values"].values():
+        (chosen,) = value["by"]
+        assert (chosen["flow"], chosen["metric"]) == ("game", "response_p99_s")
+    result = ct.sweep(tmp_path / "game.toml", "path.buffer=1bdp,4bdp", "cubic,bbr", 2)
+    table = verdicts_table(result.axes, result.points, ("response_p99_s:game",))
+    assert [column.heading for column in table.columns] == [
+        "path.buffer",
+        "best by response_p99_s of game",
+        "best for game, by 95th percentile of the response time",
+        "best for download, by goodput",
+    ]
+    for (value, *cells), comparison in zip(table.rows, result.points.values(), strict=True):
+        stakes = {each.flow: each.verdict for each in comparison.ranked_stakes}
+        assert cells[1] == verdict_text(stakes["game"], {"cubic": "cubic", "bbr": "bbr"}), value
+    refused = celltcp("sweep", *arguments, "--by", "speed")
+    assert refused.returncode == 2
+    assert "by: 'speed' is not a metric" in refused.stderr

@@ -7,7 +7,8 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.metrics import best_by_metric
-from celltcp.comparison.trade_off import Stake, trade_off_texts
+from celltcp.comparison.stakes import Stake
+from celltcp.comparison.trade_off import trade_off_texts
 from celltcp.results.statistics import estimate
 
 #: A game and a page beside a download that ends before the run does: flows have times of their own.
@@ -42,7 +43,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> ct.Comparison:
 
 
 def _stake(metric: str, **values: list[float]) -> Stake:
-    return Stake("game", metric, values, best_by_metric(metric, values, random=True))
+    return Stake("game", metric, "figure", values, best_by_metric(metric, values, random=True))
 
 
 def test_goodput_is_that_of_the_table_and_all_ccas_with_a_gain_are_listed(mixed: ct.Comparison) -> None:

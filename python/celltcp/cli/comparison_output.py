@@ -66,19 +66,14 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
         selector_texts,
         shares_table,
         subject_text,
-        verdict_text,
     )
-    from celltcp.scenarios.cca_mix import labels
 
-    names = labels(result.ccas)
     console = Terminal()
-    best_for_applications: list[str] = []
     if result.applications:
-        from celltcp.comparison.application_tables import application_verdict_texts, figures_table
+        from celltcp.comparison.application_tables import figures_table
 
         for application in result.applications:
             console.print_table(figures_table(result, application))
-        best_for_applications = application_verdict_texts(result)
     console.print_table(means_table(result))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
@@ -91,23 +86,33 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
         console.print(text)
     if not result.randomness:
         console.print(NO_RANDOMNESS)
-    # A single one is best for everything, which says nothing.
-    verdicts = result.verdicts if len(result.ccas) > 1 else {}
-    if by:
-        from celltcp.comparison.application_tables import chosen_text
-
-        for each in by:
-            console.print(chosen_text(result.best_by(each), names))
-    for text in best_for_applications if verdicts else ():
-        console.print(text)
-    for text in result.trade_offs:
-        console.print(f"trade-off: {text}")
-    for requirement, found in verdicts.items():
-        if found.leader is not None or not result.several_flows:
-            console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
+    _print_verdicts(result, by, console)
     console.print(ran_by(result.results.about), style="dim")
     if published:
         _print_published(result)
+
+
+def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) -> None:
+    """Prints the best CCA by each metric of --by, for each flow and by requirement."""
+    # A single one is best for everything, which says nothing.
+    is_ranked = len(result.ccas) > 1
+    if not by and not is_ranked:
+        return
+    from celltcp.comparison.verdict_tables import chosen_text, stake_texts, verdict_text
+    from celltcp.scenarios.cca_mix import labels
+
+    names = labels(result.ccas)
+    for each in by:
+        console.print(chosen_text(result.best_by(each), names))
+    if not is_ranked:
+        return
+    for text in stake_texts(result):
+        console.print(text)
+    for text in result.trade_offs:
+        console.print(f"trade-off: {text}")
+    for requirement, found in result.network_verdicts.items():
+        if found.leader is not None or not result.several_flows:
+            console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
 
 
 def print_limits(results: Results, console: Terminal) -> None:

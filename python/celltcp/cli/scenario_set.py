@@ -41,7 +41,7 @@ def compare_set(
         return
     with progress_bar("comparing") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: print_set(result, published, by))
+    print_result(lambda: result.to_json(by), json_file, lambda: print_set(result, published, by))
     if folder:
         for name, comparison in result.comparisons.items():
             draw_comparison(comparison, folder / folder_name(name))
@@ -54,7 +54,6 @@ def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = 
 
     for comparison in result.comparisons.values():
         print_comparison(comparison, published, by)
-    count = len(result.comparisons)
     names = labels(result.ccas)
     console = Terminal()
     console.print_table(set_table(result))
@@ -62,12 +61,7 @@ def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = 
         console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
     if result.unfinished:
         console.print(f"warning: {result.unfinished}", style="yellow")
-    for requirement, leading in result.leading.items():
-        parts = [
-            f"{names[cca]} on {len(scenarios)}"
-            for cca, scenarios in sorted(leading.items(), key=lambda item: -len(item[1]))
-            if scenarios
-        ]
-        undecided = count - len({name for scenarios in leading.values() for name in scenarios})
-        parts += [f"undecided on {undecided}"] if undecided else []
-        console.print(f"best or tied for {requirement:>8}: {', '.join(parts)} of {count}")
+    for need, leading in result.leading_by_need(by).items() if len(result.ccas) > 1 else ():
+        parts = [f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked]
+        parts += [f"undecided on {leading.undecided}"] if leading.undecided else []
+        console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {leading.total}")

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from celltcp.cli.comparison_output import check_by
 from celltcp.cli.options import (
     campaign_options,
     cca_file_option,
     draws,
+    option,
     scenarios_options,
     takes_settings,
 )
@@ -18,6 +20,8 @@ from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from celltcp.campaign.run_settings import RunSettings
     from celltcp.comparison.parameter_sweep import Sweep
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     "may be repeated, which gives all combinations.",
 )
 @campaign_options
+@option("by")
 @cca_file_option
 @draws
 @takes_settings
@@ -42,6 +47,7 @@ def sweep(
     settings: RunSettings,
     dry_run: bool,
     json_file: str | None,
+    by: tuple[str, ...],
 ) -> None:
     """Compare congestion controls for each value of a field.
 
@@ -54,6 +60,7 @@ def sweep(
     check_json(json_file)
     sources = swept_sources(scenarios, settings)
     for source in sources.values():
+        check_by(by, source.scenario)
         print_trace_summary(source.scenario)
     folder = settings.prepare_out()
     request = sweep_request(sources, vary, settings)
@@ -62,18 +69,24 @@ def sweep(
         return
     with progress_bar("sweeping") as progress:
         result = request.run(progress)
-    print_result(result.to_json, json_file, lambda: print_sweep(result))
+    print_result(lambda: result.to_json(by), json_file, lambda: print_sweep(result, by))
     repeats = [each.results for each in result.points.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):
         draw(result.plot(), folder, "sweep")
 
 
-def print_sweep(result: Sweep) -> None:
-    """Prints means with intervals, a row per point and congestion control, and the verdict of each."""
+def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
+    """Prints means with intervals, a row per point and congestion control, and the verdict of each.
+
+    Args:
+        result: the sweep.
+        by: further metrics that CCAs rank by.
+    """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.application_tables import sweep_figures_tables
-    from celltcp.comparison.tables import sweep_table, verdicts_table
+    from celltcp.comparison.tables import sweep_table
+    from celltcp.comparison.verdict_tables import verdicts_table
 
     about = next(iter(result.points.values())).results.about
     console = Terminal()
@@ -82,5 +95,5 @@ def print_sweep(result: Sweep) -> None:
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     if len(result.ccas) > 1:
-        console.print_table(verdicts_table(result.axes, result.points))
+        console.print_table(verdicts_table(result.axes, result.points, by))
     console.print(ran_by(about), style="dim")

@@ -1,26 +1,22 @@
-"""Tables of applications: the figures of each flow that has one, and the best CCA by them."""
+"""Tables of applications: the figures of each flow that has one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.metrics import APP_METRICS, METRICS
-from celltcp.comparison.tables import CCA_COLUMN, COLUMNS, table_by_point, verdict_text
+from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.tables import CCA_COLUMN, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
-    from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
-
-#: Digits of the metrics of the network.
-_DIGITS = {**dict.fromkeys(METRICS, 1), **{metric: digits for metric, _, digits in COLUMNS}}
 
 
 def figures_table(result: Comparison, application: Application) -> Table:
@@ -59,28 +55,6 @@ def figures_text(application: Application) -> str:
     values = ((name, value) for name in _shown([application]) for value in figures[name])
     texts = (APP_METRICS[name].text(value) for name, value in values if not math.isnan(value))
     return f"{application.flow}: {', '.join(texts)}"
-
-
-def application_verdict_texts(result: Comparison) -> list[str]:
-    """Returns the best CCA for each application, and the figure that says so."""
-    names = labels(result.ccas)
-    verdicts = [(each, each.verdict(random=not result.decides)) for each in result.applications]
-    # Line-ups of several flows are not ranked.
-    return [
-        f"best for {each.flow}, by {each.ranking.title}: {verdict_text(best, names)}"
-        for each, best in verdicts
-        if best.leader is not None or not result.several_flows
-    ]
-
-
-def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
-    """Returns the best CCA by a chosen metric, with the mean of each."""
-    metric, flow = best.chosen
-    digits = APP_METRICS[metric].digits if metric in APP_METRICS else _DIGITS[metric]
-    means = ", ".join(
-        f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
-    )
-    return f"best by {metric} of {flow}: {verdict_text(best.verdict, names)} ({means})"
 
 
 def _title(flow: str, runs: int) -> str:

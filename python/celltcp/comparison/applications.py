@@ -29,8 +29,8 @@ class Application(NamedTuple):
 
     @property
     def is_thin(self) -> bool:
-        """Whether it sends little now and then, so that its goodput is no share of the path."""
-        return not {"response_s", "late_share"}.isdisjoint(self.names)
+        """Whether it sends now and then, so that its goodput is no share of the path."""
+        return not {"response_s", "late_share", "page_load_s"}.isdisjoint(self.names)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.outcome import ComparisonOutcome
     from celltcp.comparison.shares import MeanShare, Shared
+    from celltcp.comparison.stakes import Stake
 
 
 class Comparison(Recorded):
@@ -237,10 +238,47 @@ class Comparison(Recorded):
 
         return applications_of(self._figures, self._places)
 
+    @functools.cached_property
+    def stakes(self) -> list[Stake]:
+        """Stakes of the flows where one has an application: the figure that matters most to each."""
+        if not self.applications:
+            return []
+        from celltcp.comparison.stakes import stakes_of
+
+        return stakes_of(self)
+
+    @property
+    def ranked_stakes(self) -> list[Stake]:
+        """The stakes without the goodput of the flow under test, of which `verdicts` tell."""
+        applications = {each.flow for each in self.applications}
+        return [
+            each for each in self.stakes if each.flow in applications or each.flow != self.tested.name
+        ]
+
+    @property
+    def is_competing(self) -> bool:
+        """Whether the flow under test competes for the path, so that goodput and PM rank the CCAs."""
+        return not any(each.is_thin for each in self.applications if each.flow == self.tested.name)
+
+    @property
+    def network_verdicts(self) -> dict[str, Verdict]:
+        """The verdicts, without those by goodput and PM where the flow under test does not compete.
+
+        There are none of a single congestion control.
+        """
+        if sum("+" not in cca for cca in self.ccas) < 2:
+            return {}
+        is_competing = self.is_competing
+        return {
+            name: each
+            for name, each in self.verdicts.items()
+            if is_competing or name not in REQUIREMENTS
+        }
+
     @property
     def trade_offs(self) -> list[str]:
         """Texts on what each flow gains and loses where flows have different best CCAs."""
-        if not self.applications or len(self.ccas) < 2:
+        if not self.stakes:
             return []
         from celltcp.comparison.trade_off import trade_off_texts
 

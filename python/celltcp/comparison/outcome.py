@@ -206,6 +206,12 @@ class ScenarioSetOutcome(TypedDict):
         list[RelativeRow], "Mean over the scenarios of the relative differences to the first one."
     ]
     leading: dict[str, dict[str, list[str]]]
+    leading_of_flows: NotRequired[
+        Annotated[
+            dict[str, dict[str, list[str]]],
+            "The same for each flow and its figure where flows have applications, and for --by.",
+        ]
+    ]
     left_out: LeftOut
     unfinished: NotRequired[Unfinished]
 

@@ -118,9 +118,13 @@ class Sweep:
     #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
     plot = LazyAttribute()
 
-    def to_json(self) -> SweepOutcome:
-        """The axes, and the result of each point."""
-        outcomes = {value: each.to_json() for value, each in self.comparisons.items()}
+    def to_json(self, by: Sequence[str] = ()) -> SweepOutcome:
+        """The axes, and the result of each point.
+
+        Args:
+            by: further metrics that congestion controls rank by, as those of `Comparison.best_by`.
+        """
+        outcomes = {value: each.to_json(by) for value, each in self.comparisons.items()}
         points = {
             value: dict(zip(self.axes, point, strict=True))
             for value, point in zip(outcomes, self.points, strict=True)

@@ -13,6 +13,7 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.leading import Leading, leading_by_need, verdicts_of_flows
 from celltcp.comparison.metrics import METRICS
 from celltcp.comparison.outcome import ScenarioSetOutcome
 from celltcp.results.completeness import Completeness
@@ -84,17 +85,19 @@ class ScenarioSet:
         return [estimate(each.values(cca, metric)).mean for each in having]
 
     @property
-    def baseline(self) -> str:
-        """The congestion control that others are compared with: the first one."""
-        return self.ccas[0]
+    def baseline(self) -> str | None:
+        """The congestion control that others are compared with: the first of those that all have."""
+        return next(iter(self.ccas), None)
 
     def relative(self, cca: str, metric: str) -> list[float]:
         """Returns the relative difference of a metric to the baseline, a share for each scenario.
 
         In a scenario both meet the same channels, so that it is the mean of paired differences by the
-        mean of the baseline; NaN where that is zero.
+        mean of the baseline; NaN where that is zero. Empty without a baseline.
         """
-        result = []
+        result: list[float] = []
+        if self.baseline is None:
+            return result
         for each in self.comparisons.values():
             base = estimate(each.values(self.baseline, metric)).mean
             values = each.values(cca, metric)
@@ -114,22 +117,33 @@ class ScenarioSet:
 
         Scenarios whose runs leave the best one undecided count for none.
         """
-        result: dict[str, dict[str, list[str]]] = {}
-        for name, comparison in self.comparisons.items():
-            for requirement, verdict in comparison.verdicts.items():
-                leading = result.setdefault(requirement, {cca: [] for cca in self.ccas})
-                if verdict.best is None:
-                    continue
-                for cca in (verdict.best, *verdict.tied):
-                    if cca in leading:
-                        leading[cca].append(name)
-        return result
+        verdicts = {name: each.verdicts for name, each in self.comparisons.items()}
+        leading = leading_by_need(verdicts, self.ccas)
+        return {requirement: each.scenarios for requirement, each in leading.items()}
 
-    def to_json(self) -> ScenarioSetOutcome:
-        """Result of each scenario, and the mean over all of them; the same for the same seeds."""
+    def leading_by_need(self, by: Sequence[str] = ()) -> dict[str, Leading]:
+        """Returns who leads on how many scenarios: by metrics, for flows, and by requirement.
+
+        Goodput and PM count on scenarios only whose flow under test competes for the path.
+
+        Args:
+            by: metrics that congestion controls rank by, as those of `Comparison.best_by`.
+        """
+        verdicts = {
+            name: {**verdicts_of_flows(each, by), **each.network_verdicts}
+            for name, each in self.comparisons.items()
+        }
+        return leading_by_need(verdicts, self.ccas)
+
+    def to_json(self, by: Sequence[str] = ()) -> ScenarioSetOutcome:
+        """Result of each scenario, and the mean over all of them; the same for the same seeds.
+
+        Args:
+            by: further metrics that congestion controls rank by, as those of `Comparison.best_by`.
+        """
         result: ScenarioSetOutcome = {
             "version": __version__,
-            "scenarios": {name: each.to_json() for name, each in self.comparisons.items()},
+            "scenarios": {name: each.to_json(by) for name, each in self.comparisons.items()},
             "mean": [
                 {"cca": cca, **{metric: json_interval(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
@@ -137,7 +151,7 @@ class ScenarioSet:
             "relative": [
                 {
                     "cca": cca,
-                    "compared_with": self.baseline,
+                    "compared_with": self.ccas[0],
                     **{metric: json_interval(self.relative(cca, metric)) for metric in METRICS},
                 }
                 for cca in self.ccas[1:]
@@ -145,6 +159,10 @@ class ScenarioSet:
             "leading": self.leading,
             "left_out": list(self.left_out),
         }
+        of_flows = {name: verdicts_of_flows(each, by) for name, each in self.comparisons.items()}
+        if any(of_flows.values()):
+            leading = leading_by_need(of_flows, self.ccas)
+            result["leading_of_flows"] = {need: each.scenarios for need, each in leading.items()}
         if self.unfinished:
             result["unfinished"] = self.unfinished
         return result

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.shares import MeanShare
     from celltcp.results.limits import FlowLimits
-    from celltcp.results.statistics import Verdict
     from celltcp.results.tables import Results
 
 #: Columns of the table: metric, heading, digits.
@@ -66,9 +65,20 @@ _LIMIT_HEADINGS = {
     "network": "network",
 }
 
-_METRICS = tuple(
-    Column(heading, is_number=True, name=metric, no_wrap=True) for metric, heading, _ in COLUMNS
-)
+#: Metrics that tell nothing of a flow that does not compete for the path.
+_OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
+
+
+def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]:
+    """Returns metric, heading and digits of the columns: PM and goodput if flows compete."""
+    is_competing = any(each.is_competing for each in comparisons)
+    return [each for each in COLUMNS if is_competing or each[0] not in _OF_COMPETITION]
+
+
+def _headings(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(heading, is_number=True, name=metric, no_wrap=True) for metric, heading, _ in shown
+    )
 
 
 def means_table(result: Comparison) -> Table:
@@ -76,13 +86,14 @@ def means_table(result: Comparison) -> Table:
     about = result.results.about
     asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
     names = labels(result.ccas)
+    shown = columns_for([result])
     rows = []
     for cca in result.ccas:
         weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
-        rows.append((names[cca], *_cells(result, cca), *weighed))
+        rows.append((names[cca], *_cells(result, cca, shown), *weighed))
     others = (Column(_heading(name), is_number=True, no_wrap=True) for name in asked)
     return Table(
-        columns=(CCA_COLUMN, *_METRICS, *others),
+        columns=(CCA_COLUMN, *_headings(shown), *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ccas={names[cca]: cca for cca in result.ccas},
@@ -99,11 +110,13 @@ def _heading(requirement: str) -> str:
 
 def sweep_table(result: Sweep) -> Table:
     """Returns mean and 95 % interval of each metric, a row per point and CCA."""
+    shown = columns_for(result.points.values())
     cells = {
-        point: {cca: _cells(comparison, cca) for cca in comparison.ccas}
+        point: {cca: _cells(comparison, cca, shown) for cca in comparison.ccas}
         for point, comparison in result.points.items()
     }
-    return table_by_point(result.axes, _METRICS, cells, sweep_title(result), droppable=_DROPPABLE)
+    title = sweep_title(result)
+    return table_by_point(result.axes, _headings(shown), cells, title, droppable=_DROPPABLE)
 
 
 def sweep_title(result: Sweep) -> str:
@@ -143,33 +156,6 @@ def table_by_point(
     )
 
 
-def verdicts_table(
-    axes: Sequence[str],
-    comparisons: Mapping[tuple[str, ...], Comparison],
-    requirements: Sequence[str] = (),
-) -> Table:
-    """Returns the verdict of each comparison and requirement.
-
-    Args:
-        axes: names of the coordinates.
-        comparisons: by their coordinates.
-        requirements: those of the columns; unless given, those that all comparisons have.
-    """
-    common = [
-        each
-        for each in next(iter(comparisons.values())).requirements
-        if all(each in other.requirements for other in comparisons.values())
-    ]
-    shown = list(requirements) or common
-    rows = []
-    for point, each in comparisons.items():
-        names, verdicts = labels(each.ccas), each.verdicts
-        texts = (verdict_text(verdicts[key], names) if key in verdicts else "-" for key in shown)
-        rows.append((*point, *texts))
-    headings = (*axes, *(f"best for {key}" for key in shown))
-    return Table(tuple(Column(heading) for heading in headings), tuple(rows))
-
-
 def set_table(result: ScenarioSet) -> Table:
     """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
 
@@ -179,22 +165,26 @@ def set_table(result: ScenarioSet) -> Table:
     count = len(result.comparisons)
     names = labels(result.ccas)
     counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+    shown = columns_for(result.comparisons.values())
+    if (baseline := result.baseline) is None:
+        title = f"No mean over {counted}: they have no CCA in common"
+        return Table((CCA_COLUMN, *_headings(shown)), (), title)
     first = [
-        mean_text([estimate(result.values(result.baseline, metric)).mean], digits)
-        for metric, _, digits in COLUMNS
+        mean_text([estimate(result.values(baseline, metric)).mean], digits)
+        for metric, _, digits in shown
     ]
-    rows = [(names[result.baseline], *first)]
+    rows = [(names[baseline], *first)]
     for cca in result.ccas[1:]:
         # Few retransmissions of the first CCA would make those of others any share.
         texts = (
             "-" if metric == "retransmissions" else _relative_text(result.relative(cca, metric))
-            for metric, _, _ in COLUMNS
+            for metric, _, _ in shown
         )
         rows.append((names[cca], *texts))
-    base = names[result.baseline]
+    base = names[baseline]
     others = f"; others: relative to {base}, with 95 % interval" if len(rows) > 1 else ""
     return Table(
-        columns=(CCA_COLUMN, *_METRICS),
+        columns=(CCA_COLUMN, *_headings(shown)),
         rows=tuple(rows),
         title=f"Mean over {counted}: {base} in units{others}",
         ccas={names[cca]: cca for cca in result.ccas},
@@ -339,24 +329,8 @@ def selector_texts(result: Comparison) -> list[str]:
     ]
 
 
-def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
-    """Returns a verdict in words."""
-    if result.leader is None:
-        return "undecided"
-    if result.contradicted_by:
-        return f"no verdict, as the application's figures are against it: {result.contradicted_by}"
-    tied = ", ".join(names[cca] for cca in result.tied)
-    if not result.undecided:
-        return f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
-    among = result.ranked
-    if len(among) > 6:
-        among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
-    else:
-        among_text = ", ".join(names[cca] for cca in among)
-    more = f"; --runs {result.runs_needed} would likely tell" if result.runs_needed else ""
-    return f"undecided among {among_text}{more}"
-
-
-def _cells(result: Comparison | ScenarioSet, cca: str) -> list[str]:
-    """Returns the cells of all metrics for a congestion control."""
-    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in COLUMNS]
+def _cells(
+    result: Comparison | ScenarioSet, cca: str, shown: Iterable[tuple[str, str, int]]
+) -> list[str]:
+    """Returns the cells of a congestion control in these columns."""
+    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in shown]

@@ -3,53 +3,96 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import APP_METRICS, RANKED, sign_of
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
 from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
-#: Spelling of goodput, and digits of other metrics, which have no unit.
+#: Metric with a unit of its own; PM has none.
 _GOODPUT = "goodput_mbps"
 
 
+class _Ranking(NamedTuple):
+    """Verdict by a metric, with the values that it is made of."""
+
+    need: str
+    metric: str
+    verdict: Verdict
+    #: By CCA, in the order of the seeds.
+    values: Mapping[str, Sequence[float]]
+
+    @property
+    def sign(self) -> int:
+        """Factor that makes more of the metric better."""
+        return sign_of(self.metric) if self.metric in RANKED else 1
+
+    def mean(self, cca: str) -> float:
+        """Returns the mean of a CCA."""
+        return estimate(self.values[cca]).mean
+
+    def ordered(self, ccas: Iterable[str]) -> list[str]:
+        """Returns CCAs by their means, the best one first."""
+        return sorted(ccas, key=lambda cca: -self.sign * self.mean(cca))
+
+    def text(self, cca: str) -> str:
+        """Returns the mean of a CCA with its interval and unit, and its name where that is needed."""
+        if self.metric == _GOODPUT:
+            return f"{mean_text(self.values[cca], 2)} Mbit/s"
+        if self.metric not in APP_METRICS:
+            return f"PM {mean_text(self.values[cca], 3)}"
+        if self.metric == QOE:
+            return f"QoE {mean_text(self.values[cca], 3)}"
+        figure = APP_METRICS[self.metric]
+        return f"{figure.name} {mean_text(self.values[cca], figure.digits)} {figure.unit}".rstrip()
+
+
 def findings_of(result: Comparison) -> tuple[Finding, ...]:
-    """Returns a finding per requirement; none of line-ups, which compete with each other."""
+    """Returns a finding per flow and requirement; none of line-ups, which compete with each other."""
+    names, shades = labels(result.ccas), colours(result.ccas)
+    return tuple(_finding(result, each, names, shades) for each in _rankings(result))
+
+
+def requirement_finding(result: Comparison, requirement: str) -> Finding:
+    """Returns the finding for a requirement."""
+    alone = [cca for cca in result.ccas if "+" not in cca]
+    ranking = _of_requirement(result, requirement, alone)
+    return _finding(result, ranking, labels(result.ccas), colours(result.ccas))
+
+
+def _rankings(result: Comparison) -> list[_Ranking]:
+    """Returns the rankings for the flows of a workload, then those by requirement."""
     alone = [cca for cca in result.ccas if "+" not in cca]
     if not alone:
-        return ()
-    names, shades = labels(result.ccas), colours(result.ccas)
-    found = []
-    for requirement, verdict in result.verdicts.items():
-        metric = result.requirements[requirement]
-        values = {cca: values_of(result, cca, metric) for cca in alone}
-        found.append(_finding(result, requirement, metric, verdict, values, names, shades))
-    return tuple(found)
+        return []
+    # A single one is best for everything: its figures stand there without a verdict.
+    verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
+    return [
+        *(_Ranking(each.need, each.metric, each.verdict, each.values) for each in result.ranked_stakes),
+        *(_of_requirement(result, name, alone) for name in verdicts),
+    ]
 
 
-def values_of(result: Comparison, cca: str, metric: str) -> list[float]:
-    """Returns the values of a metric of a CCA, in the order of the seeds."""
-    mine = result.runs[result.runs["cca"] == cca].sort_values("seed")
-    return mine[metric].astype(float).tolist()
+def _of_requirement(result: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:
+    metric = result.requirements[name]
+    values = {cca: result.values(cca, metric) for cca in ccas}
+    return _Ranking(name, metric, result.verdicts[name], values)
 
 
 def _finding(
-    result: Comparison,
-    requirement: str,
-    metric: str,
-    verdict: Verdict,
-    values: Mapping[str, list[float]],
-    names: Mapping[str, str],
-    shades: Mapping[str, str],
+    result: Comparison, ranking: _Ranking, names: Mapping[str, str], shades: Mapping[str, str]
 ) -> Finding:
-    question = f"Best for {requirement}"
+    question = f"Best for {ranking.need}"
+    values, verdict = ranking.values, ranking.verdict
     if verdict.leader is None:
         return Finding(question, "undecided", "nobody got anything", state="open")
     leader = verdict.leader
-    here = _worth(result, leader, metric)
+    here = _worth(result, leader, ranking)
     if len(values) == 1:
         return Finding(question, names[leader], here, "nothing to compare it with", "open")
     if not result.decides:
@@ -58,11 +101,8 @@ def _finding(
     if verdict.contradicted_by:
         extent = f"{names[leader]} leads with {here}"
         return Finding(question, "no verdict", extent, verdict.contradicted_by, "open")
-    rest = [cca for cca in values if cca not in verdict.ranked]
-    rest.sort(key=lambda cca: -_mean(values[cca]))
-    behind = (
-        f"; {_ahead(values[leader], values[rest[0]])} {names[rest[0]]}, the next behind" if rest else ""
-    )
+    rest = ranking.ordered(cca for cca in values if cca not in verdict.ranked)
+    behind = f"; {_ahead(ranking, leader, rest[0])} {names[rest[0]]}, the next behind" if rest else ""
     based = f"paired differences of {runs_text(int(result.results.about['runs']))}"
     if not verdict.undecided:
         tied = _listed([names[cca] for cca in verdict.tied])
@@ -73,7 +113,7 @@ def _finding(
     more = f"; {verdict.runs_needed} runs would likely tell" if verdict.runs_needed else ""
     extent = f"{names[leader]} leads with {here}{behind}"
     excluded = "; ".join(
-        text for cca in verdict.undecided if (text := _excluded(metric, leader, cca, values, names))
+        text for cca in verdict.undecided if (text := _excluded(ranking, leader, cca, names))
     )
     certainty = f"undecided among {among}, by {based}{more}"
     if excluded:
@@ -81,72 +121,70 @@ def _finding(
     return Finding(question, f"{names[leader]}?", extent, certainty, "open", shades[leader])
 
 
-def _worth(result: Comparison, cca: str, metric: str) -> str:
-    """Returns the mean of a metric in words, with goodput and RTT beside it."""
-    goodput = mean_text(values_of(result, cca, _GOODPUT), 2)
-    rtt = mean_text(values_of(result, cca, "rtt_mean_ms"), 0)
-    plain = f"{goodput} Mbit/s at a mean RTT of {rtt} ms"
-    if metric == _GOODPUT:
-        return plain
-    name = "QoE" if metric == QOE else "PM"
-    return f"{name} {mean_text(values_of(result, cca, metric), 3)}, {plain}"
+def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:
+    """Returns the mean of a metric in words, with goodput and RTT beside those of the network."""
+    here = ranking.text(cca)
+    if ranking.metric in APP_METRICS and ranking.metric != QOE:
+        return here
+    rtt = f"at a mean RTT of {mean_text(result.values(cca, 'rtt_mean_ms'), 0)} ms"
+    if ranking.metric == _GOODPUT:
+        return f"{here} {rtt}"
+    return f"{here}, {mean_text(result.values(cca, _GOODPUT), 2)} Mbit/s {rtt}"
 
 
-def _excluded(
-    metric: str,
-    leader: str,
-    other: str,
-    values: Mapping[str, list[float]],
-    names: Mapping[str, str],
-) -> str:
+def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
     """Returns which differences the interval excludes; empty without an interval."""
-    gap = paired_difference(values[leader], values[other])
+    gap = paired_difference(ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
-    unit = " Mbit/s" if metric == _GOODPUT else ""
-    ahead, behind = gap.mean + gap.ci95, gap.ci95 - gap.mean
+    figure = APP_METRICS.get(ranking.metric)
+    unit = "Mbit/s" if ranking.metric == _GOODPUT else figure.unit if figure else ""
+    unit = f" {unit}" if unit else ""
+    mean = ranking.sign * gap.mean
+    ahead, behind = mean + gap.ci95, gap.ci95 - mean
     text = f"{names[leader]} more than {ahead:.2g}{unit} ahead of {names[other]}"
     return f"{text}, or more than {behind:.2g}{unit} behind" if behind > 0 else text
 
 
-def _ahead(best: Sequence[float], other: Sequence[float]) -> str:
+def _ahead(ranking: _Ranking, best: str, other: str) -> str:
     """Returns how far one is ahead of another, with the 95 % interval."""
-    base = abs(_mean(other))
-    result = paired_difference(best, other)
+    base = abs(ranking.mean(other))
+    result = paired_difference(ranking.values[best], ranking.values[other])
     if not base or math.isnan(result.mean):
         return "ahead of"
-    share, half = 100 * result.mean / base, result.ci95
+    share, half = 100 * ranking.sign * result.mean / base, result.ci95
+    word = "more" if ranking.sign > 0 else "less"
     if half is None:
-        return f"{share:.1f} % more than"
+        return f"{share:.1f} % {word} than"
     half = 100 * half / base
-    return f"{share:.1f} % more ({share - half:.1f} to {share + half:.1f} %) than"
+    return f"{share:.1f} % {word} ({share - half:.1f} to {share + half:.1f} %) than"
 
 
 def differences_table(result: Comparison) -> Table | None:
-    """Returns the difference of each CCA to the leader of each requirement; None without rivals."""
+    """Returns the difference of each CCA to the leader of each ranking; None without rivals."""
     names = labels(result.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
     alone = [cca for cca in result.ccas if "+" not in cca]
     if len(alone) < 2 or not result.decides:
         return None
-    for requirement, verdict in result.verdicts.items():
+    for ranking in _rankings(result):
+        verdict = ranking.verdict
         if verdict.leader is None:
             continue
-        metric = result.requirements[requirement]
-        best = values_of(result, verdict.leader, metric)
-        digits = 2 if metric == _GOODPUT else 3
-        for cca in sorted(alone, key=lambda cca: -_mean(values_of(result, cca, metric))):
+        figure = APP_METRICS.get(ranking.metric)
+        digits = 2 if ranking.metric == _GOODPUT else figure.digits if figure else 3
+        base = abs(ranking.mean(verdict.leader)) or math.nan
+        for cca in ranking.ordered(alone):
             if cca == verdict.leader:
                 continue
-            mine = values_of(result, cca, metric)
-            pairs = [one - other for one, other in zip(mine, best, strict=True)]
-            base = abs(_mean(best)) or math.nan
-            share = _mean(pairs) / base
+            pair = zip(ranking.values[cca], ranking.values[verdict.leader], strict=True)
+            pairs = [one - other for one, other in pair]
+            share = estimate(pairs).mean / base
             state = "tied" if cca in verdict.tied else "undecided"
             rows.append(
                 (
-                    requirement,
+                    ranking.need,
                     names[verdict.leader],
                     names[cca],
                     mean_text(pairs, digits),
@@ -162,10 +200,6 @@ def differences_table(result: Comparison) -> Table | None:
     columns = tuple(Column(heading, is_number=numeric) for heading, numeric in headings)
     ccas = {names[cca]: cca for cca in alone}
     return Table(columns, tuple(rows), ends=frozenset(ends), ccas=ccas)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return estimate(values).mean
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

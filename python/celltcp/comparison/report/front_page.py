@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from celltcp.comparison.report.settings_lines import settings_lines, systems
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
 from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
 #: Requirement that decides where no application does.
@@ -20,8 +22,9 @@ _BALANCED = "balanced"
 _DEFAULT = "cubic"
 #: Needs by requirement.
 _NEEDS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
+_GOODPUT = "goodput_mbps"
 #: Metrics of the sentence: name, unit, digits.
-_MEASURES = (("goodput_mbps", "goodput", "Mbit/s", 2), ("rtt_mean_ms", "mean RTT", "ms", 1))
+_MEASURES = ((_GOODPUT, "goodput", "Mbit/s", 2), ("rtt_mean_ms", "mean RTT", "ms", 1))
 
 
 class Choice(NamedTuple):
@@ -32,34 +35,45 @@ class Choice(NamedTuple):
 
 
 def choices_of(result: Comparison) -> list[Choice]:
-    """Returns the choice for each need, the one that decides first: applications, then a balance."""
+    """Returns the choice for each need: for flows as the scenario has them, then by the network."""
     if len([cca for cca in result.ccas if "+" not in cca]) < 2:
         return []
-    choices = [
-        Choice(f"{each.flow} ({each.ranking.title})", each.verdict(random=not result.decides))
-        for each in result.applications
-    ]
-    choices.sort(key=lambda choice: choice.verdict.best is None)
-    verdicts = result.verdicts
+    choices = [Choice(f"{each.flow} ({each.title})", each.verdict) for each in result.ranked_stakes]
+    verdicts = result.network_verdicts
     order = (_BALANCED, *(each for each in _NEEDS if each != _BALANCED))
     choices += [Choice(_NEEDS[each], verdicts[each]) for each in order if each in verdicts]
     return [each for each in choices if each.verdict.leader is not None]
 
 
 def answer_of(result: Comparison) -> str:
-    """Returns the answer in a sentence, with the trade-off in ms and Mbit/s."""
+    """Returns the answer in a sentence, with the trade-off in ms and Mbit/s.
+
+    It is that of the first need that the runs decide; those before it are said to be undecided.
+    """
     choices = choices_of(result)
     if not choices:
         return ""
-    names, (need, verdict) = labels(result.ccas), choices[0]
+    names = labels(result.ccas)
+    decided = [choice for choice in choices if choice.verdict.best is not None]
+    need, verdict = decided[0] if decided else choices[0]
     cca = str(verdict.leader)
     other = _other(result, cca, choices)
     gaps = "; ".join(_gaps(result, cca, other))
-    if verdict.best is None:
+    if not decided:
         among = " and ".join(names[each] for each in verdict.ranked)
         return f"For {need} it is undecided among {among}. {names[cca]} against {names[other]}: {gaps}."
     tied = f" (tied with {', '.join(names[each] for each in verdict.tied)})" if verdict.tied else ""
-    return f"For {need}, set {names[cca]}{tied}. Against {names[other]} it has {gaps}."
+    text = (
+        f"For {need}, set {names[cca]}{_on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
+    )
+    undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
+    return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
+
+
+def _on_flow(result: Comparison) -> str:
+    """Returns the flow that the congestion control is set for, if there are several."""
+    flows = FlowUnderTest.each(result.results.about)
+    return f" on {result.tested.name}" if len(flows) > 1 else ""
 
 
 def settings_section(result: Comparison) -> Section | None:
@@ -77,9 +91,12 @@ def settings_section(result: Comparison) -> Section | None:
             tied = [names[each] for each in verdict.tied]
             also = f" ({', '.join(tied)} as good)" if tied else ""
             texts.append(f"For {need}: {names[verdict.best]}{also}.")
-    best = choices[0].verdict.best
+    best = next((each.verdict.best for each in choices if each.verdict.best is not None), None)
     if best is None:
-        texts.append("These runs decide on no change of the first one: keep what is set, or run more.")
+        texts.append(
+            "No difference is significant: the runs give no reason to change the congestion control. "
+            "More runs (--runs) narrow the intervals."
+        )
         return Section("What to set", text=tuple(texts), is_front=True)
     lines = settings_lines(best)
     if not lines:
@@ -109,19 +126,24 @@ def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
         name = f"{figure.name} of {application.flow}"
         texts.append(_gap_text(name, figure.unit, figure.digits, *values))
     for metric, name, unit, digits in _MEASURES:
-        values = [result.values(each, metric) for each in (cca, other)]
-        texts.append(_gap_text(name, unit, digits, *values))
+        if result.is_competing or metric != _GOODPUT:
+            values = [result.values(each, metric) for each in (cca, other)]
+            texts.append(_gap_text(name, unit, digits, *values))
     return texts
 
 
 def _gap_text(name: str, unit: str, digits: int, new: Sequence[float], old: Sequence[float]) -> str:
     gap = paired_difference(new, old)
-    means = [f"{estimate(values).mean:.{digits}f}" for values in (new, old)]
-    if means[0] == means[1] and not gap.ci95:
-        return f"{name} {means[0]} {unit} as well".replace("  ", " ")
-    change = f"{rounded_text(gap, digits)} {unit}".rstrip()
+    of_unit = f" {unit}" if unit else ""
+    means = [estimate(values).mean for values in (new, old)]
+    texts = ["no value" if math.isnan(each) else f"{each:.{digits}f}" for each in means]
+    if math.isnan(gap.mean):
+        return f"{name} {texts[0]} instead of {texts[1]}{'' if math.isnan(means[1]) else of_unit}"
+    if texts[0] == texts[1] and not gap.ci95:
+        return f"{name} {texts[0]}{of_unit} as well"
+    change = f"{rounded_text(gap, digits)}{of_unit}"
     sign = "+" if gap.mean > 0 and not change.startswith("-") else ""
-    return f"{name} {means[0]} instead of {means[1]} {unit} ({sign}{change})".replace("  ", " ")
+    return f"{name} {texts[0]} instead of {texts[1]}{of_unit} ({sign}{change})"
 
 
 def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, Section | None]:
@@ -141,7 +163,7 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
         if verdict.best is not None:
             counts.update((verdict.best, *verdict.tied))
     total = len(firsts)
-    need = needs[0] if len(needs) == 1 else "what matters to each"
+    need = needs[0] if len(needs) == 1 else f"the application of each {noun}"
     ranked = sorted(counts, key=lambda cca: -counts[cca])
     if not ranked:
         return f"For {need} it is undecided on every {noun}.", None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.tables import set_table, verdicts_table
+from celltcp.comparison.tables import set_table
+from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.palette import colours
 from celltcp.present.section import Finding, Part, Section
 from celltcp.scenarios.cca_mix import labels
@@ -35,20 +36,17 @@ def set_part(result: ScenarioSet) -> Part:
 
 
 def _findings(result: ScenarioSet) -> tuple[Finding, ...]:
-    count = len(result.comparisons)
     names, shades = labels(result.ccas), colours(result.ccas)
     found = []
-    for requirement, leading in result.leading.items():
-        ranked = [cca for cca in sorted(leading, key=lambda cca: -len(leading[cca])) if leading[cca]]
-        undecided = count - len({name for where in leading.values() for name in where})
-        open_text = f"undecided on {undecided} of {count}" if undecided else ""
-        question = f"Best or tied for {requirement}"
-        if not ranked:
+    for need, leading in result.leading_by_need().items():
+        open_text = f"undecided on {leading.undecided} of {leading.total}" if leading.undecided else ""
+        question = f"Best or tied for {need}"
+        if not leading.ranked:
             found.append(Finding(question, "undecided", open_text, state="open"))
             continue
-        best = ranked[0]
-        extent = ", ".join(f"{names[cca]} on {len(leading[cca])}" for cca in ranked)
-        answer = f"{names[best]}, on {len(leading[best])} of {count}"
-        state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
+        best = leading.ranked[0]
+        extent = ", ".join(f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked)
+        answer = f"{names[best]}, on {len(leading.scenarios[best])} of {leading.total}"
+        state = "open" if leading.undecided else "sure" if len(leading.ranked) == 1 else "tied"
         found.append(Finding(question, answer, extent, open_text, state, shades[best]))
     return tuple(found)

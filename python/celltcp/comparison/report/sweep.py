@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
+from celltcp.comparison.leading import leading_by_need, verdicts_of_flows
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.provenance import command_of, origin_sections
-from celltcp.comparison.tables import sweep_table, verdicts_table
+from celltcp.comparison.tables import sweep_table
+from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
@@ -80,39 +82,31 @@ def _scenario(result: Sweep) -> tuple[Section, ...]:
 
 
 def _findings(result: Sweep) -> tuple[Finding, ...]:
-    """Returns a finding per requirement: the values at which each CCA leads or is tied."""
+    """Returns a finding per flow and requirement: the values at which each CCA leads or is tied."""
     found = []
     separator = ", " if len(result.axes) == 1 else "; "
     names, shades = labels(result.ccas), colours(result.ccas)
-    for requirement in _requirements(result):
-        leading: dict[str, list[str]] = {}
-        undecided = []
-        for value, comparison in result.comparisons.items():
-            verdict = comparison.verdicts[requirement]
-            if verdict.best is None or not comparison.decides:
-                undecided.append(value)
-            else:
-                for cca in (verdict.best, *verdict.tied):
-                    leading.setdefault(cca, []).append(value)
-        ranked = sorted(leading, key=lambda cca: -len(leading[cca]))
-        count = len(result.comparisons)
-        extent = "; ".join(f"{names[cca]} at {separator.join(leading[cca])}" for cca in ranked)
+    verdicts = {
+        value: {**verdicts_of_flows(each), **each.network_verdicts}
+        for value, each in result.comparisons.items()
+    }
+    for need, leading in leading_by_need(verdicts, result.ccas).items():
+        decided = {value for values in leading.scenarios.values() for value in values}
+        undecided = [value for value, of in verdicts.items() if need in of and value not in decided]
+        ranked = leading.ranked
+        extent = "; ".join(
+            f"{names[cca]} at {separator.join(leading.scenarios[cca])}" for cca in ranked
+        )
         open_text = f"undecided at {separator.join(undecided)}" if undecided else ""
-        question = f"Best or tied for {requirement}"
+        question = f"Best or tied for {need}"
         if not ranked:
             found.append(Finding(question, "undecided", open_text, state="open"))
             continue
         best = ranked[0]
-        answer = f"{names[best]}, at {len(leading[best])} of {count}"
+        answer = f"{names[best]}, at {len(leading.scenarios[best])} of {leading.total}"
         state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
         found.append(Finding(question, answer, extent, open_text, state, shades[best]))
     return tuple(found)
-
-
-def _requirements(result: Sweep) -> list[str]:
-    """Returns the requirements that the comparisons of all values have."""
-    first, *others = result.points.values()
-    return [each for each in first.requirements if all(each in other.requirements for other in others)]
 
 
 def _figure(result: Sweep) -> Figure:

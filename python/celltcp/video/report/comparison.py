@@ -19,7 +19,7 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.plots.video_sessions import draw_sessions
-from celltcp.comparison.report.findings import findings_of
+from celltcp.comparison.report.findings import requirement_finding
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.present.chart import Chart, Numbers, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colours
@@ -107,10 +107,8 @@ def _best(result: VideoComparison, scenario: str) -> str:
 def _finding(result: VideoComparison, scenario: str, abr: str) -> Finding:
     """Returns the finding for the score on a scenario with its best adaptation."""
     comparison = result.comparisons[scenario, abr]
-    place = list(comparison.verdicts).index(QOE)
-    return replace(
-        findings_of(comparison)[place], question=f"Best on {short_name(scenario)}, with {abr}"
-    )
+    finding = requirement_finding(comparison, QOE)
+    return replace(finding, question=f"Best on {short_name(scenario)}, with {abr}")
 
 
 def _figures(result: VideoComparison) -> Table:

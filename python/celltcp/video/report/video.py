@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celltcp.comparison.tables import verdict_text
+from celltcp.comparison.verdict_tables import verdict_text
 from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE

@@ -1,0 +1,62 @@
+"""Leading congestion controls over several scenarios: on which of them each is best or tied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.results.statistics import Verdict
+
+
+class Leading(NamedTuple):
+    """Congestion controls that are best or tied with the best for a need."""
+
+    #: Scenarios on which each is so, by congestion control.
+    scenarios: dict[str, list[str]]
+    #: Number of scenarios that have the need.
+    total: int
+
+    @property
+    def ranked(self) -> list[str]:
+        """The congestion controls that lead on a scenario, those with most of them first."""
+        leading = [cca for cca, names in self.scenarios.items() if names]
+        return sorted(leading, key=lambda cca: -len(self.scenarios[cca]))
+
+    @property
+    def undecided(self) -> int:
+        """Number of scenarios on which none leads."""
+        return self.total - len({name for names in self.scenarios.values() for name in names})
+
+
+def leading_by_need(
+    verdicts: Mapping[str, Mapping[str, Verdict]], ccas: Sequence[str]
+) -> dict[str, Leading]:
+    """Returns the leading congestion controls by need.
+
+    Scenarios whose runs leave the best one undecided count for none.
+
+    Args:
+        verdicts: by scenario and need.
+        ccas: congestion controls that all scenarios have.
+    """
+    needs = dict.fromkeys(need for of_scenario in verdicts.values() for need in of_scenario)
+    result = {}
+    for need in needs:
+        having = {name: each[need] for name, each in verdicts.items() if need in each}
+        bests = {
+            name: (each.best, *each.tied) for name, each in having.items() if each.best is not None
+        }
+        scenarios = {cca: [name for name, best in bests.items() if cca in best] for cca in ccas}
+        result[need] = Leading(scenarios, len(having))
+    return result
+
+
+def verdicts_of_flows(result: Comparison, by: Sequence[str] = ()) -> dict[str, Verdict]:
+    """Returns the verdicts for the flows of a workload, after those by metrics of one's choice."""
+    chosen = (result.best_by(each) for each in by)
+    return {
+        **{f"{each.chosen.flow}, by {each.chosen.metric}": each.verdict for each in chosen},
+        **{each.need: each.verdict for each in result.ranked_stakes},
+    }

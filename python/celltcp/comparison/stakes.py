@@ -1,0 +1,95 @@
+"""Stakes of flows: for each flow of a workload the figure that matters most to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.by_metric import best_by
+from celltcp.comparison.metrics import APP_METRICS, best_by_metric, sign_of
+from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
+from celltcp.results.tested import FlowUnderTest
+
+if TYPE_CHECKING:
+    from celltcp.comparison.comparison import Comparison
+
+_GOODPUT = "goodput_mbps"
+_NO_VALUE = "no value"
+
+
+class Stake(NamedTuple):
+    """Figure of a flow that matters most to it."""
+
+    flow: str
+    metric: str
+    #: The figure in words.
+    title: str
+    #: By CCA, the values of the runs in the order of the seeds.
+    values: Mapping[str, list[float]]
+    verdict: Verdict
+
+    @property
+    def need(self) -> str:
+        """The flow with its figure in words."""
+        return f"{self.flow}, by {self.title}"
+
+    def is_gain(self, cca: str, instead_of: str) -> bool:
+        """Returns whether a CCA is better than another, beyond chance and by an amount that matters."""
+        gap, most = self._gap(cca, instead_of)
+        return sign_of(self.metric) * gap.mean > 0 and not gap.includes_zero and not is_tie(gap, most)
+
+    def text(self, cca: str, instead_of: str) -> str:
+        """Returns the figure under a CCA, and under another one that is replaced."""
+        new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
+        gap, most = self._gap(cca, instead_of)
+        if is_tie(gap, most):
+            return f"{self.flow} {self._name} unchanged"
+        if gap.includes_zero:
+            pair = f"{self._number(new)} against {self._number(old)}{self._unit}"
+            return f"{self.flow} {self._name} undecided ({pair})"
+        words = f"{self._number(new)}{'' if math.isnan(new) else self._unit} instead of"
+        text = f"{self.flow} {self._name} {words} {self._number(old)}"
+        has_share = self.metric == _GOODPUT and old and not math.isnan(new / old)
+        return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
+
+    def _gap(self, cca: str, instead_of: str) -> tuple[Estimate, float]:
+        """Returns the paired difference, and the larger of both means."""
+        pair = self.values[cca], self.values[instead_of]
+        return paired_difference(*pair), max(abs(estimate(values).mean) for values in pair)
+
+    @property
+    def _name(self) -> str:
+        return "goodput" if self.metric == _GOODPUT else APP_METRICS[self.metric].name
+
+    @property
+    def _unit(self) -> str:
+        unit = "Mbit/s" if self.metric == _GOODPUT else APP_METRICS[self.metric].unit
+        return f" {unit}" if unit else ""
+
+    def _number(self, value: float) -> str:
+        digits = 2 if self.metric == _GOODPUT else APP_METRICS[self.metric].digits
+        return _NO_VALUE if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def stakes_of(result: Comparison) -> list[Stake]:
+    """Returns the stake of each flow: the figure of its application, or its goodput.
+
+    Line-ups of several flows, which compete with each other, are left out.
+    """
+    alone = [cca for cca in result.ccas if "+" not in cca]
+    if len(alone) < 2:
+        return []
+    applications = {each.flow: each for each in result.applications}
+    stakes = []
+    for flow in FlowUnderTest.each(result.results.about):
+        if application := applications.get(flow.name):
+            metric, title = application.ranking
+            values: Mapping[str, list[float]] = application.values(metric)
+        else:
+            metric, title = _GOODPUT, "goodput"
+            values = best_by(result, f"{_GOODPUT}:{flow.name}").values
+        mine = {cca: values[cca] for cca in alone}
+        best = best_by_metric(metric, mine, random=not result.decides)
+        stakes.append(Stake(flow.name, metric, title, mine, best))
+    return stakes

@@ -1,0 +1,99 @@
+"""Verdicts as lines and tables: the best CCA for each flow, requirement and metric of one's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.metrics import APP_METRICS, METRICS
+from celltcp.comparison.tables import COLUMNS
+from celltcp.present.section import Column, Table, mean_text
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.by_metric import ChosenBest
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.results.statistics import Verdict
+
+#: Digits of the metrics of the network.
+_DIGITS = {**dict.fromkeys(METRICS, 1), **{metric: digits for metric, _, digits in COLUMNS}}
+
+
+def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
+    """Returns a verdict in words."""
+    if result.leader is None:
+        return "undecided"
+    if result.contradicted_by:
+        return f"no verdict, as the application's figures are against it: {result.contradicted_by}"
+    tied = ", ".join(names[cca] for cca in result.tied)
+    if not result.undecided:
+        return f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
+    among = result.ranked
+    if len(among) > 6:
+        among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
+    else:
+        among_text = ", ".join(names[cca] for cca in among)
+    more = f"; --runs {result.runs_needed} would likely tell" if result.runs_needed else ""
+    return f"undecided among {among_text}{more}"
+
+
+def stake_texts(result: Comparison) -> list[str]:
+    """Returns the best CCA for each flow of a workload, and the figure that says so."""
+    names = labels(result.ccas)
+    # Line-ups of several flows are not ranked.
+    return [
+        f"best for {each.need}: {verdict_text(each.verdict, names)}"
+        for each in result.ranked_stakes
+        if each.verdict.leader is not None or not result.several_flows
+    ]
+
+
+def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
+    """Returns the best CCA by a chosen metric, with the mean of each."""
+    metric, flow = best.chosen
+    digits = APP_METRICS[metric].digits if metric in APP_METRICS else _DIGITS[metric]
+    means = ", ".join(
+        f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
+    )
+    return f"best by {metric} of {flow}: {verdict_text(best.verdict, names)} ({means})"
+
+
+def verdicts_table(
+    axes: Sequence[str],
+    comparisons: Mapping[tuple[str, ...], Comparison],
+    by: Sequence[str] = (),
+) -> Table:
+    """Returns the verdict of each comparison: by chosen metrics, for each flow, by common requirement.
+
+    A comparison has none where a single congestion control has run.
+
+    Args:
+        axes: names of the coordinates.
+        comparisons: by their coordinates.
+        by: metrics of one's choice, as those of `Comparison.best_by`.
+    """
+    columns: dict[str, dict[tuple[str, ...], str]] = {}
+    common = set.intersection(*(set(each.requirements) for each in comparisons.values()))
+    for point, each in comparisons.items():
+        names = labels(each.ccas)
+        for heading, result in _verdicts(each, by, common).items():
+            columns.setdefault(heading, {})[point] = verdict_text(result, names)
+    rows = tuple(
+        (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons
+    )
+    return Table(tuple(Column(heading) for heading in (*axes, *columns)), rows)
+
+
+def _verdicts(
+    result: Comparison, by: Sequence[str], requirements: Collection[str]
+) -> dict[str, Verdict]:
+    """Returns the verdicts of a comparison by the headings of their columns."""
+    if len(result.ccas) < 2:
+        return {}
+    chosen = (result.best_by(each) for each in by)
+    of_network = result.network_verdicts.items()
+    return {
+        **{f"best by {each.chosen.metric} of {each.chosen.flow}": each.verdict for each in chosen},
+        **{f"best for {each.need}": each.verdict for each in result.ranked_stakes},
+        **{f"best for {name}": each for name, each in of_network if name in requirements},
+    }
