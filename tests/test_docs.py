@@ -1,0 +1,77 @@
+"""Documentation: pages of one kind, their size, sentences and links; nothing is lost on the way."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from docs_pages import (
+    DOCS,
+    ROOT,
+    anchors,
+    headings,
+    is_stub,
+    kind_of,
+    links,
+    name_of,
+    pages,
+    sentences,
+    words,
+)
+
+#: Hand-written words of all pages. It only falls, until it is 25000.
+CEILING = 57_000
+#: Words that a page of a kind may have.
+BUDGETS = {"How-to": 450, "Explanation": 1400}
+#: Pages with a budget of their own.
+LONGER = {"how-to/choose-a-cca.md": 1070, "how-to/write-a-cca.md": 540}
+MOST_WORDS = 25
+
+OF_A_KIND = [page for page in pages() if kind_of(page)]
+
+
+def test_hand_written_words_stay_below_the_ceiling() -> None:
+    written = [page for page in pages() if kind_of(page) != "Results"]
+    total = sum(map(words, written))
+    assert total <= CEILING, f"{total} words"
+
+
+@pytest.mark.parametrize("page", OF_A_KIND, ids=name_of)
+def test_a_page_has_one_kind_and_says_its_question_and_its_sentences_are_short(page: Path) -> None:
+    text = page.read_text()
+    kind = kind_of(page)
+    second = text.splitlines()[2]
+    assert second.startswith(f"*{kind}*: "), second
+    assert second.endswith("?"), second
+    long = [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
+    assert not long
+    budget = LONGER.get(name_of(page), BUDGETS.get(kind or ""))
+    assert budget is None or words(page) <= budget
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_links_of_a_page_hold(page: Path) -> None:
+    for link in links(page.read_text()):
+        path, _, anchor = link.partition("#")
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text()), link
+
+
+def test_each_heading_stands_where_it_stood_or_in_a_page_of_its_kind() -> None:
+    with (DOCS / "moved.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 200
+    for row in rows:
+        old = ROOT / "README.md" if row["page"] == "README.md" else DOCS / row["page"]
+        text = old.read_text() if old.exists() else ""
+        if row["heading"] in headings(text) and not (old.exists() and is_stub(old)):
+            continue
+        for new in row["to"].split():
+            target = ROOT / new if new == "README.md" else DOCS / new
+            assert target.exists(), f"{row['page']}, {row['heading']}: {new} is not there"
