@@ -12,12 +12,15 @@ from celltcp.cli.verbosity import note
 @click.option(
     "--out",
     metavar="FILE",
-    help="File of the report as HTML.  [default: report.html, unless --pdf is given]",
+    help="File of the report as HTML.  [default: report.html, unless --pdf or --page is given]",
 )
 @click.option(
     "--pdf", metavar="FILE", help="Write it as PDF: the answers on the first page, then the rest."
 )
-def report(folders: tuple[str, ...], out: str | None, pdf: str | None) -> None:
+@click.option(
+    "--page", metavar="FILE", help="Write it as Markdown, with its pictures in images/NAME beside it."
+)
+def report(folders: tuple[str, ...], out: str | None, pdf: str | None, page: str | None) -> None:
     """Write results as one HTML file to read, send or print.
 
     DIR is a folder that --out of compare, run, sweep, video, select evaluate, select compare-engines,
@@ -26,7 +29,7 @@ def report(folders: tuple[str, ...], out: str | None, pdf: str | None) -> None:
     """
     from celltcp.cli.write_report import write_reports
 
-    if out is None and pdf is None:
+    if out is None and pdf is None and page is None:
         out = "report.html"
-    for file in write_reports(folders, out, pdf):
+    for file in write_reports(folders, out, pdf, page):
         note(f"report: {file}")

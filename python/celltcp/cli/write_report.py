@@ -5,14 +5,22 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from celltcp.cli.load_folder import parts_of
 from celltcp.files.atomic_write import atomic_write, write_text
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.present.page import page_of
+from celltcp.present.section import Part
+from celltcp.results.folder import prepare_folder
+
+if TYPE_CHECKING:
+    from celltcp.present.markdown_page import PictureNames
 
 _REPORT = FileKind("report of celltcp", (b"<!doctype html>",), b'name="generator" content="celltcp')
 _PDF = FileKind("PDF", (b"%PDF",))
+_PAGE = FileKind("page of celltcp", (b"# ",), b"celltcp")
+_PNG = FileKind("picture", (b"\x89PNG",))
 
 
 def write_report(folders: Sequence[str | Path], out: str | Path = "report.html") -> Path:
@@ -25,24 +33,28 @@ def write_report(folders: Sequence[str | Path], out: str | Path = "report.html")
     Raises:
         CelltcpError: if a folder has no results, or the file cannot be written or is no report.
     """
-    (file,) = write_reports(folders, out, None)
+    (file,) = write_reports(folders, out)
     return file
 
 
 def write_reports(
-    folders: Sequence[str | Path], out: str | Path | None, pdf: str | Path | None
+    folders: Sequence[str | Path],
+    out: str | Path | None,
+    pdf: str | Path | None = None,
+    page: str | Path | None = None,
 ) -> list[Path]:
-    """Writes one document on all folders of results, as HTML, PDF or both.
+    """Writes one document on all folders of results, in one or several formats.
 
     Args:
         folders: of any command that keeps results.
         out: the HTML file, if one is wanted.
         pdf: the PDF file, if one is wanted.
+        page: the Markdown file, if one is wanted; its pictures go to `images/NAME` beside it.
 
     Raises:
         CelltcpError: if a folder has no results, or a file cannot be written or is no report.
     """
-    for file, kind in ((out, _REPORT), (pdf, _PDF)):
+    for file, kind in ((out, _REPORT), (pdf, _PDF), (page, _PAGE)):
         if file is not None:
             check_output(Path(file), kind)
     parts = [part for folder in folders for part in parts_of(Path(folder))]
@@ -51,8 +63,8 @@ def write_reports(
     written = []
     if out is not None:
         file = Path(out)
-        page = page_of(parts, title, shlex.join([*command, "--out", file.name]))
-        written.append(write_text(file, page))
+        document = page_of(parts, title, shlex.join([*command, "--out", file.name]))
+        written.append(write_text(file, document))
     if pdf is not None:
         from celltcp.present.pdf import pdf_of
 
@@ -61,4 +73,38 @@ def write_reports(
         with atomic_write(file) as partial:
             partial.write_bytes(content)
         written.append(file)
+    if page is not None:
+        file = Path(page)
+        written.append(_write_page(parts, title, file, shlex.join([*command, "--page", file.name])))
     return written
+
+
+def _write_page(parts: Sequence[Part], title: str, file: Path, command: str) -> Path:
+    """Writes a page as Markdown, and its pictures."""
+    from celltcp.present.markdown_page import PictureNames, markdown_page
+
+    pictures = PictureNames(f"images/{file.stem}")
+    text = markdown_page(parts, title, command, pictures)
+    save_pictures(pictures, file.parent)
+    return write_text(file, text)
+
+
+def save_pictures(pictures: PictureNames, base: Path) -> None:
+    """Draws the pictures of a page.
+
+    Args:
+        pictures: their names and figures.
+        base: folder of the page.
+
+    Raises:
+        CelltcpError: if a file cannot be written, or is no picture and would be lost.
+    """
+    from celltcp.present.style import save
+
+    if not pictures.figures:
+        return
+    folder = prepare_folder(base / pictures.folder)
+    for name in pictures.figures:
+        check_output(folder / name, _PNG)
+    for name, figure in pictures.figures.items():
+        save(figure.draw(), folder / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -43,5 +44,8 @@ def markdown_picture(alternative: str, path: str) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Returns a paragraph in lines, the further ones of a list indented no more than the first."""
-    return textwrap.fill(" ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False)
+    """Returns a paragraph in lines, none of which begins an item of a list by chance."""
+    lines = textwrap.fill(
+        " ".join(text.split()), _WIDTH, break_long_words=False, break_on_hyphens=False
+    )
+    return re.sub(r"\n(?=([-+*#>]|\d+[.)]) )", " ", lines)

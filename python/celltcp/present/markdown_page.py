@@ -1,0 +1,105 @@
+"""Markdown renderer of reports: a page with answers, tables and texts, and its pictures beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from celltcp._core import __version__
+from celltcp.present.markdown import markdown_section, wrapped
+from celltcp.present.section import Figure, Part, Section, Table
+
+#: Characters that begin markup in Markdown.
+_MARKUP = re.compile(r"([\\`*\[\]])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+
+
+@dataclass
+class PictureNames:
+    """Pictures of a page, by the names of their files.
+
+    Attributes:
+        folder: of the pictures, as a path from the page.
+        figures: the figure of each file, in the order of the page.
+    """
+
+    folder: str
+    figures: dict[str, Figure] = field(default_factory=dict)
+
+    def add(self, title: str, figure: Figure) -> str:
+        """Returns the path of a picture that is named by the title of its section."""
+        stem = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "picture"
+        name, number = f"{stem}.png", 1
+        while name in self.figures:
+            number += 1
+            name = f"{stem}-{number}.png"
+        self.figures[name] = figure
+        return f"{self.folder}/{name}"
+
+
+def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: PictureNames) -> str:
+    """Returns the page of a report; the same parts give the same text.
+
+    Args:
+        parts: one for each folder of results, or more.
+        title: of the page.
+        command: what has made the page.
+        pictures: gets the figures of the page.
+    """
+    head = f"# {escaped(title)}\n\n{wrapped(f'Made by celltcp {__version__}:')}\n\n    {command}\n"
+    bodies = (markdown_part(part, pictures, part.title if len(parts) > 1 else "") for part in parts)
+    return "\n".join([head, *bodies])
+
+
+def markdown_part(
+    part: Part,
+    pictures: PictureNames,
+    title: str = "",
+    shows: Callable[[Section], bool] = lambda _: True,
+) -> str:
+    """Returns the part of a page that is about one folder of results.
+
+    Args:
+        part: question, findings and sections.
+        pictures: gets the figures.
+        title: heading above it; none if empty.
+        shows: chooses the sections.
+    """
+    heads = [f"## {escaped(title)}"] if title else []
+    blocks = [*heads, *(wrapped(escaped(text)) for text in (part.asked, part.answer) if text)]
+    blocks += [wrapped(f"**Warning**: {escaped(each)}") for each in part.warnings]
+    findings = "\n".join(_findings(part))
+    blocks += [findings] if findings else []
+    sections = [_section(each, pictures) for each in part.sections if shows(each)]
+    return "\n\n".join([*blocks, *(each.rstrip("\n") for each in sections)]) + "\n"
+
+
+def escaped(text: str) -> str:
+    r"""Returns a text in which nothing is taken for markup: `a*b` becomes `a\*b`."""
+    return _MARKUP.sub(lambda match: f"\\{match[0]}", text.replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def _findings(part: Part) -> Iterator[str]:
+    for each in part.findings:
+        details = "; ".join(words for words in (each.effect_size, each.confidence) if words)
+        end = "" if each.answer.endswith(("?", ".")) or not details else "."
+        yield wrapped(f"- **{escaped(each.question)}**: {escaped(f'{each.answer}{end} {details}')}")
+
+
+def _section(section: Section, pictures: PictureNames) -> str:
+    """Returns a section whose texts and cells hold no markup."""
+    path = pictures.add(section.title, section.figure) if section.figure is not None else None
+    title = section.table.title if section.table is not None else ""
+    texts = (*section.text, *([title] if title and title != section.title else []))
+    plain = replace(
+        section,
+        title=escaped(section.title),
+        text=tuple(map(escaped, texts)),
+        table=_plain(section.table) if section.table is not None else None,
+    )
+    return markdown_section(plain, path)
+
+
+def _plain(table: Table) -> Table:
+    columns = tuple(replace(each, heading=escaped(each.title)) for each in table.columns)
+    return replace(table, columns=columns, rows=tuple(tuple(map(escaped, row)) for row in table.rows))
