@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import choices_of
 
@@ -373,3 +374,50 @@ def test_the_figures_of_the_network_are_ranked_only_of_a_flow_that_competes() ->
         "Best for flow-1, by 95th percentile of the response time"
     ]
     assert [each.need for each in choices_of(thin)] == ["flow-1 (95th percentile of the response time)"]
+
+
+def _stalled(workload: str, ccas: str = "cubic") -> ct.Comparison:
+    """Returns runs on a path that is dead from 4 s on to the end."""
+    changes = {"flows.0.workload": workload, "path.blackouts": "[{ at = '4s', duration = '20s' }]"}
+    return ct.compare("steady-20-68", ccas, runs=1, duration="6s", set=changes)
+
+
+def test_frames_that_never_arrived_are_later_than_all_others() -> None:
+    result = _stalled("{ kind = 'frames', size = '2kB', interval = '20ms' }", "cubic,bbr")
+    (application,) = result.applications
+    events = result.results.tables["events"].to_pandas()
+    for run, cca in enumerate(result.ccas):
+        mine = events[events["run"] == run]
+        delays = [float(each) for each in mine.loc[mine["kind"] == "frame_ms", "detail"]]
+        (sent,) = (float(each) for each in mine.loc[mine["kind"] == "frames", "detail"])
+        missing = int(sent) - len(delays)
+        assert 0.25 < missing / sent < 0.4
+        figures = application.figures[cca]
+        every = [*delays, *[math.inf] * missing]
+        assert figures["frame_delay_p50_ms"] == [nearest_rank(every, 50)]
+        assert figures["frame_delay_p95_ms"] == [math.inf]
+        assert figures["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
+        units = result.units[result.units["cca"] == cca]
+        assert len(units) == sent
+        assert units["duration_s"].isna().sum() == missing
+    table = figures_table(result, application)
+    place = [column.name for column in table.columns].index("frame_delay_p95_ms")
+    assert {row[place] for row in table.rows} == {"\N{INFINITY}"}
+    # No time without an end ranks, nor is it a number of JSON.
+    assert result.best_by("frame_delay_p95_ms").verdict.leader is None
+    (document,) = result.to_json()["applications"]
+    assert document["figures"][0]["frame_delay_p95_ms"] == {"mean": None, "ci95": None}
+    axes = result.plot.ecdf("frame_delay").axes[0]
+    for curve, missing_share in zip(axes.get_lines(), (1 / 3, 1 / 3), strict=False):
+        assert curve.get_ydata()[-1] == pytest.approx(1 - missing_share, abs=0.07)
+    assert axes.get_title().startswith("frames that never arrived: cubic 3")
+
+
+def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> None:
+    result = _stalled("{ kind = 'sequence', size = '100kB', gap = '100ms' }")
+    units = result.units
+    assert units["duration_s"].isna().sum() == 1
+    axes = result.plot.ecdf("completion").axes[0]
+    assert axes.get_lines()[0].get_ydata()[-1] == pytest.approx(1 - 1 / len(units))
+    assert axes.get_title().startswith("transfers never complete: cubic ")
+    assert result.applications[0].figures["cubic"]["completed_share"] == [1 - 1 / len(units)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import collections
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celltcp.comparison.metrics import APPLICATIONS, TRANSFERS, AppMetric
+from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAMES, TRANSFERS, AppMetric
+from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
@@ -33,31 +33,20 @@ def application_figures(results: Results, runs: Sequence[int]) -> dict[str, Figu
     if "events" not in results.tables:
         # An evaluation keeps none.
         return {}
-    known = FlowUnderTest.each_with_workload(results.about)
-    names = dict.fromkeys(name for (name,) in rows_of(results.tables["flows"], "name"))
-    flows = {name: _flow_of(name, known) for name in names}
+    flows = flows_by_connection(results)
     values = _event_values(results, flows)
     first_bytes = _first_bytes(results, flows)
-    for flow, transfers in _transfers(results, flows).items():
-        values.setdefault(flow, {})[_COMPLETION] = transfers
-        values[flow][_FIRST_BYTE] = first_bytes[flow]
+    for each in transfers_of(results, flows):
+        of_flow = values.setdefault(each.flow, {})
+        of_flow.setdefault(_COMPLETION, {}).setdefault(each.run, []).append(each.completion_s)
+        of_flow[_FIRST_BYTE] = first_bytes[each.flow]
+    known = FlowUnderTest.each_with_workload(results.about)
     order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
     return {flow: _figures(values[flow], runs) for flow in order if flow in values}
 
 
-#: Name of a flow and its workload.
-_Flow = tuple[str, Mapping[str, Any]]
 #: Values of a run by kind of event.
 _Values = dict[str, dict[int, list[float]]]
-
-
-def _flow_of(name: str, known: Sequence[tuple[FlowUnderTest, Mapping[str, Any]]]) -> _Flow:
-    """Returns the flow that connections of a name belong to."""
-    for flow, workload in known:
-        if flow.includes(name):
-            return flow.name, workload
-    # Further flows of a line-up are copies of the first.
-    return name, known[0][1]
 
 
 def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
@@ -70,15 +59,44 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
             for name, figure in application.items():
                 if figure.is_occasional and kinds[name] not in by_kind:
                     continue
-                figures[name] = _per_run(by_kind.get(kinds[name], {}), runs, _statistic(figure))
+                values = by_kind.get(kinds[name], {})
+                if kinds[name] == FRAME:
+                    values = _with_missing(by_kind)
+                figures[name] = _per_run(values, runs, _statistic(figure))
     return figures
+
+
+def _missing_frames(by_kind: Mapping[str, Mapping[int, Sequence[float]]]) -> dict[int, int]:
+    """Returns the number of frames by run that were sent and never arrived.
+
+    Frames that the sender dropped are none of them, nor are those whose deadline is after the end.
+
+    Args:
+        by_kind: values of the events of a flow by kind and run.
+    """
+    missing = {}
+    for run, counts in by_kind.get(FRAMES, {}).items():
+        dropped = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
+        sent = math.fsum(count * (1.0 - share) for count, share in zip(counts, dropped, strict=True))
+        missing[run] = round(sent) - len(by_kind.get(FRAME, {}).get(run, ()))
+    return missing
+
+
+def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
+    """Returns the delays of frames by run; those that never arrived are later than all others."""
+    arrived = by_kind.get(FRAME, {})
+    missing = _missing_frames(by_kind)
+    return {
+        run: [*arrived.get(run, ()), *[math.inf] * missing.get(run, 0)]
+        for run in dict.fromkeys((*arrived, *missing))
+    }
 
 
 #: Names of the times of transfers among the kinds of events.
 _COMPLETION, _FIRST_BYTE = "completion", "first_byte"
 
 
-def _event_values(results: Results, flows: Mapping[str, _Flow]) -> dict[str, _Values]:
+def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
     """Returns the values that events have, by flow, kind and run."""
     wanted = {
         figure.kind or name for application in APPLICATIONS for name, figure in application.items()
@@ -96,34 +114,8 @@ def _event_values(results: Results, flows: Mapping[str, _Flow]) -> dict[str, _Va
     return result
 
 
-def _transfers(results: Results, flows: Mapping[str, _Flow]) -> dict[str, dict[int, list[float]]]:
-    """Returns completion times of flows that have an end, by flow and run; NaN for unfinished ones.
-
-    A transfer that the end of the run has cut is left out unless it had taken longer by then than each
-    complete one: nothing says that it would not have been complete.
-    """
-    ends_s = dict(rows_of(results.tables["runs"], "run", "duration_s"))
-    result: dict[str, dict[int, list[float]]] = {}
-    cut: list[tuple[str, int, float]] = []
-    columns = ("run", "name", "start_s", "completion_s")
-    for run, name, start_s, completion_s in rows_of(results.tables["flows"], *columns):
-        flow, workload = flows[name]
-        if not _is_finite(workload):
-            continue
-        times = result.setdefault(flow, {}).setdefault(run, [])
-        if completion_s is None or math.isnan(completion_s):
-            cut.append((flow, run, ends_s[run] - start_s))
-        else:
-            times.append(completion_s)
-    for flow, run, taken_s in cut:
-        times = result[flow][run]
-        if taken_s > max((each for each in times if not math.isnan(each)), default=0.0):
-            times.append(math.nan)
-    return result
-
-
 def _first_bytes(
-    results: Results, flows: Mapping[str, _Flow]
+    results: Results, flows: Mapping[str, NamedFlow]
 ) -> collections.defaultdict[str, dict[int, list[float]]]:
     """Returns times to first bytes by flow and run; none for results of earlier builds."""
     result: collections.defaultdict[str, dict[int, list[float]]] = collections.defaultdict(dict)
@@ -133,12 +125,6 @@ def _first_bytes(
             if time_s is not None and not math.isnan(time_s):
                 result[flows[name][0]].setdefault(run, []).append(time_s)
     return result
-
-
-def _is_finite(workload: Mapping[str, Any]) -> bool:
-    """Returns whether the transfers of a workload have an end."""
-    kind = workload.get("kind", "bulk")
-    return kind == "sequence" or (kind == "bulk" and "bytes" in workload)
 
 
 def _of_transfers(

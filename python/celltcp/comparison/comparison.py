@@ -426,8 +426,9 @@ class Comparison(Recorded):
 
     def __repr__(self) -> str:
         about = self.results.about
+        verdicts = self.network_verdicts
         ranked = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
-        best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items())
+        best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items() if name in verdicts)
         runs = f"{counted(about['runs'], 'run')} of {', '.join(self.ccas)}"
         return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from celltcp.present.rounding import INFINITE
 from celltcp.results.statistics import Verdict, verdict
 
 #: Metrics in the order of the table, with their meanings.
@@ -49,7 +51,8 @@ class AppMetric(NamedTuple):
 
     def text(self, value: float) -> str:
         """Returns a value with its name and unit in a line, such as `response p95 0.198 s`."""
-        return f"{self.name} {value:.{self.digits}f} {self.unit}".rstrip()
+        number = INFINITE if math.isinf(value) else f"{value:.{self.digits}f}"
+        return f"{self.name} {number} {self.unit}".rstrip()
 
 
 #: Units that headings end with.
@@ -78,6 +81,9 @@ def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
         f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"Longest {noun}, s.", kind, 100),
     }
 
+
+#: Kinds of events: the delay of a frame, ms, and the number of frames of a connection.
+FRAME, FRAMES = "frame_ms", "frames"
 
 #: Figures of a video.
 VIDEO = {
@@ -113,8 +119,10 @@ APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     _units("response_s", "response", "time from a request to its response"),
     _units("page_load_s", "page load", "time to load a page"),
     {
-        "frames": AppMetric("frames", 0, "Number of frames.", sign=0),
-        "late_share": AppMetric("share of\nlate frames", 4, "Share of frames that came too late."),
+        FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
+        "late_share": AppMetric(
+            "share of\nlate frames", 4, "Share of frames that came too late or not at all."
+        ),
         "dropped_share": AppMetric(
             "share\ndropped", 4, "Share of frames that the sender dropped.", is_occasional=True
         ),
@@ -123,14 +131,22 @@ APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
             sign=1,
             is_occasional=True,
         ),
-        "frame_delay_ms": AppMetric("frame delay\nmean ms", 1, "Mean delay of frames, ms."),
+        "frame_delay_ms": AppMetric(
+            "frame delay\nmean ms", 1, "Mean delay of the frames that arrived, ms."
+        ),
         **{
             f"frame_delay_{short}_ms": AppMetric(
-                f"frame delay\n{short} ms", 1, f"{long} delay of frames, ms.", "frame_ms", percentile
+                f"frame delay\n{short} ms",
+                1,
+                f"{long} delay of the frames that were sent, ms; null if it never arrived.",
+                FRAME,
+                percentile,
             )
             for percentile, short, long in _PERCENTILES
         },
-        "frame_delay_max_ms": AppMetric("frame delay\nmax ms", 1, "Highest delay of a frame, ms."),
+        "frame_delay_max_ms": AppMetric(
+            "frame delay\nmax ms", 1, "Highest delay of a frame that arrived, ms."
+        ),
     },
     TRANSFERS,
 )

@@ -11,7 +11,7 @@ from typing import Literal
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, RANKED
-from celltcp.comparison.tables import COLUMNS
+from celltcp.comparison.tables import COLUMNS, columns_for
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns, runs_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
@@ -167,7 +167,8 @@ def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
             heading = f"{heading} ({application.flow})" if several else heading
             metrics[key] = (heading, APP_METRICS[name].digits)
             values[key] = {cca: of.get(name, []) for cca, of in application.figures.items()}
-    for name, described in _NETWORK.items():
+    shown = [metric for metric, _, _ in columns_for([result]) if metric in _NETWORK]
+    for name, described in ((metric, _NETWORK[metric]) for metric in shown):
         metrics[name] = described
         values[name] = {cca: result.values(cca, name) for cca in result.ccas}
     verdicts = {metric: _verdict(result, metric) for metric in metrics}

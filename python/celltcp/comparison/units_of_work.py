@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.metrics import FRAME, FRAMES
+from celltcp.comparison.transfers import flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
-from celltcp.results.tested import FlowUnderTest, flow_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,17 +32,23 @@ class Unit(NamedTuple):
     title: str
     #: Several of them in words.
     noun: str
+    #: Those without an end in words; empty if all have one.
+    unended: str = ""
 
 
 #: Units by the names of their times.
 UNITS = {
     "response": Unit("response_s", 1.0, "response time", "responses"),
     "page_load": Unit("page_load_s", 1.0, "page load time", "pages"),
-    "frame_delay": Unit("frame_ms", 1e-3, "frame delay", "frames"),
+    "frame_delay": Unit(FRAME, 1e-3, "frame delay", "frames", "frames that never arrived"),
     "fetch": Unit("fetch_s", 1.0, "time to fetch a segment", "segments"),
-    "completion": Unit(None, 1.0, "completion time", "transfers"),
+    "completion": Unit(None, 1.0, "completion time", "transfers", "transfers never complete"),
 }
 
+#: Names of units by the kinds of their events.
+_NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
+
+_Row = tuple[int, str, int, str, int, str, float, float, float]
 _COLUMNS = ["run", "cca", "seed", "flow", "connection", "unit", "start_s", "end_s", "duration_s"]
 
 
@@ -63,36 +72,52 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
 def units_of_work(results: Results) -> pd.DataFrame:
     """Returns a row per unit of work: its flow, start, end and duration, s.
 
-    A transfer without an end in the run has no row, nor has a frame that did not arrive.
+    Ends and durations are NaN of transfers that were never complete and of frames that never arrived,
+    whose starts are NaN as well. Transfers and frames that the end of the run has cut have no row.
     """
     import pandas as pd
 
     lineups = {
         run: (cca, seed) for run, cca, seed in rows_of(results.tables["runs"], "run", "cca", "seed")
     }
-    flows = FlowUnderTest.each(results.about)
-    of = {
-        (run, number): (flow_name(name, flows), start_s, completion_s)
-        for run, number, name, start_s, completion_s in rows_of(
-            results.tables["flows"], "run", "flow", "name", "start_s", "completion_s"
-        )
-    }
+    flows = flows_by_connection(results)
+    columns = ("run", "flow", "name", "start_s", "completion_s")
+    table = list(rows_of(results.tables["flows"], *columns))
+    of = {(run, number): (*lineups[run], flows[name][0]) for run, number, name, *_ in table}
+
+    def row(run: int, number: int, unit: str, start_s: float, end_s: float, taken_s: float) -> _Row:
+        return (run, *of[run, number], number, unit, start_s, end_s, taken_s)
+
     rows = [
-        (*(run, *lineups[run], flow, number, "completion"), start_s, start_s + taken_s, taken_s)
-        for (run, number), (flow, start_s, taken_s) in of.items()
+        row(run, number, "completion", start_s, start_s + taken_s, taken_s)
+        for run, number, _, start_s, taken_s in table
         if taken_s is not None and not math.isnan(taken_s)
     ]
-    names = {unit.event: name for name, unit in UNITS.items() if unit.event}
-    if "events" in results.tables:
-        events = results.tables["events"]
-        wanted = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(sorted(names)))
-        for run, number, t_ns, kind, detail in rows_of(
-            events.filter(wanted), "run", "flow", "t_ns", "kind", "detail"
-        ):
-            unit = names[kind]
-            taken_s = float(detail) * UNITS[unit].seconds
-            end_s = t_ns * 1e-9
-            flow = of[run, number][0]
-            rows.append((run, *lineups[run], flow, number, unit, end_s - taken_s, end_s, taken_s))
-    table = pd.DataFrame(rows, columns=_COLUMNS)
-    return table.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)
+    rows += [
+        row(each.run, each.connection, "completion", each.start_s, math.nan, math.nan)
+        for each in transfers_of(results, flows)
+        if math.isnan(each.completion_s)
+    ]
+    missing: collections.Counter[tuple[int, int]] = collections.Counter()
+    for run, number, t_ns, kind, detail in _events(results):
+        if kind == FRAMES:
+            missing[run, number] += round(float(detail))
+            continue
+        missing[run, number] -= kind == FRAME
+        unit = _NAMES[kind]
+        taken_s = float(detail) * UNITS[unit].seconds
+        rows.append(row(run, number, unit, t_ns * 1e-9 - taken_s, t_ns * 1e-9, taken_s))
+    for (run, number), count in missing.items():
+        rows += [row(run, number, _NAMES[FRAME], *[math.nan] * 3)] * count
+    units = pd.DataFrame(rows, columns=_COLUMNS)
+    return units.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)
+
+
+def _events(results: Results) -> Iterator[tuple[Any, ...]]:
+    """Returns run, connection, time, kind and value of the events of units, and counts of frames."""
+    if "events" not in results.tables:
+        return iter(())
+    events = results.tables["events"]
+    wanted = text_array_of(sorted((*_NAMES, FRAMES)))
+    mine = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=wanted))
+    return iter(rows_of(mine, "run", "flow", "t_ns", "kind", "detail"))

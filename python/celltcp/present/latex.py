@@ -25,6 +25,7 @@ _ESCAPES = {
     "|": r"\textbar{}",
     '"': "''",
     "±": r"$\pm$",
+    "∞": r"$\infty$",
     "→": r"$\rightarrow$",
     "µ": r"$\mu$",
     "Δ": r"$\Delta$",

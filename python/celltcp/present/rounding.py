@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
 
+#: Time without an end.
+INFINITE = "∞"
+
 
 def rounded(result: Estimate, digits: int) -> tuple[str, str]:
     """Returns a mean, and half the width of its interval with one significant digit.
@@ -20,6 +23,8 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
     """
     if math.isnan(result.mean):
         return "", ""
+    if math.isinf(result.mean):
+        return f"{result.mean:g}", ""
     if not result.ci95:
         return _text(result.mean, digits), ""
     place = -math.floor(math.log10(result.ci95))
@@ -31,6 +36,7 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
 def rounded_text(result: Estimate, digits: int) -> str:
     """Returns a mean and half the width of its interval as `mean ± half`; `-` without a value."""
     mean, half = rounded(result, digits)
+    mean = mean.replace("inf", INFINITE)
     return f"{mean or '-'} ± {half}" if half else mean or "-"
 
 

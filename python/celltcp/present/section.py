@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from celltcp.present.rounding import INFINITE
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import counted
 
@@ -136,10 +137,15 @@ class Part:
 
 
 def mean_text(values: Iterable[float], digits: int) -> str:
-    """Returns the mean and half the width of its 95 % interval as text; `-` without a value."""
+    """Returns the mean and half the width of its 95 % interval as text.
+
+    Without a value it is `-`. The mean is `∞` where a time has no end in a run.
+    """
     result = estimate([float(value) for value in values])
     if math.isnan(result.mean):
         return "-"
+    if math.isinf(result.mean):
+        return INFINITE
     spread = f" ±{result.ci95:.{digits}f}" if result.ci95 is not None else ""
     return f"{result.mean:.{digits}f}{spread}"
 

@@ -27,13 +27,13 @@ def estimate(values: Sequence[float]) -> Estimate:
     """Returns the mean and Student's t interval at 95 %; NaN values are left out.
 
     There is no interval for fewer than two values, nor where all are the same: that is a scenario
-    without randomness, not a certain one.
+    without randomness, not a certain one. A time without an end, infinity, makes the mean one.
     """
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return Estimate(math.nan, None)
     mean = math.fsum(known) / len(known)
-    if len(known) < 2:
+    if len(known) < 2 or math.isinf(mean):
         return Estimate(mean, None)
     variance = math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1)
     if variance <= (1e-12 * max(abs(mean), 1e-300)) ** 2:
@@ -73,7 +73,7 @@ def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
     the interval of the paired difference includes zero.
     """
     means = {name: estimate(series).mean for name, series in values.items()}
-    known = [name for name in values if not math.isnan(means[name])]
+    known = [name for name in values if math.isfinite(means[name])]
     # Without any delivery there is no best one.
     if not any(means[name] for name in known):
         return []
@@ -131,7 +131,7 @@ def is_tie(gap: Estimate, most: float) -> bool:
         most: mean that margins are shares of.
     """
     extent = abs(gap.mean) + (gap.ci95 or 0.0)
-    return extent <= (MARGIN if gap.includes_zero else NEGLIGIBLE) * abs(most)
+    return math.isfinite(extent) and extent <= (MARGIN if gap.includes_zero else NEGLIGIBLE) * abs(most)
 
 
 def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Verdict:

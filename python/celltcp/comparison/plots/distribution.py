@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -29,6 +30,10 @@ METRICS = {
     "pm_delay": ("pm_delay", "PM, delay"),
 }
 _RESAMPLES = 200
+#: Ratio of the end of an axis to the median above which its scale is logarithmic.
+_LONG_TAIL = 10.0
+#: Column of the times of units of work.
+_DURATION = "duration_s"
 
 
 def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str) -> None:
@@ -43,7 +48,7 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
         runs = _values_by_run(slots, cca, column)
         if not runs:
             continue
-        grid = np.quantile(np.sort(np.concatenate(runs)), np.linspace(0, 1, 200))
+        grid = _quantiles(runs, 200)
         mean, band = _shares(runs, grid)
         axes.plot(grid, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
         if band is not None and len(ccas) <= MOST_BANDS:
@@ -52,8 +57,22 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
     # Single slots in which a filled hole hands over what had waited would squeeze all others.
     if (most := upper_end(slots, column)) is not None:
         axes.set_xlim(right=most)
+        if has_long_tail(slots, column):
+            axes.set_xscale("log")
     axes.set_xlabel(label)
     axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else 'slots'}")
+    if text := _unended_text(slots, ccas, metric):
+        axes.set_title(text, fontsize=8, color="#555555")
+
+
+def _unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
+    """Returns the share of units without an end for each CCA that has some; empty without any."""
+    if metric not in UNITS:
+        return ""
+    of_cca = units[_DURATION].isna().groupby(units["cca"]).mean()
+    names = labels(ccas)
+    shares = [f"{names[cca]} {100 * of_cca[cca]:.2g} %" for cca in ccas if of_cca.get(cca, 0.0) > 0]
+    return f"{UNITS[metric].unended}: {', '.join(shares)}" if shares else ""
 
 
 def column_of(metric: str) -> tuple[str, str]:
@@ -63,7 +82,7 @@ def column_of(metric: str) -> tuple[str, str]:
         CelltcpError: if there is no such metric.
     """
     if metric in UNITS:
-        return "duration_s", f"{UNITS[metric].title}, s"
+        return _DURATION, f"{UNITS[metric].title}, s"
     if metric not in METRICS:
         raise CelltcpError(
             f"metric: {metric!r} is not a choice; allowed: {', '.join((*METRICS, *UNITS))}"
@@ -78,6 +97,14 @@ def upper_end(slots: pd.DataFrame, column: str) -> float | None:
     return 1.05 * most if most > 0 else None
 
 
+def has_long_tail(slots: pd.DataFrame, column: str) -> bool:
+    """Returns whether an axis that ends at `upper_end` is legible on a logarithmic scale only."""
+    known = slots[column].dropna()
+    if known.empty or known.min() <= 0:
+        return False
+    return float(known.quantile(0.995)) > _LONG_TAIL * float(known.median())
+
+
 def ecdf_curves(
     slots: pd.DataFrame, ccas: Sequence[str], metric: str, points: int
 ) -> tuple[Numbers, dict[str, tuple[Numbers, Bands | None]]]:
@@ -86,19 +113,28 @@ def ecdf_curves(
     by_cca = {cca: runs for cca in ccas if (runs := _values_by_run(slots, cca, column))}
     if not by_cca:
         return np.zeros(0), {}
-    pooled = np.concatenate([values for runs in by_cca.values() for values in runs])
     most = upper_end(slots, column)
-    grid = np.unique(np.quantile(pooled, np.linspace(0, 1, points)))
+    grid = np.unique(_quantiles([values for runs in by_cca.values() for values in runs], points))
     if most is not None:
         grid = np.union1d(grid[grid <= most], [most])
     return grid, {cca: _shares(runs, grid) for cca, runs in by_cca.items()}
 
 
 def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
-    """Returns the sorted values of each run of a CCA that has some."""
+    """Returns the sorted values of each run of a CCA with some; infinity for units without an end."""
     mine = slots[slots["cca"] == cca]
-    runs = [np.sort(run[column].dropna().to_numpy(dtype=float)) for _, run in mine.groupby("run")]
-    return [values for values in runs if len(values)]
+    values = mine[column].fillna(math.inf) if column == _DURATION else mine[column].dropna()
+    by_run = values.groupby(mine["run"])
+    if not np.isfinite(values).any():
+        return []
+    return [np.sort(run.to_numpy(dtype=float)) for _, run in by_run]
+
+
+def _quantiles(runs: Sequence[Numbers], points: int) -> Numbers:
+    """Returns evenly spaced quantiles of the finite values of all runs."""
+    pooled = np.concatenate(runs)
+    result: Numbers = np.quantile(pooled[np.isfinite(pooled)], np.linspace(0, 1, points))
+    return result
 
 
 def _shares(runs: Sequence[Numbers], grid: Numbers) -> tuple[Numbers, Bands | None]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Picture
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.accessors import leading_ccas
-from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves
+from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves, has_long_tail
 from celltcp.comparison.plots.series import draw_comparison_series
 from celltcp.comparison.plots.smoothing import Window, window_of
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
@@ -221,7 +221,8 @@ def distribution(result: Comparison, metric: str) -> Figure:
     series = _banded(result.ccas, curves)
     label, _, unit = column_of(metric)[1].partition(", ")
     panel = Panel("share of slots", "", series, digits=3, top=1.0, bottom=0.0)
-    chart = Chart(grid, label, unit, (panel,), digits=2)
+    is_log = has_long_tail(slots, column_of(metric)[0])
+    chart = Chart(grid, label, unit, (panel,), digits=2, is_log=is_log)
     draw = functools.partial(draw_ecdf, slots=slots, ccas=result.ccas, metric=metric)
     words = f"Distribution of {metric} over slots per CCA"
     return Figure(functools.partial(single_panel, result.ccas, draw), words, chart)
