@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from celltcp.present.rounding import INFINITE
+from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Verdict, verdict
 
 #: Metrics in the order of the table, with their meanings.

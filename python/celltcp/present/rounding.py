@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.present.section import INFINITE
+
 if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
-
-#: Time without an end.
-INFINITE = "∞"
 
 
 def rounded(result: Estimate, digits: int) -> tuple[str, str]:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from celltcp.present.rounding import INFINITE
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import counted
 
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
     from celltcp.present.chart import Chart
+
+#: Mean of times some of which have no end.
+INFINITE = "∞"
 
 
 @dataclass(frozen=True)
