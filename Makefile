@@ -17,7 +17,7 @@ RELEASE := RUSTFLAGS="-Cprofile-use=$(PROFILED) -Cllvm-args=-no-pgo-warn-mismatc
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
 .PHONY: help demo setup test test-all test-kernel test-wheel counts profile fuzz carriers lint format coverage mutants \
-	bench wheel man docs lock clean
+	bench wheel man docs results lock clean
 
 ## This list
 help:
@@ -152,6 +152,11 @@ docs:
 	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		-r docs/requirements.lock
 	$(VENV)/docs/bin/mkdocs build --quiet --strict
+
+# It goes on where it was interrupted. docs/results.toml lists the pages.
+## The pages of results, or PAGES of them: hours of CPU time
+results: setup
+	$(BIN)/python docs/results.py $(PAGES)
 
 ## Build everything into .venv and target
 setup: $(VENV)/built $(VENV)/engine

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+#: Words that a sentence may have.
+MOST_WORDS = 25
 #: Folder of each kind of page.
 KINDS = {
     "tutorial": "Tutorial",
@@ -72,6 +75,13 @@ def words(page: Path) -> int:
     return len(page.read_text().split())
 
 
+def written_words() -> int:
+    """Returns the number of hand-written words: all pages, of pages of results the notes only."""
+    results = tomllib.loads((DOCS / "results.toml").read_text())["pages"]
+    notes = sum(len(each.get("notes", "").split()) for each in results)
+    return notes + sum(words(page) for page in pages() if kind_of(page) != "Results")
+
+
 def sentences(text: str) -> Iterator[str]:
     """Yields the sentences of a page; tables, headings and code are none.
 
@@ -101,3 +111,7 @@ def links(text: str) -> list[str]:
     """Returns the targets of all links and pictures."""
     plain = re.sub(r"`[^`]*`", "", "\n".join(prose_lines(text)))
     return re.findall(r"\]\(([^)\s]+)\)", plain)
+
+
+if __name__ == "__main__":
+    print(written_words())

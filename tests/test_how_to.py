@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conftest import Celltcp
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("choose-a-cca.md",)
+PAGES = ("how-to/choose-a-cca.md",)
 #: Smaller numbers that prove that a command runs.
 SMALL = {"--runs": "1", "--duration": "3s"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from celltcp._core import __version__
@@ -51,26 +51,20 @@ def markdown_page(parts: Sequence[Part], title: str, command: str, pictures: Pic
     return "\n".join([head, *bodies])
 
 
-def markdown_part(
-    part: Part,
-    pictures: PictureNames,
-    title: str = "",
-    shows: Callable[[Section], bool] = lambda _: True,
-) -> str:
+def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
     """Returns the part of a page that is about one folder of results.
 
     Args:
         part: question, findings and sections.
         pictures: gets the figures.
         title: heading above it; none if empty.
-        shows: chooses the sections.
     """
     heads = [f"## {escaped(title)}"] if title else []
     blocks = [*heads, *(wrapped(escaped(text)) for text in (part.asked, part.answer) if text)]
     blocks += [wrapped(f"**Warning**: {escaped(each)}") for each in part.warnings]
     findings = "\n".join(_findings(part))
     blocks += [findings] if findings else []
-    sections = [_section(each, pictures) for each in part.sections if shows(each)]
+    sections = [_section(each, pictures) for each in part.sections]
     return "\n\n".join([*blocks, *(each.rstrip("\n") for each in sections)]) + "\n"
 
 
