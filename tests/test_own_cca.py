@@ -265,7 +265,9 @@ def library() -> Path:
         "--target-dir",
         target,
     )
-    subprocess.run(build, check=True)
+    # What is for debuggers and for builds that follow takes a quarter of the time.
+    less = {"CARGO_PROFILE_DEV_DEBUG": "false", "CARGO_INCREMENTAL": "0"}
+    subprocess.run(build, check=True, env={**os.environ, **less})
     return target / "debug" / f"libown_cca.{'dylib' if sys.platform == 'darwin' else 'so'}"
 
 

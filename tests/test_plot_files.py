@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from celltcp.present.style import Picture, figure, save, save_all
+from celltcp.present.style import figure, save, save_all
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def test_a_picture_is_laid_out_once_for_all_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layouts = []
-    lay_out = Picture.draw_without_rendering
-
-    def counted(picture: Picture) -> None:
-        layouts.append(picture)
-        lay_out(picture)
-
-    monkeypatch.setattr(Picture, "draw_without_rendering", counted)
     picture = figure(3, 2)
     axes = picture.add_subplot()
     axes.plot([1, 2])
     engine = picture.get_layout_engine()
+    assert engine is not None
+    layouts = []
+    lay_out = engine.execute
+
+    def counted(picture: Figure) -> None:
+        layouts.append(picture)
+        lay_out(picture)
+
+    monkeypatch.setattr(engine, "execute", counted)
     files = save_all(picture, [tmp_path / "a.png", tmp_path / "a.svg"])
     assert [file.name for file in files] == ["a.png", "a.svg"]
     assert all(file.stat().st_size > 0 for file in files)
