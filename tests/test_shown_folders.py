@@ -1,5 +1,6 @@
 """Folders of every kind that `--out` writes, read back: finished ones and unfinished ones."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import celltcp as ct
 from celltcp.campaign import run as campaign
 from celltcp.campaign.shards import Shards
 from celltcp.cli.load_folder import parts_of
+from celltcp.comparison.verdict_tables import verdicts_table
 
 _SETTINGS: dict[str, Any] = {"cca": ["cubic", "bbr"], "runs": 2, "duration": "1s", "jobs": 1}
 _GRID = {"path.buffer": ["1bdp", "4bdp"], "path.rtt": ["20ms", "40ms"]}
@@ -100,6 +102,34 @@ def test_an_unfinished_comparison_pairs_the_seeds_that_all_have(
     assert loaded.warnings[0] == "unfinished: 8 of 15 runs"
     alone = ct.compare("drive", **{**settings, "runs": 3, "cca": ["cubic", "bbr"]})
     assert loaded.to_json()["differences"] == alone.to_json()["differences"]
+
+
+def test_every_command_says_that_results_are_unfinished(
+    celltcp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """9 of 16 runs: the first value has both CCAs, the second a single run of one of them."""
+    settings = {**_SETTINGS, "runs": 4}
+    _stopped_after(
+        9,
+        lambda folder: ct.sweep("drive", "path.rtt=100ms,20ms", out=folder, **settings),
+        tmp_path / "s",
+        monkeypatch,
+    )
+    text = "unfinished: 2 of 4 combinations, 9 of 16 runs"
+    for arguments in (("show", "s"), ("explain", "s"), ("show", "s", "--plot", "sweep")):
+        done = celltcp(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert text in done.stdout + done.stderr, arguments
+    assert "drive: mean and 95 % interval over 1 to 4 runs" in celltcp("show", "s").stdout
+    assert json.loads(celltcp("explain", "s", "--json", "-").stdout)["unfinished"] == text
+    loaded = ct.load(tmp_path / "s")
+    assert [each for each in loaded.warnings if each.endswith(": ")] == []
+    table = verdicts_table(loaded.axes, loaded.points)
+    assert table.rows[1] == ("20ms", *["-"] * 3)
+    assert {"undecided", "-"}.isdisjoint(table.rows[0])
+    (part,) = parts_of(tmp_path / "s")
+    assert "in 1 to 4 runs" in part.asked
+    assert text in part.warnings
 
 
 def test_a_folder_without_a_finished_run_is_refused(

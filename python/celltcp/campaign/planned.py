@@ -9,6 +9,7 @@ from typing import Any
 
 from celltcp.campaign.shards import Shards
 from celltcp.results.completeness import Completeness
+from celltcp.results.folder import about_in
 from celltcp.results.keys import Keys
 from celltcp.results.manifest import MANIFEST, manifest_of
 from celltcp.results.tables import Results
@@ -55,6 +56,42 @@ def finished_runs(folder: Path) -> Shards:
     return Shards(folder / PARTS, places, repairs=False)
 
 
+def completeness_in(folder: Path) -> Completeness:
+    """Returns how many runs are finished of the campaigns that a command has begun in a folder.
+
+    Raises:
+        CelltcpError: if the plan is damaged.
+    """
+    plan = planned_in(folder)
+    done = finished_runs(folder) if plan else None
+    total = Completeness()
+    for name, origin in plan.items():
+        about = about_in(folder / name)
+        if about is not None:
+            total += Completeness.from_about(about)
+        elif done is not None:
+            total += _state(origin, _finished_seeds(origin, done))
+    return total
+
+
+def _keys(origin: Mapping[str, Any]) -> Keys:
+    return Keys.from_meta(origin) or Keys(())
+
+
+def _finished_seeds(origin: Mapping[str, Any], done: Shards) -> dict[str, list[int]]:
+    """Returns the seeds of the finished runs of a campaign by CCA."""
+    return {
+        cca: [seed for seed, key in enumerate(each, each.first) if key in done.keys]
+        for cca, each in zip(origin["cca"], _keys(origin).ranges, strict=True)
+    }
+
+
+def _state(origin: Mapping[str, Any], seeds: Mapping[str, list[int]]) -> Completeness:
+    """Returns how many runs of a campaign are finished."""
+    complete = sum(len(each) == origin["runs"] for each in seeds.values())
+    return Completeness(sum(map(len, seeds.values())), len(_keys(origin)), complete, len(seeds))
+
+
 def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results | None, Completeness]:
     """Returns the results of the finished runs of a campaign, and how many there are.
 
@@ -65,13 +102,9 @@ def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results
         origin: of the campaign, with the keys of its runs.
         done: the finished runs.
     """
-    keys, ccas = Keys.from_meta(origin) or Keys(()), origin["cca"]
-    seeds = {
-        cca: [seed for seed, key in enumerate(each, each.first) if key in done.keys]
-        for cca, each in zip(ccas, keys.ranges, strict=True)
-    }
-    complete = sum(len(seeds[cca]) == origin["runs"] for cca in ccas)
-    state = Completeness(sum(map(len, seeds.values())), len(keys), complete, len(ccas))
+    ccas, keys = origin["cca"], _keys(origin)
+    seeds = _finished_seeds(origin, done)
+    state = _state(origin, seeds)
     if not state.runs:
         return None, state
     most = max(map(len, seeds.values()))

@@ -28,17 +28,25 @@ def explain(folder: str, json_file: str | None) -> None:
     that the tables show, with their figures, then the losses, time-outs and outages that took most
     time. For auto it includes the decisions of its selectors, as celltcp select explain has them.
     """
+    from pathlib import Path
+
+    from celltcp.campaign.planned import completeness_in
     from celltcp.comparison.explanation.explanation import explain_folder
 
     check_json(json_file)
     explained = {name: (each, _selected(each)) for name, each in explain_folder(folder).items()}
 
+    unfinished = completeness_in(Path(folder)).text(of_several="" not in explained)
+
     def to_json() -> ExplainedFolder | ExplainedFolders:
         if "" in explained:
             return _json(*explained[""])
-        return {"folders": {name: _json(*each) for name, each in explained.items()}}
+        folders = {name: _json(*each) for name, each in explained.items()}
+        return {"folders": folders, "unfinished": unfinished}
 
     def show() -> None:
+        if unfinished:
+            Terminal().print(f"warning: {unfinished}", style="yellow")
         for name, (result, selected) in explained.items():
             if name:
                 click.echo(f"{name}:")
@@ -48,7 +56,11 @@ def explain(folder: str, json_file: str | None) -> None:
 
 
 def _json(result: ExplainedComparison, selected: Sequence[Explanation]) -> ExplainedFolder:
-    return {**result.to_json(), "selection": [each.to_json() for each in selected]}
+    return {
+        **result.to_json(),
+        "selection": [each.to_json() for each in selected],
+        "unfinished": result.result.unfinished,
+    }
 
 
 def _selected(result: ExplainedComparison) -> list[Explanation]:

@@ -162,6 +162,8 @@ def show(
             "--out goes with --format, --plot, --by-position, --by-mcs or --by-phase"
         )
     result = load(folders[0])
+    if result.unfinished and (chosen or json_file):
+        note(f"{folders[0]}: {result.unfinished}")
     if form in _SUMMARIES:
         if plot or json_file:
             raise click.UsageError(f"--format {form} goes with neither --plot nor --json")

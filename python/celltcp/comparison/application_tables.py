@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.comparison.metrics import APP_METRICS
-from celltcp.comparison.tables import CCA_COLUMN, table_by_point
+from celltcp.comparison.tables import CCA_COLUMN, range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 
@@ -28,7 +28,7 @@ def figures_table(result: Comparison, application: Application) -> Table:
     return Table(
         columns=(CCA_COLUMN, *_columns(figures)),
         rows=rows,
-        title=_title("" if is_one else application.flow, result.results.about["runs"]),
+        title=_title("" if is_one else application.flow, runs_text(result.results.about["runs"])),
         ccas={names[cca]: cca for cca in result.ccas},
     )
 
@@ -39,7 +39,7 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
     for point, comparison in result.points.items():
         for each in comparison.applications:
             by_flow.setdefault(each.flow, {})[point] = each
-    runs = next(iter(result.points.values())).results.about["runs"]
+    runs = range_text(result.points.values())
     tables = {}
     for flow, by_point in by_flow.items():
         figures = _shown(list(by_point.values()))
@@ -57,9 +57,9 @@ def figures_text(application: Application) -> str:
     return f"{application.flow}: {', '.join(texts)}"
 
 
-def _title(flow: str, runs: int) -> str:
+def _title(flow: str, runs: str) -> str:
     of_flow = f" by {flow}" if flow else ""
-    return f"What the application got{of_flow}: mean and 95 % interval over {runs_text(runs)}"
+    return f"What the application got{of_flow}: mean and 95 % interval over {runs}"
 
 
 def _columns(figures: Sequence[str]) -> list[Column]:

@@ -412,10 +412,8 @@ class Comparison(Recorded):
     @functools.cached_property
     def _warnings(self) -> list[str]:
         result = all_warnings(self.results)
-        if "unfinished" in self.results.about:
-            from celltcp.results.completeness import Completeness
-
-            result.insert(0, Completeness.from_about(self.results.about).text())
+        if text := self.unfinished:
+            result.insert(0, text)
         if not self.decides and len(self.ccas) > 1:
             result.append("one run of a random scenario is not conclusive; use --runs 10 or more")
         return result

@@ -11,9 +11,9 @@ from typing import Literal
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, RANKED
-from celltcp.comparison.tables import COLUMNS, columns_for
+from celltcp.comparison.tables import COLUMNS, columns_for, range_text
 from celltcp.present.rounding import rounded, rounded_text
-from celltcp.present.section import Column, Table, number_columns, runs_text
+from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 
@@ -91,15 +91,12 @@ class Summary:
         figures = self.figures()
         state = f" ({self.unfinished})" if self.unfinished else ""
         means = self._rows(figures) if layout == "rows" else self._columns(figures)
-        title = f"{self.title}: mean and 95 % interval over {self._runs_text()}{state}"
+        title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
         differences = self._differences(figures)
         return [
             Table(means.columns, means.rows, title, means.ends),
             *([differences] if differences.rows else []),
         ]
-
-    def _runs_text(self) -> str:
-        return runs_text(max(int(each.results.about["runs"]) for each in self.points.values()))
 
     def _rows(self, figures: Sequence[Figure]) -> Table:
         """Returns a row per point and CCA, a column per metric."""

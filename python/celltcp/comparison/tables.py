@@ -122,11 +122,17 @@ def sweep_table(result: Sweep) -> Table:
 def sweep_title(result: Sweep) -> str:
     """Returns the title of a table of means: scenario, number of runs, whether it is unfinished."""
     about = next(iter(result.points.values())).results.about
-    runs = max(int(each.results.about["runs"]) for each in result.points.values())
     name = "" if "scenario" in result.axes else f"{about['name']}: "
     start = "mean" if name else "Mean"
     state = f" ({result.unfinished})" if result.unfinished else ""
-    return f"{name}{start} and 95 % interval over {runs_text(runs)}{state}"
+    return f"{name}{start} and 95 % interval over {range_text(result.points.values())}{state}"
+
+
+def range_text(comparisons: Iterable[Comparison]) -> str:
+    """Returns the number of runs of comparisons in words, or the fewest and the most of them."""
+    counts = [int(each.results.about["runs"]) for each in comparisons]
+    fewest, most = min(counts), max(counts)
+    return runs_text(most) if fewest == most else f"{fewest} to {runs_text(most)}"
 
 
 def table_by_point(

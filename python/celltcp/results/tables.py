@@ -123,6 +123,15 @@ class Recorded:
         self.results = results
 
     @property
+    def unfinished(self) -> str:
+        """Numbers of finished and planned runs in a line; empty if all are finished."""
+        if "unfinished" not in self.results.about:
+            return ""
+        from celltcp.results.completeness import Completeness
+
+        return Completeness.from_about(self.results.about).text()
+
+    @property
     def radio(self) -> pd.DataFrame:
         """The log of the radio, a row per TTI and direction."""
         return frame(self.results.radio)

@@ -13,12 +13,12 @@ from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.provenance import command_of, origin_sections
-from celltcp.comparison.tables import sweep_table
+from celltcp.comparison.tables import range_text, sweep_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
-from celltcp.present.section import Figure, Finding, Part, Section, runs_text
+from celltcp.present.section import Figure, Finding, Part, Section
 from celltcp.present.style import dashes
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -39,7 +39,7 @@ def sweep_part(result: Sweep) -> Part:
     each = f" for each {varied}" if fields else ""
     asked = (
         f"Which of {ccas} is best on {', '.join(names)}{each}, "
-        f"in {runs_text(about['runs'])} of {about['duration_s']:g} s each?"
+        f"in {range_text(result.points.values())} of {about['duration_s']:g} s each?"
     )
     options = [word for field in fields for word in ("--vary", f"{field}={','.join(values[field])}")]
     changes = [f"{field}={values[field][0]}" for field in fields]

@@ -7,6 +7,8 @@ from typing import Annotated, TypedDict
 from celltcp.comparison.explanation.outcome import ExplainedResults
 from celltcp.selection.outcomes.explanation import ExplanationOutcome
 
+_Unfinished = Annotated[str, "Numbers of finished and planned runs; empty if all are finished."]
+
 
 class ExplainedFolder(ExplainedResults):
     """Outcome of celltcp explain."""
@@ -14,6 +16,7 @@ class ExplainedFolder(ExplainedResults):
     selection: Annotated[
         list[ExplanationOutcome], "Decisions of selectors, as celltcp select explain has them."
     ]
+    unfinished: _Unfinished
 
 
 class ExplainedFolders(TypedDict):
@@ -22,3 +25,4 @@ class ExplainedFolders(TypedDict):
     folders: Annotated[
         dict[str, ExplainedFolder], "Explanation of each comparison, by scenario or value."
     ]
+    unfinished: _Unfinished
