@@ -161,7 +161,7 @@ def test_a_path_without_a_cause_has_none() -> None:
     (explained,) = ExplainedComparison(result).ccas
     assert {each.name for each in explained.causes} <= {"queue"}
     assert explained.used > 0.9
-    assert explained.behind is None
+    assert explained.place.network is None
 
 
 def test_overflows_and_time_outs_are_dated_with_their_figures() -> None:
@@ -183,12 +183,97 @@ def test_differences_are_to_the_leader() -> None:
     leader = result.verdicts["balanced"].leader
     assert leader is not None
     (other,) = explained.keys() - {leader}
-    behind = explained[other].behind
-    assert explained[leader].behind is None
-    assert behind is not None
-    assert behind[0] == leader
+    place = explained[other].place
+    assert place.leader == leader
+    assert place.network is not None
     gap = explained[other].goodput_mbps - explained[leader].goodput_mbps
-    assert behind[1] == pytest.approx(gap)
+    assert place.network[0] == pytest.approx(gap)
+
+
+def _names(result: ct.Comparison) -> list[set[str]]:
+    """Returns the names of the causes of each flow and congestion control."""
+    return [{cause.name for cause in each.causes} for each in ExplainedComparison(result).ccas]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "word"),
+    [
+        ("path.blackouts", [{"at": "3s", "duration": "1.5s"}], "all lost"),
+        ("path.down.steps", _interrupted("20Mbit/s", [(3.0, 1.5)]), "without capacity"),
+        (
+            "path.loss",
+            [{"at": "0s", "loss": 0}, {"at": "3s", "loss": 1}, {"at": "4.5s", "loss": 0}],
+            "all lost",
+        ),
+    ],
+)
+def test_an_outage_has_its_length_once_whatever_the_cca_and_the_connections(
+    field: str, value: list[dict[str, Any]], word: str
+) -> None:
+    flows = [{"name": "some", "count": 3}]
+    changes: Changes = {field: value, "flows": flows, "variation.start_jitter": "0s"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="8s", set=changes)
+    for each in ExplainedComparison(result).ccas:
+        (cause,) = (cause for cause in each.causes if cause.name == "outage")
+        assert "once, at most 1.5 s at 3.0 s" in cause.text
+        share = float(cause.text.split("for ")[1].split(" %")[0])
+        assert share == pytest.approx(100 * 1.5 / 8, abs=0.5)
+        assert "random_loss" not in {cause.name for cause in each.causes}
+        (event,) = (event for event in each.events if event.kind == "outage")
+        assert event.text.startswith(f"outage of the link at 3.0 s: 1.5 s {word}")
+        assert all(0 <= cause.weight <= 1 for cause in each.causes)
+        assert sum(each.limits.values()) == pytest.approx(1.0)
+        assert each.limits["outage"] == pytest.approx(1.5 / 8, abs=0.02)
+
+
+def test_time_outs_after_random_losses_are_no_outage() -> None:
+    result = ct.compare("steady-20-68", "reno", 2, duration="20s", set={"path.loss": 0.3})
+    (explained,) = ExplainedComparison(result).ccas
+    assert explained.limits["timeout"] > 0.05
+    names = {cause.name for cause in explained.causes}
+    assert "random_loss" in names
+    assert "outage" not in names
+    assert not any("outage" in event.text for event in explained.events)
+
+
+def test_slow_responses_are_those_that_waited_for_repairs() -> None:
+    workload = {"kind": "request-response", "request": "40B", "response": "200B", "gap": "100ms"}
+    changes: Changes = {"path.loss": 0.02, "flows.0.workload": workload}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+    recoveries = result.results.tables["recoveries"].to_pylist()
+    probes = [row for row in recoveries if row["loss_probes"] and not row["timeouts"]]
+    assert probes
+    # A probe is sent after two RTTs without an ACK at the earliest.
+    rtt = result.flows["rtt_min_ms"].iloc[0] / 1e3
+    assert all(row["t_s"] - row["dropped_s"] > 1.5 * rtt for row in probes)
+    assert all(row["end_s"] - row["dropped_s"] < 1.0 for row in probes)
+    units = result.units
+    slow = units[units["duration_s"] > 1.5 * units["duration_s"].median()]
+    (explained,) = ExplainedComparison(result).ccas
+    (cause,) = (cause for cause in explained.causes if cause.name == "slow_units")
+    assert cause.text.startswith(f"{len(slow)} of {len(units)} responses ")
+    assert f"{len(probes)} for a loss probe" in cause.text
+    assert "stayed unused" not in " ".join(each.text for each in explained.causes)
+
+
+def test_places_are_by_the_figure_of_the_application() -> None:
+    game = {"kind": "request-response", "request": "40B", "response": "200B", "gap": "100ms"}
+    flows = [{"name": "download"}, {"name": "game", "workload": game, "cca": "cubic"}]
+    changes = {"path.buffer": "6bdp", "flows": flows}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="15s", set=changes)
+    explained = ExplainedComparison(result)
+    assert [(each.cca, each.flow) for each in explained.ccas] == [
+        (cca, flow) for flow in ("download", "game") for cca in result.ccas
+    ]
+    slow, fast = explained.ccas[2:]
+    application = next(each for each in result.applications if each.flow == "game")
+    assert slow.place.metric == fast.place.metric == application.ranking.metric
+    assert application.verdict(random=True).best == fast.cca == slow.place.leader
+    assert "queue" in {cause.name for cause in slow.causes}
+    (heading, *_) = explained.texts(slow)
+    assert heading.startswith(f"{explained.texts(slow)[0].split(':')[0]}: response p95 ")
+    assert "which leads" in heading
+    assert "Mbit/s" not in heading
 
 
 def test_results_of_an_earlier_version_are_explained_with_a_note() -> None:

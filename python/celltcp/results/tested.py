@@ -74,13 +74,13 @@ def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
 
 
 #: Workloads that send little now and then by their nature.
-_THIN = ("request-response", "frames")
+THIN = ("request-response", "frames")
 
 
 def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
     """Returns the flows of the scenario of results that send little by their nature."""
     flows = FlowUnderTest.each_with_workload(about)
-    return [flow for flow, workload in flows if workload.get("kind") in _THIN]
+    return [flow for flow, workload in flows if workload.get("kind") in THIN]
 
 
 def has_application(about: Mapping[str, Any]) -> bool:

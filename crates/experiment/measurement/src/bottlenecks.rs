@@ -1,17 +1,33 @@
 //! Bottlenecks: the access link of each UE in both directions, and the bytes that it carries in a slot.
 
-use net::{Backlog, HostId, LinkId, Network};
+use net::{Backlog, HostId, LinkId, Network, OutageCause, PathOutage};
 use network_builder::Access;
 use units::{Duration, Instant, Rate};
 
 /// One direction of the access link of a UE.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Bottleneck {
     link: LinkId,
     /// Capacity of the present slot, of the radio of the last one, bit/s.
     capacity_bps: u64,
     /// Bytes of all packets that it carried in the slot, at the IP layer.
     forwarded_bytes: u64,
+    /// Times of whole slots without capacity, of the radio.
+    still: Vec<PathOutage>,
+}
+
+impl Bottleneck {
+    /// Notes a slot without capacity.
+    fn stood_still(&mut self, start: Instant, end: Instant) {
+        match self.still.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => self.still.push(PathOutage {
+                start,
+                end,
+                cause: OutageCause::Capacity,
+            }),
+        }
+    }
 }
 
 /// The bottlenecks of a path. Each UE has two, next to each other: the one towards it and the one from it.
@@ -32,6 +48,7 @@ impl Bottlenecks {
             link,
             capacity_bps: 0,
             forwarded_bytes: 0,
+            still: Vec::new(),
         };
         let links: Vec<_> = links.map(bottleneck).collect();
         let most = links.iter().map(|each| each.link.0 as usize).max();
@@ -67,15 +84,23 @@ impl Bottlenecks {
     pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
         let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for bottleneck in &mut self.links {
-            let from = if network.is_predictable(bottleneck.link) {
-                now
-            } else {
-                before
-            };
+            let is_predictable = network.is_predictable(bottleneck.link);
+            let from = if is_predictable { now } else { before };
             let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
+            if !is_predictable && bytes.get() == 0 && before < now {
+                bottleneck.stood_still(before, now);
+            }
             bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
             bottleneck.forwarded_bytes = 0;
         }
+    }
+
+    /// Returns the outages of the radio on the way from one host to another.
+    pub(crate) fn outages(&self, from: HostId, to: HostId) -> impl Iterator<Item = PathOutage> {
+        let ue = |host| self.ues.iter().position(|ue| *ue == host);
+        let links = [ue(to).map(|ue| 2 * ue), ue(from).map(|ue| 2 * ue + 1)];
+        let links = links.into_iter().flatten();
+        links.flat_map(|index| self.links[index].still.iter().copied())
     }
 
     /// Returns whether a bottleneck is the one from its UE.

@@ -6,6 +6,7 @@ mod capture_file;
 mod far_acks;
 mod observed_path;
 mod observer;
+mod outages;
 mod pcap_tap;
 mod radio;
 mod recorder;

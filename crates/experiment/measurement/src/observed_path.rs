@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use cca::SenderInfo;
-use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet};
+use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet, PathOutages};
 use network_builder::{Plan, PlanError};
 use packet::addressing;
 use results::{RunRow, Samples, Tables};
@@ -152,7 +152,9 @@ impl ObservedPath {
             .then(|| Checker::new(&topology))
             .transpose()
             .map_err(refused)?;
-        let mut recorder = Recorder::new(scenario.slot, &plan.access, recorded);
+        let end = Instant::ZERO + scenario.duration;
+        let wires = PathOutages::new(&topology, seed, end, scenario.slot).map_err(refused)?;
+        let mut recorder = Recorder::new(scenario.slot, &plan.access, wires, recorded);
         if tap.is_some() {
             recorder.record_outcomes();
         }

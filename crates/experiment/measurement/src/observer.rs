@@ -29,7 +29,8 @@ impl Recorder {
         if packet.destination == watched.hosts.1
             && let Some(seq) = watched.stream.acknowledgement(packet.segment.seq)
         {
-            watched.recoveries.dropped(at, seq, reason);
+            let meter = &watched.record.meter;
+            watched.recoveries.dropped(at, seq, reason, meter);
         }
     }
 

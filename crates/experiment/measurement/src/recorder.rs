@@ -1,7 +1,7 @@
 //! Recorder: the tables of a run, filled while it goes on.
 
 use cca::{CaState, SenderInfo, SwitchMode};
-use net::{HostId, Network};
+use net::{HostId, Network, PathOutages};
 use network_builder::Access;
 use results::{
     BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, OtherTimeouts,
@@ -12,6 +12,7 @@ use units::{Duration, Instant, Rate};
 
 use crate::bottlenecks::Bottlenecks;
 use crate::far_acks::FarAcks;
+use crate::outages::OutageLog;
 use crate::recoveries::{RecoveryTracker, SenderState};
 use crate::segment_outcomes::SegmentOutcomes;
 
@@ -25,13 +26,16 @@ pub(crate) struct TrackedConnection {
     pub(crate) hosts: (HostId, HostId),
     /// Number of the bottleneck that limits it.
     pub(crate) bottleneck: usize,
+    /// Number of the way of its data in the log of outages.
+    way: usize,
     /// Sequence numbers of its data.
     pub(crate) stream: SeqUnwrapper,
     pub(crate) record: Connection,
     /// Bytes that its bottleneck carried in the slot, at the IP layer.
     pub(crate) carried: u64,
     state: CaState,
-    timeouts: Option<u64>,
+    /// Time-outs and loss probes of the sender.
+    expired: (Option<u64>, Option<u64>),
     /// Nodes of middleboxes through which it is known to pass, and whether it is known to be over there.
     pub(crate) middleboxes: Vec<(HostId, bool)>,
     pub(crate) far_acks: FarAcks,
@@ -63,6 +67,7 @@ pub struct Recorder {
     slot: Duration,
     pub(crate) watched: Vec<TrackedConnection>,
     pub(crate) bottlenecks: Bottlenecks,
+    outages: OutageLog,
     /// Whether TTIs of the radio are kept.
     pub(crate) log_radio: bool,
     /// Whether delays of the uplink are kept.
@@ -74,13 +79,19 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder with slots of length `slot`. `access` is the access link of each UE, the phone's first;
-    /// `log_radio`: whether TTIs of the radio are recorded.
-    pub fn new(slot: Duration, access: &[Access], log_radio: bool) -> Self {
+    /// Creates a recorder with slots of length `slot`. `access` is the access link of each UE, the phone's first; `wires`
+    /// are the outages of the wires; `log_radio`: whether TTIs of the radio are recorded.
+    pub(crate) fn new(
+        slot: Duration,
+        access: &[Access],
+        wires: PathOutages,
+        log_radio: bool,
+    ) -> Self {
         Self {
             slot,
             watched: Vec::new(),
             bottlenecks: Bottlenecks::new(slot, access),
+            outages: OutageLog::new(wires, slot),
             log_radio,
             log_control: false,
             fates: None,
@@ -138,14 +149,18 @@ impl Recorder {
             mss: new.mss,
             requested: now,
         };
+        let (sender, receiver) = new.hosts;
+        let way = self.outages.way(sender, receiver);
+        self.outages.way(receiver, sender);
         self.watched.push(TrackedConnection {
             hosts: new.hosts,
+            way,
             bottleneck: self.bottlenecks.of(new.hosts),
             stream: SeqUnwrapper::default(),
             record: Connection::new(identity, self.slot),
             carried: 0,
             state: CaState::Open,
-            timeouts: None,
+            expired: (Some(0), Some(0)),
             middleboxes: Vec::new(),
             far_acks: FarAcks::default(),
             recoveries: RecoveryTracker::default(),
@@ -216,21 +231,17 @@ impl Recorder {
             watched.record.meter.slow_start_left();
         }
         let state_changed = core::mem::replace(&mut watched.state, view.ca_state) != view.ca_state;
-        let timed_out = view.timeouts > watched.timeouts.or(Some(0));
-        if timed_out {
-            watched.timeouts = view.timeouts;
-        }
+        let expired = (view.timeouts, view.loss_probes);
+        let before = core::mem::replace(&mut watched.expired, expired);
         // Without a reference to the view, an engine need not put it together for what is looked at here.
         if state_changed {
-            let sender = SenderState {
-                state: view.ca_state,
-                slow_start_exit: view.slow_start_exit.map(|(at, _)| at),
-                undone: view.undone,
-            };
-            self.state_changed(now, connection, sender);
+            self.state_changed(now, connection, SenderState::of(view));
         }
-        if timed_out {
-            self.timed_out(now, connection, view.rto);
+        if expired != before {
+            self.timer_expired(now, connection, before, view);
+        }
+        if self.watched[connection as usize].recoveries.probes() {
+            self.probe_answered(now, connection, view.undone);
         }
     }
 
@@ -246,10 +257,33 @@ impl Recorder {
         }
     }
 
-    fn timed_out(&mut self, now: Instant, connection: u32, rto: Duration) {
+    /// Notes time-outs and loss probes; `before` are their numbers until now.
+    fn timer_expired(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        before: (Option<u64>, Option<u64>),
+        view: &SenderInfo,
+    ) {
         let watched = &mut self.watched[connection as usize];
-        watched.recoveries.timed_out(now, &watched.record.meter);
-        self.event(now, connection, "timeout", format!("rto {rto}"));
+        let meter = &watched.record.meter;
+        if view.loss_probes > before.1 {
+            let sender = SenderState::of(view);
+            watched.recoveries.probed(now, connection, sender, meter);
+        }
+        if view.timeouts > before.0 {
+            watched.recoveries.timed_out(now, meter);
+            self.event(now, connection, "timeout", format!("rto {}", view.rto));
+        }
+    }
+
+    /// Ends a recovery by a loss probe once what was lost is acknowledged.
+    fn probe_answered(&mut self, now: Instant, connection: u32, undone: Option<u64>) {
+        let watched = &mut self.watched[connection as usize];
+        let meter = &watched.record.meter;
+        if let Some(row) = watched.recoveries.probe_answered(now, undone, meter) {
+            self.tables.recoveries.push(row);
+        }
     }
 
     /// Notes the smoothed RTT of a sender that has worked on an ACK.
@@ -308,7 +342,7 @@ impl Recorder {
                     as u64,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
-                outage: all == 0,
+                outage: all == 0 || self.outages.loses_all(watched.way, from, now),
             };
             watched.record.end_slot(now, &bottleneck, view(connection));
         }
@@ -334,6 +368,13 @@ impl Recorder {
             let meter = &watched.record.meter;
             if let Some(row) = watched.recoveries.end(f64::NAN, undone, meter) {
                 tables.recoveries.push(row);
+            }
+            let lifetime = watched.record.lifetime(end);
+            let outages = self
+                .outages
+                .rows(connection, watched.hosts, lifetime, &self.bottlenecks);
+            for row in outages {
+                tables.outages.push(row);
             }
             watched.record.finish(end, view, &mut tables);
         }

@@ -1,6 +1,6 @@
 //! Recoveries: the rows of a connection's loss recoveries, with the drops that led to them.
 
-use cca::CaState;
+use cca::{CaState, SenderInfo};
 use net::DropReason;
 use results::{Meter, RecoveryRow};
 use units::Instant;
@@ -13,6 +13,16 @@ pub(crate) struct SenderState {
     pub(crate) slow_start_exit: Option<Instant>,
     /// Reductions of the window that were undone so far.
     pub(crate) undone: Option<u64>,
+}
+
+impl SenderState {
+    pub(crate) fn of(view: &SenderInfo) -> Self {
+        Self {
+            state: view.ca_state,
+            slow_start_exit: view.slow_start_exit.map(|(at, _)| at),
+            undone: view.undone,
+        }
+    }
 }
 
 /// Drops of data segments by their reason, and the first of them.
@@ -43,6 +53,11 @@ impl Drops {
         self.highest = self.highest.max(seq);
     }
 
+    /// Returns whether the last of them is not acknowledged.
+    fn outlast(&self, acknowledged: u64) -> bool {
+        self.first.is_some() && self.highest >= acknowledged
+    }
+
     fn add(&mut self, other: &Self) {
         self.first = self.first.or(other.first);
         self.highest = self.highest.max(other.highest);
@@ -68,11 +83,14 @@ pub(crate) struct RecoveryTracker {
     /// Reductions undone before the present recovery.
     undone: Option<u64>,
     present: Option<RecoveryRow>,
+    /// Whether the present recovery consists of loss probes so far, which leave the sender's state as it is.
+    probes: bool,
 }
 
 impl RecoveryTracker {
     /// Notes that the data segment at `seq` was dropped.
-    pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason) {
+    pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason, meter: &Meter) {
+        self.forget_repaired(meter);
         let is_later = self.present.is_some() && seq >= self.recovery_point;
         let drops = if is_later {
             &mut self.later_drops
@@ -80,6 +98,13 @@ impl RecoveryTracker {
             &mut self.drops
         };
         drops.count(at, seq, reason);
+    }
+
+    /// Forgets drops that needed no recovery, such as that of a segment that was sent again needlessly.
+    fn forget_repaired(&mut self, meter: &Meter) {
+        if self.present.is_none() && !self.drops.outlast(meter.acknowledged()) {
+            self.drops = Drops::default();
+        }
     }
 
     /// Follows a change of the sender's state; returns the row of a recovery that ends by it.
@@ -90,15 +115,52 @@ impl RecoveryTracker {
         sender: SenderState,
         meter: &Meter,
     ) -> Option<RecoveryRow> {
-        let recovers = matches!(sender.state, CaState::Recovery | CaState::Loss);
-        if recovers {
+        if matches!(sender.state, CaState::Recovery | CaState::Loss) {
+            if core::mem::take(&mut self.probes) {
+                self.recovery_point = meter.highest();
+            }
             self.begin(now, flow, sender, meter);
             return None;
+        }
+        if self.probes {
+            return self.probe_answered(now, sender.undone, meter);
         }
         self.end(now.as_secs_f64(), sender.undone, meter)
     }
 
+    /// Returns whether the present recovery consists of loss probes so far.
+    #[inline]
+    pub(crate) fn probes(&self) -> bool {
+        self.probes
+    }
+
+    /// Notes a loss probe.
+    pub(crate) fn probed(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
+        let acknowledged = meter.acknowledged();
+        if self.present.is_none() && self.drops.outlast(acknowledged) {
+            self.begin(now, flow, sender, meter);
+            self.probes = true;
+        }
+        if let Some(row) = &mut self.present {
+            row.loss_probes += 1;
+        }
+    }
+
+    /// Returns the row of a recovery by loss probes that has ended: all that was lost is acknowledged.
+    pub(crate) fn probe_answered(
+        &mut self,
+        now: Instant,
+        undone: Option<u64>,
+        meter: &Meter,
+    ) -> Option<RecoveryRow> {
+        if self.drops.outlast(meter.acknowledged()) {
+            return None;
+        }
+        self.end(now.as_secs_f64(), undone, meter)
+    }
+
     fn begin(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
+        self.forget_repaired(meter);
         if self.present.is_some() {
             return;
         }
@@ -118,6 +180,7 @@ impl RecoveryTracker {
             policer: 0,
             random: 0,
             radio: 0,
+            loss_probes: 0,
             timeouts: 0,
             timeout_s: f64::NAN,
             silence_s: f64::NAN,
@@ -148,6 +211,7 @@ impl RecoveryTracker {
         meter: &Meter,
     ) -> Option<RecoveryRow> {
         let row = self.present.take()?;
+        self.probes = false;
         let later = core::mem::take(&mut self.later_drops);
         let mut drops = core::mem::take(&mut self.drops);
         // A recovery that went on with what was sent in it has repaired that, too.
@@ -213,8 +277,8 @@ mod tests {
     fn a_recovery_has_the_drops_that_led_to_it_and_the_segments_since_the_last_one() {
         let mut meter = meter(20);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(400), 500, DropReason::Overflow);
-        tracker.dropped(at(410), 700, DropReason::Overflow);
+        tracker.dropped(at(400), 500, DropReason::Overflow, &meter);
+        tracker.dropped(at(410), 700, DropReason::Overflow, &meter);
         let none = tracker.state_changed(at(600), 3, state(CaState::Recovery, 1), &meter);
         assert!(none.is_none());
         acknowledge(&mut meter, 700, 2_000);
@@ -231,10 +295,10 @@ mod tests {
     fn a_drop_of_what_a_recovery_does_not_repair_belongs_to_the_next_one() {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(550), 300, DropReason::Policer);
+        tracker.dropped(at(550), 300, DropReason::Policer, &meter);
         tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
         meter.data_sent(at(620), 1_000, 100);
-        tracker.dropped(at(620), 1_000, DropReason::Policer);
+        tracker.dropped(at(620), 1_000, DropReason::Policer, &meter);
         acknowledge(&mut meter, 700, 1_000);
         let first = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
         tracker.state_changed(at(710), 0, state(CaState::Loss, 0), &meter);
@@ -246,6 +310,62 @@ mod tests {
         assert_eq!((first.slow_start, second.slow_start), (0, 0));
         assert_eq!((second.timeouts, second.undone), (1, 1.0));
         assert!((second.silence_s - 0.01).abs() < 1e-9);
+    }
+
+    /// The probe at 540 ms repairs the drop of 400 ms, and the window is not reduced before 560 ms.
+    #[test]
+    fn a_loss_that_a_probe_repairs_has_a_row_of_its_own() {
+        let mut meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        let open = state(CaState::Open, 0);
+        tracker.dropped(at(400), 900, DropReason::Loss, &meter);
+        acknowledge(&mut meter, 450, 900);
+        tracker.probed(at(540), 0, open, &meter);
+        assert!(tracker.probes());
+        assert!(tracker.probe_answered(at(545), Some(0), &meter).is_none());
+        acknowledge(&mut meter, 560, 1_000);
+        let row = tracker.probe_answered(at(560), Some(0), &meter);
+        let row = row.expect("it has ended");
+        assert!(!tracker.probes());
+        assert_eq!((row.random, row.loss_probes, row.timeouts), (1, 1, 0));
+        let times = [(row.dropped_s, 0.4), (row.t_s, 0.54), (row.end_s, 0.56)];
+        assert!(times.iter().all(|(t, wanted)| (t - wanted).abs() < 1e-9));
+        tracker.probed(at(600), 0, open, &meter);
+        assert!(!tracker.probes(), "nothing was lost");
+    }
+
+    #[test]
+    fn a_time_out_after_a_probe_goes_on_with_its_recovery() {
+        let mut meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        tracker.dropped(at(400), 900, DropReason::Loss, &meter);
+        tracker.probed(at(540), 0, state(CaState::Open, 0), &meter);
+        tracker.dropped(at(540), 900, DropReason::Loss, &meter);
+        let lost = state(CaState::Loss, 0);
+        assert!(tracker.state_changed(at(800), 0, lost, &meter).is_none());
+        tracker.timed_out(at(800), &meter);
+        acknowledge(&mut meter, 900, 1_000);
+        let row = tracker.state_changed(at(900), 0, state(CaState::Open, 0), &meter);
+        let row = row.expect("it has ended");
+        assert_eq!((row.random, row.loss_probes, row.timeouts), (2, 1, 1));
+        assert!((row.t_s - 0.54).abs() < 1e-9);
+    }
+
+    /// A segment that is acknowledged before a recovery begins is none of those that it repairs.
+    #[test]
+    fn a_drop_that_was_repaired_before_belongs_to_no_later_recovery() {
+        let mut meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        tracker.dropped(at(100), 300, DropReason::Loss, &meter);
+        acknowledge(&mut meter, 200, 1_000);
+        meter.data_sent(at(500), 1_000, 100);
+        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        tracker.dropped(at(610), 1_000, DropReason::Overflow, &meter);
+        acknowledge(&mut meter, 700, 1_100);
+        let row = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
+        let row = row.expect("it has ended");
+        assert_eq!((row.random, row.overflow), (0, 1));
+        assert!((row.dropped_s - 0.61).abs() < 1e-9);
     }
 
     #[test]

@@ -159,6 +159,11 @@ impl Connection {
         self.completed
     }
 
+    /// Returns the times of its request and of its end, which is `end` unless it was over before.
+    pub fn lifetime(&self, end: Instant) -> (Instant, Instant) {
+        (self.identity.requested, self.completed.unwrap_or(end))
+    }
+
     /// Ends a slot, which gets a row once data has been sent. `view` shows the sender, if it has shown itself.
     pub fn end_slot(
         &mut self,

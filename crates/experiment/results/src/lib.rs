@@ -22,6 +22,7 @@ pub use rtt_increments::Increments;
 pub use table::{Column, ColumnInfo, Presence, TableInfo, Value};
 pub use tables::{
     ControlRow, ControlTtis, DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events,
-    FateRow, Fates, FlowRow, Flows, LegRow, Legs, LimitRow, Limits, Recoveries, RecoveryRow,
-    RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis, UplinkRow, Uplinks,
+    FateRow, Fates, FlowRow, Flows, LegRow, Legs, LimitRow, Limits, OutageRow, Recoveries,
+    RecoveryRow, RunRow, Runs, SampleRow, Samples, SlotRow, Slots, Tables, TtiRow, Ttis, UplinkRow,
+    Uplinks,
 };

@@ -80,13 +80,14 @@ tables! {
         pacing_s: f64 = "pacing outside slow start, s; NaN if the engine does not report it",
         recovery_s: f64 = "loss recovery, s; NaN if the engine does not report it",
         timeout_s: f64 = "wait for a retransmission time-out, s; NaN if the engine does not report it",
-        outage_s: f64 = "slots without capacity in which the sender had data and room for it, s; NaN if the engine does not report it",
+        outage_s: f64 = "slots in which the link had no capacity or lost all, and the sender had data and room for it, s; NaN if the engine does not report it",
     }
 
-    /// One row per loss recovery of a sender: fast recovery, time-out, or both in succession.
+    /// One row per loss recovery of a sender: loss probe that repaired a loss, fast recovery, time-out, or several of these
+    /// in succession.
     recoveries: Recoveries of RecoveryRow, Optional {
         flow: u32 = "number of the connection",
-        t_s: f64 = "start: fast recovery or time-out, s",
+        t_s: f64 = "start: loss probe, fast recovery or time-out, s",
         end_s: f64 = "end: all that was sent before the start is acknowledged, or the start is undone, s; NaN if the run or the connection ended first",
         dropped_s: f64 = "when the first of the segments was dropped, s; NaN without one",
         slow_start: u32 = "1 if that, or else the start, was before the first exit from slow start",
@@ -96,11 +97,22 @@ tables! {
         policer: u64 = "how many of them a policer dropped",
         random: u64 = "how many of them were lost at random or in a blackout",
         radio: u64 = "how many of them the radio lost",
+        loss_probes: u64 = "tail loss probes; 0 if the engine does not report their times",
         timeouts: u64 = "retransmission time-outs",
         timeout_s: f64 = "when the first of them expired, s; NaN without one",
         silence_s: f64 = "time since the last ACK then, s; NaN without one",
         unreported_bytes: u64 = "payload then that had reached the receiver in order and no ACK had reported, bytes",
         undone: f64 = "reductions of the window that were taken back; NaN if the engine does not report it",
+    }
+
+    /// One row per time of a slot's length or more in which nothing could pass on the way of a connection, whatever the
+    /// traffic, from its request until its end.
+    outages: Outages of OutageRow, Optional {
+        flow: u32 = "number of the connection",
+        t_s: f64 = "start, s",
+        duration_s: f64 = "length, s",
+        way: String = "data: the way of the data; ack: that of their ACKs",
+        cause: String = "capacity: a link without capacity; loss: a link that lost all it sent",
     }
 
     /// One row per connection and time slot in which it was alive.

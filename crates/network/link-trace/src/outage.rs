@@ -14,19 +14,28 @@ pub struct Outage {
 }
 
 impl Outage {
-    fn lasts(self, least: Duration) -> bool {
+    /// Returns whether it lasts for at least `least`.
+    pub fn lasts(self, least: Duration) -> bool {
         self.end == Instant::NEVER || self.end.saturating_since(self.start) >= least
     }
 }
 
 impl Trace {
-    /// Returns the first outage that lasts for at least `least` and ends after `from`, where the run started `offset`
-    /// into the trace. Of an outage that has begun before, the rest counts.
-    pub fn next_outage(&self, from: Instant, least: Duration, offset: Duration) -> Option<Outage> {
+    /// Returns the first outage that lasts for at least `least`, ends after `from` and begins before `until`, where the
+    /// run started `offset` into the trace. Of an outage that has begun before `from`, the rest counts.
+    pub fn next_outage(
+        &self,
+        from: Instant,
+        until: Instant,
+        least: Duration,
+        offset: Duration,
+    ) -> Option<Outage> {
+        let (from, until) = (from + offset, until + offset);
         let result = match self {
-            Self::Opportunities(opportunities) => opportunities.next_gap(from + offset, least),
-            Self::Steps(steps) => steps.next_gap(from + offset, least),
-        }?;
+            Self::Opportunities(opportunities) => opportunities.next_gap(from, until, least),
+            Self::Steps(steps) => steps.next_gap(from, least),
+        };
+        let result = result.filter(|result| result.start < until)?;
         let of_run = |at: Instant| match at {
             Instant::NEVER => at,
             at => Instant::ZERO + at.since_start().saturating_sub(offset),
@@ -39,8 +48,8 @@ impl Trace {
 }
 
 impl Opportunities {
-    /// Returns the first time of `least` without an opportunity after `from`.
-    fn next_gap(&self, from: Instant, least: Duration) -> Option<Outage> {
+    /// Returns the first time of `least` without an opportunity after `from`, if it begins before `until`.
+    fn next_gap(&self, from: Instant, until: Instant, least: Duration) -> Option<Outage> {
         let first = self.count_until(from);
         let mut start = from;
         // One whole period, and the part of a gap at either end of it.
@@ -49,6 +58,9 @@ impl Opportunities {
             let gap = Outage { start, end };
             if gap.lasts(least) {
                 return Some(gap);
+            }
+            if end >= until {
+                return None;
             }
             start = end;
         }
@@ -114,17 +126,25 @@ mod tests {
 
     const MIN_OUTAGE: Duration = Duration::from_millis(50);
 
+    fn first(trace: &Trace) -> Option<Outage> {
+        trace.next_outage(ms(0), Instant::NEVER, MIN_OUTAGE, Duration::ZERO)
+    }
+
     #[test]
     fn a_gap_between_opportunities_counts_from_its_length_on() {
         let trace = Trace::from(Opportunities::new(vec![10, 20, 120, 130]).unwrap());
-        let next =
-            |from, offset| trace.next_outage(ms(from), MIN_OUTAGE, Duration::from_millis(offset));
+        let next = |from, offset| {
+            let offset = Duration::from_millis(offset);
+            trace.next_outage(ms(from), Instant::NEVER, MIN_OUTAGE, offset)
+        };
         assert_eq!(next(0, 0), outage(20, 120));
         assert_eq!(next(30, 0), outage(30, 120), "the rest of it");
         assert_eq!(next(100, 0), outage(150, 250), "in the next period");
         assert_eq!(next(0, 15), outage(5, 105));
+        let before = |until| trace.next_outage(ms(0), ms(until), MIN_OUTAGE, Duration::ZERO);
+        assert_eq!((before(20), before(21)), (None, outage(20, 120)));
         let dense = Trace::from(Opportunities::new(vec![10, 20, 30]).unwrap());
-        assert_eq!(dense.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO), None);
+        assert_eq!(first(&dense), None);
     }
 
     #[test]
@@ -140,13 +160,13 @@ mod tests {
             &[(0, 0), (30, 8), (100, 0), (110, 8), (170, 0)],
             Duration::from_millis(200),
         );
-        let next = |from| laps.next_outage(ms(from), MIN_OUTAGE, Duration::ZERO);
+        let next = |from| laps.next_outage(ms(from), Instant::NEVER, MIN_OUTAGE, Duration::ZERO);
         assert_eq!(next(0), outage(170, 230), "the first ones are too short");
         assert_eq!(next(200), outage(370, 430), "the rest is too short");
         let last = steps(&[(0, 8), (100, 0)], Duration::MAX);
-        let result = last.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO).unwrap();
+        let result = first(&last).unwrap();
         assert_eq!((result.start, result.end), (ms(100), Instant::NEVER));
         let never = steps(&[(0, 8)], Duration::MAX);
-        assert_eq!(never.next_outage(ms(0), MIN_OUTAGE, Duration::ZERO), None);
+        assert_eq!(first(&never), None);
     }
 }

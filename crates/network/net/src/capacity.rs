@@ -60,11 +60,17 @@ impl LinkCapacity {
         }
     }
 
-    /// Returns the first outage of at least `least` after `from`. Those of the radio are not known in advance.
-    pub(crate) fn next_outage(&self, from: Instant, least: Duration) -> Option<Outage> {
+    /// Returns the first outage of at least `least` after `from` that begins before `until`. Those of the radio are not
+    /// known in advance.
+    pub(crate) fn next_outage(
+        &self,
+        from: Instant,
+        until: Instant,
+        least: Duration,
+    ) -> Option<Outage> {
         match self {
             Self::Constant(_) | Self::Radio { .. } => None,
-            Self::Trace { trace, offset } => trace.next_outage(from, least, *offset),
+            Self::Trace { trace, offset } => trace.next_outage(from, until, least, *offset),
         }
     }
 

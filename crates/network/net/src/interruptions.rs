@@ -49,7 +49,9 @@ impl OutageWatch {
 
     /// Plans the changes of the first outage after `from`.
     fn look_ahead(&mut self, from: Instant) {
-        let result = self.capacity.next_outage(from, self.watch.least);
+        let result = self
+            .capacity
+            .next_outage(from, Instant::NEVER, self.watch.least);
         self.next = result.map(|result| {
             self.outage = (result.start, result.end);
             if self.watch.warning.is_zero() {

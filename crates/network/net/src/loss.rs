@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use units::Duration;
 
-pub(crate) use error_model::ErrorModel;
+pub(crate) use error_model::{ErrorModel, outages};
 pub use gilbert_elliott::{GilbertElliott, GilbertElliottTime};
 use gilbert_elliott::{OVER_TIME, PER_PACKET};
 

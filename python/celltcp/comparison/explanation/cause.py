@@ -12,7 +12,7 @@ class Cause(NamedTuple):
     name: str
     #: Sentence with the figures that show it.
     text: str
-    #: Share of the time or of the capacity that it took, from 0 to 1, by which causes are in order.
+    #: Share of the time or of the capacity that it took, by which causes are in order: from 0 to 1.
     weight: float
 
 

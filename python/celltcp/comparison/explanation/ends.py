@@ -24,6 +24,10 @@ def application(evidence: Evidence) -> Cause | None:
     if share < _LIMITED or evidence.unused < _UNUSED:
         return None
     kind = evidence.workload.get("kind", "bulk")
+    if evidence.is_thin:
+        # That is its nature, and costs it nothing.
+        text = f"The application ({kind}) had no more to send for {percent(share)} of the time."
+        return Cause("application", text, 0.0)
     return Cause(
         "application",
         f"The application ({kind}) had no more to send for {percent(share)} of the time, and "

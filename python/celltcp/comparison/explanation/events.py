@@ -10,7 +10,7 @@ from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import counted
 
 if TYPE_CHECKING:
-    from celltcp.comparison.explanation.evidence import Evidence
+    from celltcp.comparison.explanation.evidence import Evidence, Gap
 
 #: Events of a run at most.
 _MAX_EVENTS = 5
@@ -32,7 +32,7 @@ class Event(NamedTuple):
     seed: int
     #: Time, s.
     t_s: float
-    #: `overflow`, `aqm`, `policer`, `random`, `radio`, `timeout`, `needless` or `outage`.
+    #: `overflow`, `aqm`, `policer`, `random`, `radio`, `probe`, `timeout`, `needless` or `outage`.
     kind: str
     #: Description, with its figures.
     text: str
@@ -43,22 +43,35 @@ class Event(NamedTuple):
 def longest_events(evidence: Evidence) -> list[Event]:
     """Returns the events that took most time in the first run, in the order of time."""
     run = evidence.runs[0]
+    outages = [gap for gap in evidence.outages if gap.run == run]
     rows = evidence.recoveries
-    events = [_recovery(evidence, row) for row in rows[rows["run"] == run].to_dict("records")]
-    seed = evidence.seeds[run]
-    events += [
-        Event(
-            seed,
-            gap.start,
-            "outage",
-            f"outage of the link at {gap.start:.1f} s: {gap.length:.1f} s without capacity",
-            gap.length,
-        )
-        for gap in evidence.outages
-        if gap.run == run
+    events = [
+        _recovery(evidence, row)
+        for row in rows[rows["run"] == run].to_dict("records")
+        if not _belongs_to_an_outage(row, outages)
     ]
+    events += [_outage(evidence, gap) for gap in outages]
     longest = sorted(events, key=lambda each: -each.length_s)[:_MAX_EVENTS]
     return sorted(longest, key=lambda each: each.t_s)
+
+
+def _belongs_to_an_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
+    """Returns whether a recovery waited for its time-out in an outage, which is an event of its own."""
+    start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
+    return any(gap.overlaps(row["run"], start, end) for gap in outages)
+
+
+def _outage(evidence: Evidence, gap: Gap) -> Event:
+    """Returns an outage with the wait after it."""
+    wait = evidence.restart_after(gap)
+    meanwhile = "all lost" if gap.loses_all else "without capacity"
+    text = f"outage of the link at {gap.start:.1f} s: {gap.length:.1f} s {meanwhile}"
+    if math.isnan(wait):
+        text += ", and nothing arrived after it"
+        wait = 0.0
+    elif wait > 0:
+        text += f"; data arrived again {wait:.1f} s after its end"
+    return Event(evidence.seeds[gap.run], gap.start, "outage", text, gap.length + wait)
 
 
 def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
@@ -68,6 +81,8 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     if row["timeouts"] > 0 and not row["overflow"] > 0:
         return _time_out(evidence, row, reasons, seed)
     length = float(row["length_s"])
+    if row["loss_probes"] > 0 and reasons and sum(reasons.values()) <= row["loss_probes"]:
+        return _probe(row, reasons, seed)
     if not reasons:
         undone = row["undone"] > 0
         text = f"recovery at {row['t_s']:.2f} s although nothing was lost" + (
@@ -85,6 +100,18 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     return Event(seed, float(row["dropped_s"]), kind, text, length)
 
 
+def _probe(row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Event:
+    """Returns a loss that a loss probe repaired."""
+    kind = max(reasons, key=reasons.__getitem__)
+    at = float(row["dropped_s"])
+    whole = float(row["t_s"] - at + row["length_s"])
+    text = (
+        f"{_DROPPED[kind]} at {at:.2f} s: {counted(sum(reasons.values()), 'segment')} lost, which a "
+        f"loss probe repaired {whole:.2f} s after that"
+    )
+    return Event(seed, at, "probe", text, whole)
+
+
 def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Event:
     """Returns a time-out with its cause, as far as the tables show it."""
     at, silence = float(row["timeout_s"]), float(row["silence_s"])
@@ -99,12 +126,12 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], 
 
 def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int]) -> str:
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
-    gaps = [*evidence.outages, *evidence.silences]
-    if any(gap.run == row["run"] and gap.start < end and start < gap.end for gap in gaps):
-        return " (outage of the link)"
-    if reasons:
+    causes = []
+    if any(gap.overlaps(row["run"], start, end) for gap in evidence.ack_outages):
+        causes.append("nothing passed on the way of the ACKs")
+    elif reasons:
         kind = max(reasons, key=reasons.__getitem__)
-        return f" ({_DROPPED[kind]}: {counted(sum(reasons.values()), 'segment')})"
-    if row["unreported_bytes"] > 0:
-        return f" ({size_text(row['unreported_bytes'])} had arrived that no ACK reported)"
-    return ""
+        causes.append(f"{_DROPPED[kind]}: {counted(sum(reasons.values()), 'segment')}")
+    if row["unreported_bytes"] > 0 and not reasons:
+        causes.append(f"{size_text(row['unreported_bytes'])} had arrived that no ACK reported")
+    return f" ({', '.join(causes)})" if causes else ""

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.results.tables import frame
+from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -19,33 +20,38 @@ if TYPE_CHECKING:
 #: Reasons of drops in the table `recoveries`.
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
 
-#: Length of a stretch without data packets from which on it is an interruption of its own, RTTs and s.
-_DEAD_RTTS, _DEAD_S = 3.0, 0.25
-
 
 class Gap(NamedTuple):
-    """Stretch of a run in which the link to the receiver carried nothing."""
+    """Stretch of a run in which nothing could pass, whatever was sent."""
 
     run: int
     #: Start and end, s.
     start: float
     end: float
+    #: Whether all that was sent then was lost; otherwise it waited.
+    loses_all: bool = False
 
     @property
     def length(self) -> float:
         """Length, s."""
         return self.end - self.start
 
+    def overlaps(self, run: float, start: float, end: float) -> bool:
+        """Returns whether it overlaps a time of a run."""
+        return self.run == run and self.start <= end and start <= self.end
+
 
 class Evidence:
-    """Figures of the flow under test under one congestion control, over all runs."""
+    """Figures of a flow under one congestion control, over all runs."""
 
-    def __init__(self, result: Comparison, cca: str, limits: Sequence[FlowLimits]) -> None:
+    def __init__(
+        self, result: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
+    ) -> None:
         """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
         #: Congestion control or line-up.
         self.cca = cca
-        #: Name of the flow under test.
-        self.flow = result.tested.name
+        #: Name of the flow.
+        self.flow = flow.name
         about = result.results.about
         #: Length of a slot, s.
         self.slot_s = float(about["slot_s"])
@@ -60,8 +66,8 @@ class Evidence:
         flows = result.flows
         self._all_flows = flows[flows["run"].isin(self.runs)]
         #: Connections of the flow.
-        self.flows = self._all_flows[result.tested.has(self._all_flows["name"])]
-        slots = result.tested_slots
+        self.flows = self._all_flows[flow.has(self._all_flows["name"])]
+        slots = joined_slots(flow, flows, result.slots)
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
         self._all_slots = result.slots
@@ -71,6 +77,15 @@ class Evidence:
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = self._recoveries(result)
+        self._outages = result.results.tables.get("outages")
+        number = [each.name for each in FlowUnderTest.each(about)].index(flow.name)
+        #: Workload of the flow.
+        self.workload: Mapping[str, Any] = self.scenario["flows"][number].get("workload", {})
+        units = result.units if has_application(about) else None
+        #: Its units of work; None for a flow without an application.
+        self.units = (
+            None if units is None else units[(units["cca"] == cca) & (units["flow"] == flow.name)]
+        )
 
     def share(self, *limits: str) -> float:
         """Returns the share of the time under some limits; those that are not known count nothing."""
@@ -88,20 +103,24 @@ class Evidence:
         return float(self.flows[column].sum()) if column in self.flows else 0.0
 
     @property
-    def workload(self) -> Mapping[str, Any]:
-        """Workload of the flow."""
-        result: Mapping[str, Any] = self.scenario["flows"][0].get("workload", {})
-        return result
-
-    @property
     def is_bulk(self) -> bool:
         """Whether the flow sends as much as it can, with or without an end."""
         return bool(self.workload.get("kind", "bulk") == "bulk")
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it sends little now and then, as a workload with pauses does."""
+        return self.workload.get("kind", "bulk") in THIN
 
     @functools.cached_property
     def seconds(self) -> float:
         """Time of the flow in all runs, s."""
         return len(self.slots) * self.slot_s
+
+    @functools.cached_property
+    def connection_seconds(self) -> float:
+        """Time of all connections of the flow together, s."""
+        return self.total("duration_s")
 
     @functools.cached_property
     def goodput(self) -> float:
@@ -151,27 +170,40 @@ class Evidence:
 
     @functools.cached_property
     def outages(self) -> list[Gap]:
-        """Stretches in which the bottleneck had no capacity for any flow."""
-        # The capacity in the slots is what others leave; the limits know that of the link.
-        if self.shares and not self.shares["outage"] > 0:
-            return []
-        return self._gaps(self.slots["capacity_mbps"] == 0)
+        """Stretches in which nothing passed on the way of the data, each of them once."""
+        if self._outages is None and self.share("outage") > 0:
+            # Results of earlier versions have no such table, but slots without capacity.
+            return self._gaps(self.slots["capacity_mbps"] == 0)
+        return self._outages_of("data")
 
     @functools.cached_property
-    def silences(self) -> list[Gap]:
-        """Stretches with capacity in which no data packet arrived, because segments were lost."""
-        least = max(_DEAD_S, _DEAD_RTTS * self.mean("rtt_min_ms") / 1e3)
-        silent = (self.slots["rate_mbps"] == 0) & (self.slots["segments"] + self.slots["inflight"] > 0)
-        lossy = self.recoveries[self.recoveries["random"] + self.recoveries["radio"] > 0]
-        spans = list(zip(lossy["run"], lossy["dropped_s"], lossy["end_s"].fillna(np.inf), strict=True))
-        return [
-            gap
-            for gap in self._gaps(silent & (self.slots["capacity_mbps"] > 0))
-            if gap.length >= least
-            and any(
-                run == gap.run and start <= gap.end and gap.start <= end for run, start, end in spans
-            )
-        ]
+    def ack_outages(self) -> list[Gap]:
+        """Stretches in which nothing passed on the way of the ACKs, each of them once."""
+        return self._outages_of("ack")
+
+    def _outages_of(self, way: str) -> list[Gap]:
+        """Returns the outages of a way; those that overlap, also of several connections, are one."""
+        if self._outages is None:
+            return []
+        rows = frame(self._outages).merge(self.flows[["run", "flow"]], on=["run", "flow"])
+        rows = rows[rows["way"] == way].sort_values(["run", "t_s"])
+        result: list[Gap] = []
+        columns = rows[["run", "t_s", "duration_s", "cause"]]
+        for run, start, length, cause in columns.itertuples(index=False, name=None):
+            gap = Gap(int(run), start, start + length, cause == "loss")
+            last = result[-1] if result else None
+            if last and last.run == gap.run and gap.start <= last.end:
+                loses_all = last.loses_all and gap.loses_all
+                result[-1] = last._replace(end=max(last.end, gap.end), loses_all=loses_all)
+            else:
+                result.append(gap)
+        return result
+
+    def restart_after(self, gap: Gap) -> float:
+        """Returns the time from the end of an outage until data arrives again, s; NaN if none does."""
+        slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
+        starts = slots["t_s"][slots["t_s"] + self.slot_s > gap.end]
+        return max(float(starts.min()) - gap.end, 0.0) if len(starts) else float("nan")
 
     def _gaps(self, marked: pd.Series) -> list[Gap]:
         """Returns the stretches of successive slots that are marked."""
@@ -187,12 +219,15 @@ class Evidence:
 
     def _recoveries(self, result: Comparison) -> pd.DataFrame:
         """Returns the recoveries of the flow; none for results that lack them."""
-        names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "timeouts", "timeout_s"]
+        names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
         if "recoveries" not in result.results.tables:
-            columns = ["run", "flow", *names, *DROPS, "silence_s", "unreported_bytes", "undone"]
+            more = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
+            columns = ["run", "flow", *names, *DROPS, *more]
             return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
         keys = self.flows[["run", "flow", "first_data_s", "duration_s"]]
         rows = frame(result.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
+        if "loss_probes" not in rows:
+            rows = rows.assign(loss_probes=0)
         ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
         length = (ends - rows["t_s"]).clip(lower=0.0)
         return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)

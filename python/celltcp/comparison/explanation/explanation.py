@@ -8,37 +8,40 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.load_results import load
 from celltcp.comparison.single_run import SingleRun
+from celltcp.results.completeness import Completeness
 from celltcp.results.limits import flow_limits
-from celltcp.results.statistics import estimate, paired_difference
+from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
     from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults
+    from celltcp.comparison.explanation.place import Place
     from celltcp.results.tables import Results
-
-#: Requirement by which places are said.
-_REQUIREMENT = "balanced"
 
 
 class ExplainedCca(NamedTuple):
-    """A congestion control or line-up with the causes of its figures."""
+    """A flow under a congestion control or line-up, with the causes of its figures."""
 
     cca: str
     flow: str
+    #: Whether it sends little now and then, so that goodput and share of the capacity say nothing.
+    is_thin: bool
     #: Mean goodput, Mbit/s, and mean RTT, ms.
     goodput_mbps: float
     rtt_mean_ms: float
     #: Share of the capacity left by others that it used; NaN where the capacity is not known.
     used: float
-    #: The leader, and the paired differences to it, Mbit/s and ms; None for the leader itself.
-    behind: tuple[str, float, float] | None
+    place: Place
     #: By limit; empty for results of earlier versions.
     limits: dict[str, float]
     causes: list[Cause]
@@ -52,13 +55,30 @@ class ExplainedComparison:
         """Takes the comparison; a run is one of a single congestion control."""
         self.result = result
         self.results: Results = result.results
-        #: The congestion controls, in the order in which they were asked for.
         limits = flow_limits(result.results)
-        self.ccas = [self._explained(Evidence(result, cca, limits)) for cca in result.ccas]
+        applications = {each.flow: each for each in result.applications}
+        tested = result.tested
+        others = [
+            flow
+            for flow in FlowUnderTest.each(result.results.about)
+            if flow.name in applications and flow.name != tested.name
+        ]
+        self._names_flows = bool(others)
+        #: The flow under test, then other flows with an application, each under every CCA.
+        self.ccas = [
+            self._explained(Evidence(result, cca, flow, limits), applications.get(flow.name))
+            for flow in (tested, *others)
+            for cca in result.ccas
+        ]
 
     @property
     def notes(self) -> list[str]:
-        """Tables that the results lack for some of the rules, in sentences."""
+        """Runs and tables that the results lack, in sentences."""
+        completeness = Completeness.from_about(self.results.about)
+        unfinished = [] if completeness.is_complete else [completeness.text()]
+        return [*unfinished, *self._lacking()]
+
+    def _lacking(self) -> list[str]:
         lacking = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # A run without any recovery has no such table, but its flows have the count of them.
         if "limits" not in lacking:
@@ -68,51 +88,53 @@ class ExplainedComparison:
             f"{' and no table '.join(lacking)}; causes that need them are not named"
         ]
 
-    def _explained(self, evidence: Evidence) -> ExplainedCca:
+    def _explained(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
-        goodput, rtt = (self.result.values(cca, name) for name in ("goodput_mbps", "rtt_mean_ms"))
+        goodput, rtt = evidence.goodput, evidence.mean("rtt_mean_ms")
+        if evidence.flow == self.result.tested.name:
+            goodput, rtt = (
+                estimate(self.result.values(cca, name)).mean for name in ("goodput_mbps", "rtt_mean_ms")
+            )
         return ExplainedCca(
             cca,
             evidence.flow,
-            estimate(goodput).mean,
-            estimate(rtt).mean,
+            application is not None and application.is_thin,
+            goodput,
+            rtt,
             1.0 - evidence.unused if evidence.capacity > 0 else math.nan,
-            self._behind(cca),
+            place_of(self.result, cca, application),
             dict(evidence.shares),
             causes_of(evidence),
             longest_events(evidence),
         )
 
-    def _behind(self, cca: str) -> tuple[str, float, float] | None:
-        leader = self.result.verdicts[_REQUIREMENT].leader if len(self.result.ccas) > 1 else None
-        if leader is None or leader == cca or "+" in cca:
-            return None
-        goodput, rtt = (
-            paired_difference(self.result.values(cca, name), self.result.values(leader, name)).mean
-            for name in ("goodput_mbps", "rtt_mean_ms")
-        )
-        return leader, goodput, rtt
-
     def texts(self, explained: ExplainedCca) -> list[str]:
         """Returns an explanation in sentences: figures and place, causes, events."""
-        names = labels(self.result.ccas)
-        used = "" if math.isnan(explained.used) else f" ({100 * explained.used:.0f} % of the capacity)"
-        text = (
-            f"{names[explained.cca]}: {explained.goodput_mbps:.2f} Mbit/s{used}, mean RTT "
-            f"{explained.rtt_mean_ms:.1f} ms"
-        )
-        if explained.behind:
-            leader, goodput, rtt = explained.behind
-            text += f"; {goodput:+.2f} Mbit/s and {rtt:+.1f} ms against {names[leader]}, which leads"
-        lines = [f"{text}."]
+        lines = [f"{self._heading(explained)}."]
         lines += [f"  {cause.text}" for cause in explained.causes]
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
         if explained.events:
             seed = explained.events[0].seed
-            lines.append(f"  What took most time in the run with seed {seed}:")
+            lines.append(f"  Events that took most time in the run with seed {seed}:")
             lines += [f"    {each.text}." for each in explained.events]
         return lines
+
+    def _heading(self, explained: ExplainedCca) -> str:
+        """Returns the figures of a flow under a congestion control, and its place."""
+        names = labels(self.result.ccas)
+        place = explained.place
+        figures = [place.figure_text] if place.figure_text else []
+        if not explained.is_thin:
+            used = math.isnan(explained.used)
+            share = "" if used else f" ({100 * explained.used:.0f} % of the capacity)"
+            figures.append(f"{explained.goodput_mbps:.2f} Mbit/s{share}")
+        figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
+        of_flow = f", {explained.flow}" if self._names_flows else ""
+        text = f"{names[explained.cca]}{of_flow}: {', '.join(figures)}"
+        if place.leader is not None and place.leader != explained.cca:
+            text += f"; {place.behind_text(names[place.leader])}"
+        return text
 
     def to_json(self) -> ExplainedResults:
         """Returns the explanation as JSON."""
@@ -126,14 +148,20 @@ class ExplainedComparison:
 
     @staticmethod
     def _json(each: ExplainedCca) -> CcaExplanation:
-        leader, goodput, rtt = each.behind or (None, None, None)
+        place = each.place
+        goodput, rtt = place.network or (None, None)
+        leads = place.leader is None or place.leader == each.cca
         return {
             "cca": each.cca,
             "flow": each.flow,
             "goodput_mbps": _known(each.goodput_mbps),
             "rtt_mean_ms": _known(each.rtt_mean_ms),
             "used_share": _known(each.used),
-            "leader": leader,
+            "ranking": place.metric,
+            "value": _known(place.value),
+            "leader": None if leads else place.leader,
+            "leader_value": None if leads else _known(place.leader_value),
+            "as_good": None if leads else place.is_as_good,
             "goodput_difference_mbps": _known(goodput),
             "rtt_difference_ms": _known(rtt),
             "limits": {name: _known(share) for name, share in each.limits.items()},

@@ -21,22 +21,35 @@ class EventRow(TypedDict):
 
     seed: Seed
     t_s: Annotated[float, "Time since the start of the run, s."]
-    kind: Annotated[str, "Reason of the drops, timeout, needless or outage."]
+    kind: Annotated[str, "Reason of the drops, probe, timeout, needless or outage."]
     text: Annotated[str, "Description, with its figures."]
 
 
 class CcaExplanation(TypedDict):
-    """Explanation of a congestion control: its place, limits, causes and longest events."""
+    """Explanation of a flow under a congestion control: its place, limits, causes, longest events."""
 
     cca: Cca
     flow: FlowName
     goodput_mbps: Annotated[Number, "Mean goodput, Mbit/s."]
     rtt_mean_ms: Annotated[Number, "Mean RTT, ms."]
+    ranking: Annotated[str, "Figure by which congestion controls rank for the flow."]
+    value: Annotated[Number, "Its mean."]
     used_share: Annotated[Number, "Share of the capacity left by others that it used, from 0 to 1."]
     leader: Annotated[str | None, "The leading congestion control; null for that one itself."]
-    goodput_difference_mbps: Annotated[Number, "Paired difference of the goodput to it, Mbit/s."]
-    rtt_difference_ms: Annotated[Number, "Paired difference of the mean RTT to it, ms."]
-    limits: Annotated[LimitShares, "Shares of the time of the flow, from 0 to 1, which add up to 1."]
+    leader_value: Annotated[Number, "Mean of the figure under it."]
+    as_good: Annotated[
+        bool | None, "Whether it is as good as the leader; null for that itself, or if undecided."
+    ]
+    goodput_difference_mbps: Annotated[
+        Number, "Paired difference of the goodput to it, Mbit/s; null by the figure of an application."
+    ]
+    rtt_difference_ms: Annotated[
+        Number, "Paired difference of the mean RTT to it, ms; null by the figure of an application."
+    ]
+    limits: Annotated[
+        LimitShares,
+        "Shares of the time of the flow, from 0 to 1. They add up to 1 where the engine reports all.",
+    ]
     causes: list[CauseRow]
     events: Annotated[
         list[EventRow], "Events that took most time in the first run, in the order of time."
@@ -48,5 +61,5 @@ class ExplainedResults(TypedDict):
 
     version: Version
     scenario: ScenarioName
-    ccas: Annotated[list[CcaExplanation], "Explanation of each congestion control."]
-    notes: Annotated[list[str], "Tables that the results lack for some of the rules."]
+    ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
+    notes: Annotated[list[str], "Runs and tables that the results lack."]

@@ -55,7 +55,7 @@ def overshoot(evidence: Evidence) -> Cause | None:
     """Slow start overflowed the buffer, and the repair took long."""
     rows = evidence.recoveries
     rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
-    share = rows["length_s"].sum() / evidence.seconds if evidence.seconds else 0.0
+    share = rows["length_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
     if share < 0.05:
         return None
     return Cause(
@@ -68,20 +68,20 @@ def overshoot(evidence: Evidence) -> Cause | None:
 
 
 def outage(evidence: Evidence) -> Cause | None:
-    """The link carried nothing for a while."""
-    gaps = [*evidence.outages, *evidence.silences]
+    """Nothing could pass for a while."""
+    gaps = evidence.outages
     whole = sum(gap.length for gap in gaps)
     if not evidence.seconds or whole < _INTERRUPTED * evidence.seconds:
         return None
-    share = whole / evidence.seconds
-    waits = evidence.share("timeout")
+    share = min(whole / evidence.seconds, 1.0)
+    waits = [wait for gap in gaps if (wait := evidence.restart_after(gap)) > 0]
     longest = max(gaps, key=lambda gap: gap.length)
-    after = f"; the sender waited another {percent(waits)} for time-outs" if waits >= 0.005 else ""
+    after = f"; data arrived again at most {max(waits):.1f} s after that" if waits else ""
     return Cause(
         "outage",
         f"The link carried nothing for {percent(share)} of the time, {times(len(gaps))}, at most "
         f"{longest.length:.1f} s at {longest.start:.1f} s{after}.",
-        share + waits,
+        min(share + sum(waits) / evidence.seconds, 1.0),
     )
 
 
@@ -89,7 +89,7 @@ def uplink(evidence: Evidence) -> Cause | None:
     """ACKs came late or not at all, although the data had arrived."""
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
-    rows = rows[~_during(rows, [*evidence.outages, *evidence.silences])]
+    rows = rows[~_during(rows, evidence.outages)]
     slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
     way = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
     least = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
@@ -105,8 +105,10 @@ def uplink(evidence: Evidence) -> Cause | None:
         )
     if is_late:
         parts.append(f"ACKs took {late:.0f} ms longer than at best on average")
-    share = rows["silence_s"].sum() / evidence.seconds if evidence.seconds else 0.0
-    return Cause("uplink", f"The uplink held up ACKs: {', and '.join(parts)}.", share + is_late * 0.1)
+    silent = rows["silence_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
+    delayed = late / (late + evidence.mean("rtt_min_ms")) if is_late else 0.0
+    weight = min(max(silent, delayed), 1.0)
+    return Cause("uplink", f"The uplink held up ACKs: {', and '.join(parts)}.", weight)
 
 
 def _during(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
@@ -125,10 +127,7 @@ def _overlap(
     """Returns for each recovery whether a time of it, from `starts` to `ends`, overlaps a gap."""
     spans = zip(rows["run"], starts, ends, strict=True)
     return np.array(
-        [
-            any(gap.run == run and gap.start <= end and start <= gap.end for gap in gaps)
-            for run, start, end in spans
-        ],
+        [any(gap.overlaps(run, start, end) for gap in gaps) for run, start, end in spans],
         bool,
     )
 
@@ -141,7 +140,7 @@ def policer(evidence: Evidence) -> Cause | None:
 def random_loss(evidence: Evidence) -> Cause | None:
     """Segments are lost at random, outside of interruptions."""
     rows = evidence.recoveries
-    rows = rows[~_beside(rows, evidence.silences)]
+    rows = rows[~_beside(rows, [gap for gap in evidence.outages if gap.loses_all])]
     lost, sent = rows["random"].sum(), evidence.total("segments")
     if not sent or lost < max(_LOST * sent, 2):
         return None
@@ -166,7 +165,8 @@ def _losses(evidence: Evidence, reason: str, verb: str) -> Cause | None:
 
 
 def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) -> Cause:
-    unused = evidence.unused
+    # A flow that sends little leaves most of the capacity unused, whatever is lost.
+    unused = 0.0 if evidence.is_thin else evidence.unused
     rest = f"; {percent(unused)} of the capacity stayed unused" if unused >= 0.005 else ""
     return Cause(
         name,
@@ -180,7 +180,7 @@ def competition(evidence: Evidence) -> Cause | None:
     others = evidence.others
     whole = evidence.goodput + sum(others.values())
     taken = sum(others.values()) / whole if whole > 0 else 0.0
-    if taken < _COMPETES:
+    if taken < _COMPETES or evidence.is_thin:
         return None
     largest = sorted(others, key=others.__getitem__, reverse=True)
     named = ", ".join(f"{name} {others[name]:.2f}" for name in largest[:3])

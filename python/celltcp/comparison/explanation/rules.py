@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.explanation import ends, path, sender
+from celltcp.comparison.explanation import ends, path, sender, tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +29,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "queue": path.queue,
     "early_exit": sender.early_exit,
     "reordering": sender.reordering,
+    "slow_units": tail.slow_units,
 }
 
 
@@ -39,7 +40,7 @@ def causes_of(evidence: Evidence) -> list[Cause]:
     """
     if not len(evidence.slots):
         return []
-    found = [cause for rule in RULES.values() if (cause := rule(evidence))]
-    if all(cause.name == "queue" for cause in found) and (slow := sender.slow_growth(evidence)):
-        found.append(slow)
-    return sorted(found, key=lambda cause: -cause.weight)
+    causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
+    if all(cause.name == "queue" for cause in causes) and (slow := sender.slow_growth(evidence)):
+        causes.append(slow)
+    return sorted(causes, key=lambda cause: -cause.weight)

@@ -84,13 +84,13 @@ def reordering(evidence: Evidence) -> Cause | None:
     needless = evidence.total("spurious_retransmissions") + float(rows["undone"].sum())
     if len(rows) < 2 or needless < 1:
         return None
-    share = rows["length_s"].sum() / evidence.seconds if evidence.seconds else 0.0
+    share = rows["length_s"].sum() / evidence.connection_seconds
     return Cause(
         "reordering",
         f"Packets overtook each other: {grouped(len(rows))} recoveries began with nothing lost, "
         f"{grouped(evidence.total('spurious_retransmissions'))} segments arrived twice, and "
         f"{grouped(rows['undone'].sum())} reductions of the window were undone.",
-        max(share, evidence.unused),
+        min(max(share, evidence.unused), 1.0),
     )
 
 

@@ -1,5 +1,6 @@
 //! Loss process of a link.
 
+use link_trace::Outage;
 use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
@@ -65,6 +66,51 @@ impl ErrorModel {
             }
         }
     }
+}
+
+/// Returns the times before `until` in which all is lost, of at least `least`, by a process with this seed.
+pub(crate) fn outages(
+    loss: &Loss,
+    seed: u64,
+    link: LinkId,
+    until: Instant,
+    least: Duration,
+) -> Vec<Outage> {
+    let mut result: Vec<Outage> = Vec::new();
+    let mut add = |start: Instant, end: Instant, loss: f64| {
+        if loss < 1.0 {
+            return;
+        }
+        match result.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => result.push(Outage { start, end }),
+        }
+    };
+    match loss {
+        Loss::Random(probability) => add(Instant::ZERO, Instant::NEVER, *probability),
+        Loss::Steps(steps) => {
+            let at = |index: usize| {
+                let step = steps.get(index);
+                step.map_or(Instant::NEVER, |step| Instant::ZERO + step.at)
+            };
+            for (index, step) in steps.iter().enumerate() {
+                add(at(index), at(index + 1), step.loss);
+            }
+        }
+        // It changes with every packet.
+        Loss::GilbertElliott(_) => {}
+        Loss::GilbertElliottTime(model) => {
+            let mut changes = RngStream::new(seed, Purpose::LossState, link.0);
+            let (mut start, mut bad) = (Instant::ZERO, false);
+            while start < until && model.loss_good.max(model.loss_bad) >= 1.0 {
+                let end = sojourn(model, bad, &mut changes, start);
+                add(start, end, loss_in(bad, model.loss_good, model.loss_bad));
+                (start, bad) = (end, !bad);
+            }
+        }
+    }
+    result.retain(|each| each.start < until && each.lasts(least));
+    result
 }
 
 fn loss_in(bad: bool, loss_good: f64, loss_bad: f64) -> f64 {
@@ -172,6 +218,52 @@ mod tests {
             (result / expected - 1.0).abs() < 0.1,
             "{result} instead of {expected}"
         );
+    }
+
+    /// The times in which all is lost are those of the process: losses end and begin there.
+    #[test]
+    fn outages_are_the_times_in_which_the_process_loses_all() {
+        let every = Duration::from_millis(1);
+        let lost = losses_in_time(3, every);
+        let until = Instant::ZERO + Duration::from_secs(2_000);
+        let model = in_time(3).loss;
+        let all = outages(&model, 3, LinkId(0), until, Duration::ZERO);
+        let is_out = |ms: usize| {
+            let at = Instant::ZERO + every * ms as u64;
+            all.iter().any(|each| each.start <= at && at < each.end)
+        };
+        assert!((0..100_000).all(|ms| is_out(ms) == lost[ms]));
+        let long = outages(&model, 3, LinkId(0), until, Duration::from_millis(200));
+        assert!(!long.is_empty() && long.len() < all.len() / 4);
+        assert!(long.iter().all(|each| all.contains(each)));
+    }
+
+    #[test]
+    fn outages_of_steps_are_those_of_a_loss_of_one() {
+        let step = |secs, loss| LossStep {
+            at: Duration::from_secs(secs),
+            loss,
+        };
+        let steps = Loss::Steps(vec![
+            step(0, 0.1),
+            step(1, 1.0),
+            step(2, 1.0),
+            step(4, 0.0),
+            step(9, 1.0),
+        ]);
+        let at = |secs| Instant::ZERO + Duration::from_secs(secs);
+        let before = |until| outages(&steps, 1, LinkId(0), at(until), Duration::from_millis(100));
+        let first = Outage {
+            start: at(1),
+            end: at(4),
+        };
+        let last = Outage {
+            start: at(9),
+            end: Instant::NEVER,
+        };
+        assert_eq!((before(9), before(10)), (vec![first], vec![first, last]));
+        let partial = outages(&Loss::Random(0.999), 1, LinkId(0), at(10), Duration::ZERO);
+        assert!(partial.is_empty());
     }
 
     #[test]

@@ -1,0 +1,158 @@
+//! Outages of a path: the times in which its wires let nothing pass from one node to another, whatever the traffic.
+
+use link_trace::Outage;
+use units::{Duration, Instant};
+
+use crate::loss::outages as times_of_loss;
+use crate::routing::Routes;
+use crate::{HostId, LinkCapacity, LinkId, Topology, TopologyError};
+
+/// Reason why nothing passes a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutageCause {
+    /// It has no capacity: packets wait.
+    Capacity,
+    /// It loses all that it transmits.
+    Loss,
+}
+
+/// Time in which nothing passes a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathOutage {
+    /// First moment.
+    pub start: Instant,
+    /// Moment at which something can pass again; [`Instant::NEVER`] if it does not end.
+    pub end: Instant,
+    /// Why.
+    pub cause: OutageCause,
+}
+
+/// Outages of the wires of a path. Those of the radio are not known in advance.
+#[derive(Debug)]
+pub struct PathOutages {
+    routes: Routes,
+    links: Vec<(HostId, Vec<PathOutage>)>,
+}
+
+impl PathOutages {
+    /// Returns those of the links of `topology` in a run with `seed` that begin before `until` and last for at least
+    /// `least`.
+    ///
+    /// # Errors
+    /// If the topology is no tree.
+    pub fn new(
+        topology: &Topology,
+        seed: u64,
+        until: Instant,
+        least: Duration,
+    ) -> Result<Self, TopologyError> {
+        let links = topology.links.iter().zip(0..).map(|(link, index)| {
+            let mut all = without_capacity(&link.capacity, until, least);
+            if !matches!(link.capacity, LinkCapacity::Radio { .. }) {
+                let lost = times_of_loss(&link.loss, seed, LinkId(index), until, least);
+                all.extend(lost.into_iter().map(lossy));
+                let blackouts = link.blackouts.iter().map(|each| Outage {
+                    start: Instant::ZERO + each.at,
+                    end: Instant::ZERO + each.at + each.duration,
+                });
+                let blackouts = blackouts.filter(|each| each.start < until && each.lasts(least));
+                all.extend(blackouts.map(lossy));
+            }
+            (link.to, all)
+        });
+        Ok(Self {
+            links: links.collect(),
+            routes: Routes::new(topology)?,
+        })
+    }
+
+    /// Returns the outages on the way from one node to another, in the order of time.
+    pub fn between(&self, from: HostId, to: HostId) -> Vec<PathOutage> {
+        let mut result = Vec::new();
+        let mut node = from;
+        while node != to {
+            let (next, outages) = &self.links[self.routes.next(node, to).0 as usize];
+            result.extend_from_slice(outages);
+            node = *next;
+        }
+        result.sort_by_key(|each| each.start);
+        result
+    }
+}
+
+fn lossy(outage: Outage) -> PathOutage {
+    PathOutage {
+        start: outage.start,
+        end: outage.end,
+        cause: OutageCause::Loss,
+    }
+}
+
+fn without_capacity(capacity: &LinkCapacity, until: Instant, least: Duration) -> Vec<PathOutage> {
+    let mut result = Vec::new();
+    let mut from = Instant::ZERO;
+    while let Some(Outage { start, end }) = capacity.next_outage(from, until, least) {
+        result.push(PathOutage {
+            start,
+            end,
+            cause: OutageCause::Capacity,
+        });
+        from = end;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Rate;
+
+    use super::*;
+    use crate::{Blackout, LinkConfig, Loss};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Two hops each way. The first stands still for 300 ms, the second loses all in two blackouts; on the way back
+    /// all is lost.
+    #[test]
+    fn those_of_all_links_on_the_way_count_in_that_direction() {
+        let mut topology = Topology::default();
+        let [server, router, phone] = ["server", "router", "phone"].map(|name| topology.node(name));
+        let rate = Rate::from_bits_per_second(1_000_000);
+        let steady = LinkCapacity::Constant(rate);
+        let still = [(0, rate), (200, Rate::default()), (500, rate)]
+            .map(|(ms, rate)| (Duration::from_millis(ms), rate));
+        let still = LinkCapacity::steps(&still).expect("times rise");
+        let mut link = |name, from, to, capacity: &LinkCapacity| {
+            let link = LinkConfig::new(name, from, to, capacity.clone(), Duration::ZERO);
+            topology.links.push(link);
+            topology.links.len() - 1
+        };
+        link("first", server, router, &still);
+        let second = link("second", router, phone, &steady);
+        let back = link("back", phone, router, &steady);
+        link("last", router, server, &steady);
+        let blackout = |at, duration| Blackout {
+            at: Duration::from_millis(at),
+            duration: Duration::from_millis(duration),
+        };
+        topology.links[second].blackouts = vec![blackout(100, 250), blackout(900, 50)];
+        topology.links[back].loss = Loss::Random(1.0);
+        let least = Duration::from_millis(100);
+        let all = PathOutages::new(&topology, 1, at(1_000), least).expect("it is a tree");
+        let outage = |start, end, cause| PathOutage {
+            start: at(start),
+            end,
+            cause,
+        };
+        let there = [
+            outage(100, at(350), OutageCause::Loss),
+            outage(200, at(500), OutageCause::Capacity),
+        ];
+        assert_eq!(all.between(server, phone), there);
+        let ever = outage(0, Instant::NEVER, OutageCause::Loss);
+        assert_eq!(all.between(phone, server), [ever]);
+        assert_eq!(all.between(phone, phone), []);
+    }
+}

@@ -1,0 +1,92 @@
+"""Place: the figure by which congestion controls rank for a flow, and the leader by it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.metrics import APP_METRICS
+from celltcp.results.statistics import estimate, paired_difference
+
+if TYPE_CHECKING:
+    from celltcp.comparison.applications import Application
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.results.statistics import Verdict
+
+#: Requirement by which congestion controls rank for a flow without an application, and its name.
+_REQUIREMENT, _PM = "balanced", "pm_balanced"
+
+
+class Place(NamedTuple):
+    """Figure of a flow under a congestion control, and that of the leader."""
+
+    #: Figure by which they rank.
+    metric: str
+    value: float
+    #: Best congestion control by the means; None where nobody ranks, as of several flows in a line-up.
+    leader: str | None
+    leader_value: float
+    #: Whether it is as good as the leader; None where the runs do not decide that.
+    is_as_good: bool | None
+    #: Paired differences to the leader, Mbit/s and ms; None for the leader, and for an application.
+    network: tuple[float, float] | None
+
+    @property
+    def figure_text(self) -> str:
+        """The figure with its name and unit; empty for a performance metric, which has no unit."""
+        return APP_METRICS[self.metric].text(self.value) if self.metric in APP_METRICS else ""
+
+    def behind_text(self, leader: str) -> str:
+        """Returns the distance to the leader, by its label."""
+        if self.is_as_good:
+            return f"as good as {leader}"
+        rest = (
+            ", which leads" if self.is_as_good is False else "; the runs do not decide which is better"
+        )
+        if self.metric in APP_METRICS:
+            return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{rest}"
+        goodput, rtt = self.network or (0.0, 0.0)
+        return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms against {leader}{rest}"
+
+
+def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
+    if cca in verdict.undecided or verdict.contradicted_by:
+        return None
+    return cca in verdict.ranked
+
+
+def place_of(result: Comparison, cca: str, application: Application | None) -> Place:
+    """Returns the place of a congestion control for the flow under test, or for an application."""
+    if application is None:
+        return _by_requirement(result, cca)
+    metric = application.ranking.metric
+    values = application.values(metric)
+    verdict = application.verdict(random=not result.decides)
+    leader = None if len(result.ccas) < 2 or "+" in cca else verdict.leader
+    return Place(
+        metric,
+        estimate(values[cca]).mean,
+        leader,
+        estimate(values[leader]).mean if leader else float("nan"),
+        _is_as_good(verdict, cca),
+        None,
+    )
+
+
+def _by_requirement(result: Comparison, cca: str) -> Place:
+    verdict = result.verdicts[_REQUIREMENT]
+    leader = None if len(result.ccas) < 2 or "+" in cca else verdict.leader
+    network = None
+    if leader is not None and leader != cca:
+        goodput, rtt = (
+            paired_difference(result.values(cca, name), result.values(leader, name)).mean
+            for name in ("goodput_mbps", "rtt_mean_ms")
+        )
+        network = goodput, rtt
+    return Place(
+        _PM,
+        estimate(result.values(cca, _PM)).mean,
+        leader,
+        estimate(result.values(leader, _PM)).mean if leader else float("nan"),
+        _is_as_good(verdict, cca),
+        network,
+    )

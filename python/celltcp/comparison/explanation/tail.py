@@ -1,0 +1,76 @@
+"""Rule about the units of work that took longest: what happened on their way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from celltcp.comparison.explanation.cause import Cause, grouped, percent
+from celltcp.comparison.units_of_work import UNITS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Units whose size varies little, so that a long time has another reason.
+_ALIKE = ("response", "frame_delay")
+#: Time from which on a unit is slow, medians.
+_SLOW = 1.5
+
+
+def slow_units(evidence: Evidence) -> Cause | None:
+    """Some responses or frames took far longer than the median, because of losses or outages."""
+    if evidence.units is None:
+        return None
+    for name in _ALIKE:
+        units = evidence.units[evidence.units["unit"] == name]
+        median = float(units["duration_s"].median()) if len(units) else 0.0
+        slow = units[units["duration_s"] > _SLOW * median]
+        reasons = _reasons(evidence, slow)
+        if not any(reasons.values()):
+            continue
+        rest = len(slow) - sum(reasons.values())
+        parts = [f"{grouped(count)} {reason}" for reason, count in reasons.items() if count]
+        if rest:
+            parts.append(f"{grouped(rest)} met none of these on the way of the data")
+        share = percent(len(slow) / len(units))
+        excess = float((slow["duration_s"] - median).sum())
+        return Cause(
+            "slow_units",
+            f"{grouped(len(slow))} of {grouped(len(units))} {UNITS[name].noun} ({share}) took over "
+            f"{_SLOW} times the median of {median:.3f} s, "
+            f"up to {slow['duration_s'].max():.2f} s: {', '.join(parts)}.",
+            min(excess / float(units["duration_s"].sum()), 1.0),
+        )
+    return None
+
+
+def _reasons(evidence: Evidence, units: pd.DataFrame) -> dict[str, int]:
+    """Returns how many units met an outage, or else a time-out, a loss probe or a fast recovery."""
+    rows = evidence.recoveries
+    by_connection = dict(tuple(rows.groupby(["run", "flow"]))) if len(rows) else {}
+    outages = [*evidence.outages, *evidence.ack_outages]
+    counts = dict.fromkeys(
+        ("met an outage", "waited for a time-out", "for a loss probe", "for a fast recovery"), 0
+    )
+    outage, time_out, probe, recovery = counts
+    columns = units[["run", "connection", "start_s", "end_s"]]
+    for run, connection, start, end in columns.itertuples(index=False, name=None):
+        if any(gap.overlaps(run, start, end) for gap in outages):
+            counts[outage] += 1
+            continue
+        mine = by_connection.get((run, connection))
+        if mine is None:
+            continue
+        starts = mine[["dropped_s", "t_s"]].min(axis=1).to_numpy()
+        ends = mine["end_s"].fillna(np.inf).to_numpy()
+        mine = mine[(starts <= end) & (ends >= start)]
+        if (mine["timeouts"] > 0).any():
+            counts[time_out] += 1
+        elif (mine["loss_probes"] > 0).any():
+            counts[probe] += 1
+        elif len(mine):
+            counts[recovery] += 1
+    return counts
