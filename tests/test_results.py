@@ -14,6 +14,9 @@ from celltcp._core import result_tables
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import jobs_for
 from celltcp.campaign.run import run_jobs
+from celltcp.comparison.modes import mode_spans
+from celltcp.comparison.plots.series import draw_run_series
+from celltcp.present.style import figure
 from store import COMPARED
 
 QUICK = ("--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
@@ -105,6 +108,46 @@ def test_exports_hold_what_was_measured(celltcp, stored, tmp_path: Path) -> None
     assert {event["name"] for event in events} == {"recovery:metrics_updated"}
     header = (tmp_path / "r" / "csv" / "slots.csv").read_text().splitlines()[0]
     assert '"goodput_mbps"' in header
+
+
+def test_samples_qlog_and_picture_have_the_modes_of_the_cca(celltcp, tmp_path: Path) -> None:
+    short = ("--duration", "12s", "--quiet")
+    done = celltcp("run", "steady-5-18", "--cca", "bbr", *short, "--out", "r")
+    assert done.returncode == 0, done.stderr
+    result = ct.load(tmp_path / "r")
+    spans = mode_spans(result.samples)
+    order = [each.mode for each in spans]
+    assert order[:3] == ["startup", "drain", "probe_bw"]
+    assert "probe_rtt" in order
+    probe = next(each for each in spans if each.mode == "probe_rtt")
+    # BBR keeps four segments in flight for 200 ms, and one round trip more.
+    assert 0.2 <= probe.end_s - probe.start_s < 0.4
+    assert celltcp("show", "r", "--format", "qlog").returncode == 0
+    (file,) = (tmp_path / "r" / "qlog").iterdir()
+    events = json.loads(file.read_text())["traces"][0]["events"]
+    changes = [each["data"] for each in events if each["name"].endswith("congestion_state_updated")]
+    assert changes[0] == {"new": "startup"}
+    assert {"old": "startup", "new": "drain"} in changes
+    assert len(changes) >= len(spans)
+    picture = figure(8, 6)
+    axes = list(picture.subplots(3, 1, sharex=True))
+    draw_run_series(axes, "bbr", result.slots, result.samples)
+    legend = axes[2].get_legend()
+    assert legend is not None
+    assert {"startup", "probe_rtt"} <= {text.get_text() for text in legend.get_texts()}
+
+
+@pytest.mark.parametrize(
+    ("cca", "modes"),
+    [
+        ("cubic", {"slow_start", "concave"}),
+        ("copa", {"slow_start", "default"}),
+        ("reno", {"slow_start", "congestion_avoidance"}),
+    ],
+)
+def test_each_cca_names_its_modes(cca: str, modes: set[str]) -> None:
+    result = ct.run("steady-20-68", cca, duration="8s", set={"path.buffer": "1bdp"}, samples="10ms")
+    assert modes <= {each.mode for each in mode_spans(result.samples)}
 
 
 def test_a_run_keeps_samples_and_a_capture(celltcp, tmp_path: Path) -> None:

@@ -56,4 +56,13 @@ impl CongestionControl for Gentle {
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
         window.grow_additively(window.cwnd, acked);
     }
+
+    /// Samples, qlog and pictures of a run have this name.
+    fn mode(&self, window: &Window) -> &'static str {
+        if window.in_slow_start() {
+            "slow_start"
+        } else {
+            "gentle_growth"
+        }
+    }
 }

@@ -68,6 +68,15 @@ _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
     "CCA": (False, _cca),
 }
 
+#: Limits of a sender, as their columns are called.
+_LIMITS = {
+    "idle": "idle",
+    "receive_window": "receive window",
+    "recovery": "recovery",
+    "wait": "wait",
+    "network": "network",
+}
+
 #: Columns that a narrow terminal does without, the least important first.
 _DROPPABLE = ("place", "spur.", "CCA", "s", "again %", "min RTT ms")
 
@@ -83,6 +92,8 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
     shown = rows[:most] if most else rows
     several = len(analyses.summaries) > 1
     Terminal(_PIPE_WIDTH).print_table(_table(shown, several))
+    if (limits := _limits_table(shown, several)) is not None:
+        Terminal(_PIPE_WIDTH).print_table(limits)
     if len(shown) < len(rows):
         click.echo(f"{len(rows) - len(shown)} more connections: --rows 0")
     if any(_kinds(row) for row in shown):
@@ -94,16 +105,35 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
 
 
 def _table(rows: list[Row], several: bool) -> Table:
-    names: list[list[str]] = [[] for _ in rows]
-    columns = tuple(
+    columns = [
         Column(name, is_number=is_number, no_wrap=True) for name, (is_number, _) in _COLUMNS.items()
-    )
+    ]
+    texts = [[text(row) for _, text in _COLUMNS.values()] for row in rows]
+    return _named(rows, several, columns, texts, droppable=_DROPPABLE)
+
+
+def _limits_table(rows: list[Row], several: bool) -> Table | None:
+    """Returns the shares of the time under each limit; None unless a capture is that of a sender."""
+    known = [row for row in rows if not math.isnan(row["limit_network"])]
+    if not known:
+        return None
+    columns = [Column("no", is_number=True), *number_columns(*_LIMITS.values())]
+    texts = [
+        [str(row["connection"]), *(_number(100 * row[f"limit_{name}"], 0) for name in _LIMITS)]
+        for row in known
+    ]
+    return _named(known, several, columns, texts, title="What limited the senders, %")
+
+
+def _named(
+    rows: list[Row], several: bool, columns: Sequence[Column], texts: list[list[str]], **look: Any
+) -> Table:
+    """Returns a table of connections, with the names of their files where there are several."""
     if several:
         columns = (Column("file", no_wrap=True), *columns)
-        names = [[_shortened(str(row["file"]).rsplit("/", 1)[-1], 16)] for row in rows]
-    texts = [[text(row) for _, text in _COLUMNS.values()] for row in rows]
-    cells = tuple((*name, *text) for name, text in zip(names, texts, strict=True))
-    return Table(columns, cells, frame="none", droppable=_DROPPABLE)
+        files = [_shortened(str(row["file"]).rsplit("/", 1)[-1], 16) for row in rows]
+        texts = [[file, *text] for file, text in zip(files, texts, strict=True)]
+    return Table(tuple(columns), tuple(map(tuple, texts)), frame="none", **look)
 
 
 def _shortened(text: str, length: int) -> str:

@@ -127,6 +127,11 @@ impl Endpoints {
         self.connections[connection as usize].server.view()
     }
 
+    /// Returns the mode of the congestion control of the server's end of a connection.
+    pub(crate) fn mode(&self, connection: u32) -> &'static str {
+        self.connections[connection as usize].server.mode()
+    }
+
     /// Returns the sender's state of the server's end of a connection, with its times under each limit until `now`.
     pub(crate) fn view_at(&self, connection: u32, now: Instant) -> SenderInfo {
         self.connections[connection as usize].server.view_at(now)

@@ -224,9 +224,15 @@ impl Simulation {
         };
         recorder.acked(connection, srtt);
         if self.sampling == scenario::Samples::EveryAck {
-            let view = self.endpoints.view(connection);
-            self.path.sample(self.now, connection, &view);
+            self.sample(connection);
         }
+    }
+
+    /// Records the state of the sender of a connection.
+    fn sample(&mut self, connection: u32) {
+        let view = self.endpoints.view(connection);
+        let mode = self.endpoints.mode(connection);
+        self.path.sample(self.now, connection, &view, mode);
     }
 
     fn flush(&mut self, connection: u32, end: End) {
@@ -402,8 +408,7 @@ impl Simulation {
         }
         if self.next_sample <= self.now {
             for connection in 0..self.endpoints.count() {
-                let view = self.endpoints.view(connection);
-                self.path.sample(self.now, connection, &view);
+                self.sample(connection);
             }
             if let scenario::Samples::Interval(interval) = self.sampling {
                 self.next_sample += interval;

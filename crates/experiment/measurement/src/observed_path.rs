@@ -253,9 +253,10 @@ impl ObservedPath {
         self.watch.0.open(now, new);
     }
 
-    /// Records the state of a sender.
-    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderInfo) {
-        self.watch.0.sample(now, connection, view, &self.network);
+    /// Records the state of a sender; `mode` is that of its congestion control, empty if it is not known.
+    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderInfo, mode: &'static str) {
+        let (recorder, network) = (&mut self.watch.0, &self.network);
+        recorder.sample(now, connection, view, mode, network);
     }
 
     /// Returns the time at which the present slot ends.

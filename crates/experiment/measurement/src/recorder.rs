@@ -35,7 +35,7 @@ pub(crate) struct TrackedConnection {
     pub(crate) carried: u64,
     state: CaState,
     /// Time-outs and loss probes of the sender.
-    expired: (Option<u64>, Option<u64>),
+    timers: (u64, u64),
     /// Nodes of middleboxes through which it is known to pass, and whether it is known to be over there.
     pub(crate) middleboxes: Vec<(HostId, bool)>,
     pub(crate) far_acks: FarAcks,
@@ -160,7 +160,7 @@ impl Recorder {
             record: Connection::new(identity, self.slot),
             carried: 0,
             state: CaState::Open,
-            expired: (Some(0), Some(0)),
+            timers: (0, 0),
             middleboxes: Vec::new(),
             far_acks: FarAcks::default(),
             recoveries: RecoveryTracker::default(),
@@ -230,18 +230,48 @@ impl Recorder {
         if view.slow_start_exit.is_some() {
             watched.record.meter.slow_start_left();
         }
-        let state_changed = core::mem::replace(&mut watched.state, view.ca_state) != view.ca_state;
-        let expired = (view.timeouts, view.loss_probes);
-        let before = core::mem::replace(&mut watched.expired, expired);
-        // Without a reference to the view, an engine need not put it together for what is looked at here.
-        if state_changed {
-            self.state_changed(now, connection, SenderState::of(view));
+        let timers = (view.timeouts.unwrap_or(0), view.loss_probes.unwrap_or(0));
+        let is_new_state = watched.state != view.ca_state;
+        if !is_new_state && watched.timers == timers && !watched.recoveries.probes() {
+            return;
         }
-        if expired != before {
-            self.timer_expired(now, connection, before, view);
+        // Without a reference to the view, an engine need not put it together for what is looked at here.
+        let sender = SenderState {
+            state: view.ca_state,
+            slow_start_exit: view.slow_start_exit.map(|(at, _)| at),
+            undone: view.undone,
+        };
+        self.sender_event(now, connection, sender, timers, view.rto);
+    }
+
+    /// Notes a change of a sender's loss-recovery state, its time-outs and loss probes (`timers`), and the end of what a
+    /// loss probe repairs.
+    #[cold]
+    fn sender_event(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        sender: SenderState,
+        timers: (u64, u64),
+        rto: Duration,
+    ) {
+        let watched = &mut self.watched[connection as usize];
+        let is_new_state = core::mem::replace(&mut watched.state, sender.state) != sender.state;
+        let before = core::mem::replace(&mut watched.timers, timers);
+        if is_new_state {
+            self.state_changed(now, connection, sender);
+        }
+        let watched = &mut self.watched[connection as usize];
+        let meter = &watched.record.meter;
+        if timers.1 > before.1 {
+            watched.recoveries.probed(now, connection, sender, meter);
+        }
+        if timers.0 > before.0 {
+            watched.recoveries.timed_out(now, meter);
+            self.event(now, connection, "timeout", format!("rto {rto}"));
         }
         if self.watched[connection as usize].recoveries.probes() {
-            self.probe_answered(now, connection, view.undone);
+            self.probe_answered(now, connection, sender.undone);
         }
     }
 
@@ -254,26 +284,6 @@ impl Recorder {
             .state_changed(now, connection, sender, meter);
         if let Some(row) = ended {
             self.tables.recoveries.push(row);
-        }
-    }
-
-    /// Notes time-outs and loss probes; `before` are their numbers until now.
-    fn timer_expired(
-        &mut self,
-        now: Instant,
-        connection: u32,
-        before: (Option<u64>, Option<u64>),
-        view: &SenderInfo,
-    ) {
-        let watched = &mut self.watched[connection as usize];
-        let meter = &watched.record.meter;
-        if view.loss_probes > before.1 {
-            let sender = SenderState::of(view);
-            watched.recoveries.probed(now, connection, sender, meter);
-        }
-        if view.timeouts > before.0 {
-            watched.recoveries.timed_out(now, meter);
-            self.event(now, connection, "timeout", format!("rto {}", view.rto));
         }
     }
 
@@ -295,8 +305,15 @@ impl Recorder {
             .push(srtt);
     }
 
-    /// Keeps a sample of the state of a sender.
-    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderInfo, network: &Network) {
+    /// Keeps a sample of the state of a sender; `mode` is that of its congestion control.
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        connection: u32,
+        view: &SenderInfo,
+        mode: &'static str,
+        network: &Network,
+    ) {
         let bottleneck = self.watched[connection as usize].bottleneck;
         self.tables.samples.push(SampleRow {
             flow: connection,
@@ -310,6 +327,7 @@ impl Recorder {
             state: view.ca_state as u32,
             queue_bytes: self.bottlenecks.queue(bottleneck, network).bytes,
             capacity_bps: self.bottlenecks.capacity_bps(bottleneck),
+            mode: mode.into(),
         });
     }
 

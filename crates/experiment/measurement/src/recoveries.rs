@@ -1,6 +1,6 @@
 //! Recoveries: the rows of a connection's loss recoveries, with the drops that led to them.
 
-use cca::{CaState, SenderInfo};
+use cca::CaState;
 use net::DropReason;
 use results::{Meter, RecoveryRow};
 use units::Instant;
@@ -13,16 +13,6 @@ pub(crate) struct SenderState {
     pub(crate) slow_start_exit: Option<Instant>,
     /// Reductions of the window that were undone so far.
     pub(crate) undone: Option<u64>,
-}
-
-impl SenderState {
-    pub(crate) fn of(view: &SenderInfo) -> Self {
-        Self {
-            state: view.ca_state,
-            slow_start_exit: view.slow_start_exit.map(|(at, _)| at),
-            undone: view.undone,
-        }
-    }
 }
 
 /// Drops of data segments by their reason, and the first of them.

@@ -12,9 +12,10 @@ pub(crate) struct OutageTimes {
     last: LimitTimes,
     /// Time with data and room at the end of the last slot; of a sender whose limits are not known.
     last_network: Option<Duration>,
-    /// Time in outages under each limit, ns. It is negative for a limit from which a time-out has taken time back that it
-    /// had before the outage.
+    /// Time in outages under each limit, ns.
     under: [i64; SendLimit::COUNT],
+    /// Time under each limit since the last slot of an outage, ns.
+    since: [i64; SendLimit::COUNT],
     total: i64,
 }
 
@@ -38,12 +39,18 @@ impl OutageTimes {
     /// Ends a slot, which had no capacity if `outage`.
     pub(crate) fn end_slot(&mut self, outage: bool, view: &SenderInfo) {
         if let Some(times) = view.limits {
-            for limit in network_limits().filter(|_| outage) {
+            for limit in network_limits() {
                 let more = gain(times.get(limit), self.last.get(limit));
-                self.under[limit as usize] += more;
-                self.total += more;
+                if outage {
+                    self.under[limit as usize] += more;
+                    self.total += more;
+                    self.since[limit as usize] = 0;
+                } else {
+                    self.since[limit as usize] += more;
+                }
             }
             self.last = times;
+            self.return_time();
         } else {
             let now = network_time(view);
             if outage && let Some((now, before)) = now.zip(self.last_network) {
@@ -53,8 +60,23 @@ impl OutageTimes {
         }
     }
 
+    /// Counts as time of a time-out in an outage what a time-out after the outage has taken from other limits.
+    fn return_time(&mut self) {
+        for limit in network_limits().filter(|limit| *limit != SendLimit::TimeOut) {
+            let (since, under) = (
+                &mut self.since[limit as usize],
+                &mut self.under[limit as usize],
+            );
+            // What it has taken beyond that was before the outage.
+            let taken = (-*since).clamp(0, (*under).max(0));
+            *since = (*since).max(0);
+            *under -= taken;
+            self.under[SendLimit::TimeOut as usize] += taken;
+        }
+    }
+
     /// Returns the row of connection `flow`, whose data took `duration`; `view` shows its sender at the end of it.
-    pub(crate) fn row(&self, flow: u32, duration: Duration, view: &SenderInfo) -> LimitRow {
+    pub(crate) fn row(&mut self, flow: u32, duration: Duration, view: &SenderInfo) -> LimitRow {
         let seconds = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_secs_f64);
         let Some(times) = view.limits else {
             let idle = view.busy.map(|busy| duration.saturating_sub(busy));
@@ -73,6 +95,7 @@ impl OutageTimes {
                 outage_s: seconds(outage),
             };
         };
+        self.end_slot(false, view);
         let rest = self.without_outages(&times);
         let of = |limit: SendLimit| rest[limit as usize] as f64 * 1e-9;
         LimitRow {
@@ -90,15 +113,12 @@ impl OutageTimes {
         }
     }
 
-    /// Returns the times outside of outages, ns. A limit may lack time that a time-out after the outage has taken from it.
+    /// Returns the times outside of outages, ns.
     fn without_outages(&self, times: &LimitTimes) -> [i64; SendLimit::COUNT] {
         let mut rest = self.under.map(|outage| -outage);
         for limit in core::iter::once(SendLimit::Idle).chain(SendLimit::BUSY) {
             rest[limit as usize] += times.get(limit).as_nanos() as i64;
         }
-        let lacking: i64 = rest.iter().map(|time| (*time).min(0)).sum();
-        rest = rest.map(|time| time.max(0));
-        rest[SendLimit::TimeOut as usize] += lacking;
         rest
     }
 }
@@ -131,9 +151,9 @@ mod tests {
             + row.outage_s
     }
 
-    /// An outage of two slots, after which a time-out takes back the 260 ms since the last ACK.
+    /// An outage of two slots, after which a time-out takes back the 260 ms since the last ACK, 10 ms before it.
     #[test]
-    fn a_time_out_after_an_outage_has_only_the_time_that_follows_it() {
+    fn a_time_out_around_an_outage_has_only_the_time_outside_of_it() {
         let mut outages = OutageTimes::default();
         outages.end_slot(false, &view(&[(SendLimit::CongestionWindow, 100)]));
         outages.end_slot(true, &view(&[(SendLimit::CongestionWindow, 200)]));
@@ -147,11 +167,38 @@ mod tests {
         let row = outages.row(0, Duration::from_millis(400), &end);
         let near = |value: f64, wanted: f64| (value - wanted).abs() < 1e-9;
         assert!(
-            near(row.outage_s, 0.2) && near(row.timeout_s, 0.15),
+            near(row.outage_s, 0.2) && near(row.timeout_s, 0.06),
             "{row:?}"
         );
-        assert!(near(row.congestion_window_s, 0.0) && near(row.recovery_s, 0.05));
+        assert!(near(row.congestion_window_s, 0.09) && near(row.recovery_s, 0.05));
         assert!(near(total(&row), 0.4));
+    }
+
+    /// A time-out 0.1 s after an outage takes back the 0.3 s of recovery before it, of which 0.2 s were in the outage;
+    /// the 0.4 s of recovery that follow are none of the outage's.
+    #[test]
+    fn a_time_out_takes_no_time_of_a_recovery_that_follows_it() {
+        let mut outages = OutageTimes::default();
+        let (recovery, time_out) = (SendLimit::Recovery, SendLimit::TimeOut);
+        outages.end_slot(true, &view(&[(recovery, 100)]));
+        outages.end_slot(true, &view(&[(recovery, 200)]));
+        outages.end_slot(false, &view(&[(time_out, 300)]));
+        for ms in [100, 200, 300, 400] {
+            outages.end_slot(false, &view(&[(time_out, 300), (recovery, ms)]));
+        }
+        let end = view(&[(time_out, 300), (recovery, 400)]);
+        let row = outages.row(0, Duration::from_millis(700), &end);
+        let times = [
+            (row.outage_s, 0.2),
+            (row.timeout_s, 0.1),
+            (row.recovery_s, 0.4),
+        ];
+        assert!(
+            times
+                .iter()
+                .all(|(time, wanted)| (time - wanted).abs() < 1e-9),
+            "{row:?}"
+        );
     }
 
     #[test]

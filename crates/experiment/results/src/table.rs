@@ -1,5 +1,7 @@
 //! Table: rows as columns, with the meaning of each column beside it.
 
+use std::borrow::Cow;
+
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
@@ -94,6 +96,13 @@ value!(u64, U64);
 value!(u32, U32);
 value!(f64, F64);
 value!(String, Text);
+
+/// Words of which most are constants, so that a row allocates nothing.
+impl Value for Cow<'static, str> {
+    fn column(values: Vec<Self>) -> Column {
+        Column::Text(values.into_iter().map(Self::into_owned).collect())
+    }
+}
 
 /// Declares tables: of each a row type with a field per column and the table of such rows, and the struct `Tables`,
 /// which holds one of each.

@@ -2,6 +2,8 @@
 //!
 //! Campaigns number the runs in a further column `run`; `flow` is the number of the connection in its run.
 
+use std::borrow::Cow;
+
 use crate::tables;
 
 tables! {
@@ -156,6 +158,7 @@ tables! {
         state: u32 = "loss recovery: 0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss",
         queue_bytes: u64 = "backlog of the bottleneck, bytes",
         capacity_bps: u64 = "capacity of the bottleneck over the last slot, IP layer, bit/s",
+        mode: Cow<'static, str> = "mode of the congestion control, such as slow_start or probe_rtt; empty if the engine does not report it",
     }
 
     /// One row per time slot, connection and leg of a middlebox that splits it.

@@ -16,7 +16,7 @@ use units::Duration;
 use crate::library::Instance;
 
 /// Version of the border. It rises with each change of a type that crosses it.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Sizes of the types that cross the border, as one number: it shows changes that [`VERSION`] has missed.
 pub(crate) const LAYOUT: u32 = {
@@ -59,6 +59,8 @@ pub struct Library {
     pub(crate) call: unsafe extern "C" fn(*mut Instance, &mut Window, Call<'_>) -> CallResult,
     /// Calls a method that changes nothing.
     pub(crate) ask: unsafe extern "C" fn(*const Instance, Query<'_>) -> u32,
+    /// Returns the name of the present mode, a constant of the library; empty if the method panics.
+    pub(crate) mode: unsafe extern "C" fn(*const Instance, &Window) -> Text<'static>,
     /// Writes the message of the panic in the last call.
     pub(crate) failure: unsafe extern "C" fn(*const Instance, StringWriter<'_>),
     /// Destroys a CCA.

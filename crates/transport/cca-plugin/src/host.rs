@@ -267,6 +267,13 @@ impl CongestionControl for PluginCca {
         self.ask(Query::MinTsoSegs(window)).max(1)
     }
 
+    fn mode(&self, window: &Window) -> &'static str {
+        self.instance.map_or("", |instance| {
+            // SAFETY: the instance is of the `build` of this library, which stays loaded for the life of the process.
+            unsafe { (self.library.mode)(instance.as_ptr(), window) }.as_str()
+        })
+    }
+
     fn needs_ecn(&self) -> bool {
         self.ask(Query::NeedsEcn) != 0
     }

@@ -30,6 +30,7 @@ pub const fn library(ccas: &'static [CcaInfo]) -> Library {
         build,
         call,
         ask,
+        mode,
         failure,
         free,
     }
@@ -161,6 +162,17 @@ unsafe extern "C" fn ask(instance: *const Instance, question: Query<'_>) -> u32 
         Query::SndbufExpand => cca.sndbuf_expand(),
     }));
     answer.unwrap_or(0)
+}
+
+/// Returns the name of the present mode; empty if that panics.
+///
+/// # Safety
+/// `instance` is of [`build`], and is not freed.
+unsafe extern "C" fn mode(instance: *const Instance, window: &Window) -> Text<'static> {
+    // SAFETY: as the function requires.
+    let cca = unsafe { &(*instance).cca };
+    let mode = catch_unwind(AssertUnwindSafe(|| cca.mode(window)));
+    mode.unwrap_or("").into()
 }
 
 /// Writes the message of the last panic.

@@ -47,6 +47,11 @@ impl CongestionState {
         self.cca.has_cong_control()
     }
 
+    /// Returns the name of the present mode of the CCA.
+    pub fn mode(&self) -> &'static str {
+        self.cca.mode(&self.window)
+    }
+
     /// Returns the time of the first slow-start exit, and the window at that time.
     pub fn slow_start_exit(&self) -> Option<(units::Instant, u32)> {
         self.slow_start_exit

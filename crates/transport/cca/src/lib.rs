@@ -208,6 +208,16 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         2
     }
 
+    /// Returns the name of the present mode, as samples, qlog and pictures have it: small letters and underscores. The
+    /// default is that of a window with slow start and congestion avoidance.
+    fn mode(&self, window: &Window) -> &'static str {
+        if window.in_slow_start() {
+            "slow_start"
+        } else {
+            "congestion_avoidance"
+        }
+    }
+
     /// Returns whether the CCA requires ECN, with each mark echoed separately (the kernel's
     /// `TCP_CONG_NEEDS_ECN`).
     fn needs_ecn(&self) -> bool {

@@ -200,6 +200,10 @@ impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
         self.set_window(window, 0);
     }
 
+    fn mode(&self, _window: &Window) -> &'static str {
+        "reports"
+    }
+
     fn has_cong_control(&self) -> bool {
         true
     }

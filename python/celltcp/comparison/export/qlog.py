@@ -1,8 +1,9 @@
-"""qlog (draft-ietf-quic-qlog-main-schema): `recovery:metrics_updated` events, one file per run."""
+"""qlog (draft-ietf-quic-qlog-main-schema): metrics and states of the congestion control, a file per run."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from celltcp.results.tables import Results
 Row = dict[str, Any]
 
 _KIND = FileKind("qlog", (b"{",), b'"qlog_version"')
+
+#: Loss recovery in the column `state`: fast recovery, and that after a time-out.
+_RECOVERY = 3
 
 #: qlog tells windows in bytes: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
@@ -39,7 +43,7 @@ def write_qlog(results: Results, folder: Path) -> list[Path]:
                     "vantage_point": {"name": "server", "type": "server"},
                     "title": f"connection {flow}",
                     "common_fields": {"time_format": "relative", "reference_time": 0},
-                    "events": [event(row) for row in mine if row["flow"] == flow],
+                    "events": _events([row for row in mine if row["flow"] == flow], event),
                 }
                 for flow in sorted({row["flow"] for row in mine})
             ],
@@ -48,9 +52,29 @@ def write_qlog(results: Results, folder: Path) -> list[Path]:
     return files
 
 
-def _event(milliseconds: float, data: Row) -> Row:
+def _events(rows: list[Row], metrics: Callable[[Row], Row]) -> list[Row]:
+    """Returns the metrics of each row, and the states of the congestion control when they change."""
+    events = []
+    state = ""
+    for row in rows:
+        event = metrics(row)
+        new = _state(row)
+        if new != state:
+            data = {"old": state, "new": new} if state else {"new": new}
+            events.append(_event(event["time"], data, "congestion_state_updated"))
+            state = new
+        events.append(event)
+    return events
+
+
+def _state(row: Row) -> str:
+    """Returns the loss recovery or the mode of a sample; empty for a slot, which has none."""
+    return "recovery" if row.get("state", 0) >= _RECOVERY else row.get("mode", "")
+
+
+def _event(milliseconds: float, data: Row, name: str = "metrics_updated") -> Row:
     known = {key: value for key, value in data.items() if value is not None and value == value}
-    return {"time": milliseconds, "name": "recovery:metrics_updated", "data": known}
+    return {"time": milliseconds, "name": f"recovery:{name}", "data": known}
 
 
 def _from_sample(sample: Row) -> Row:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 
+from celltcp.comparison.modes import mode_spans
+from celltcp.comparison.plots.cca_modes import draw_modes
 from celltcp.comparison.plots.cca_switches import draw_changes
 from celltcp.comparison.plots.smoothing import Window
 from celltcp.comparison.units_of_work import UNITS
@@ -80,7 +82,7 @@ def draw_run_series(
     samples: pd.DataFrame,
     decisions: pd.DataFrame | None = None,
 ) -> None:
-    """Draws rates over the shaded capacity, RTT, and queue, window and data in flight.
+    """Draws rates over the shaded capacity, RTT, and queue, window, data in flight and modes.
 
     Args:
         axes: three of them, from top to bottom.
@@ -115,7 +117,9 @@ def draw_run_series(
     windows.set_ylim(0, 1.1 * float(samples["cwnd"].max()) if len(samples) else None)
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
-    windows.legend(ncols=4, loc="upper right")
+    keys = draw_modes(windows, mode_spans(samples))
+    lines, _ = windows.get_legend_handles_labels()
+    windows.legend(handles=[*lines, *keys], ncols=4, loc="upper right")
     if decisions is not None:
         decisions = decisions.assign(t_s=decisions["t_ns"] * 1e-9).sort_values("t_s")
         draw_changes(axes, decisions)

@@ -23,7 +23,12 @@ fn use_all(trace: &Trace) {
     assert!(statistics.longest_gap <= statistics.duration * 2);
     let _ = trace.rate_series(Duration::from_millis(10));
     let offset = Duration::from_millis(700);
-    let _ = trace.next_outage(Instant::ZERO, Duration::from_millis(100), offset);
+    let _ = trace.next_outage(
+        Instant::ZERO,
+        Instant::NEVER,
+        Duration::from_millis(100),
+        offset,
+    );
     if let Trace::Steps(steps) = trace {
         let (mut at, mut hint) = (Instant::ZERO, 0);
         for _ in 0..20 {

@@ -15,6 +15,7 @@ use super::delayed_ack::DelayedAcks;
 use super::flight::{Flight, Sent};
 use super::ignored_duplicates::IgnoredDuplicates;
 use super::interval::Interval;
+use super::limits::{Limit, LimitTimes};
 use super::loss::{Loss, Queue, Repair};
 use super::queue_delay::QueueDelays;
 use super::rtt::{Rtts, Sample};
@@ -115,6 +116,7 @@ pub(super) struct Direction {
     pub(super) busy_ns: u64,
     pub(super) flight_area: f64,
     pub(super) limited_ns: u64,
+    pub(super) limits: LimitTimes,
     pub(super) in_flight_max: u64,
     integrated_ns: u64,
     /// Since when data have been in flight without a pause.
@@ -174,6 +176,13 @@ impl Direction {
         let passed = at_ns.saturating_sub(from);
         if self.flight.is_empty() {
             self.empty_ns += passed;
+            let is_closed = window == Some(0);
+            let limit = if is_closed {
+                Limit::ReceiveWindow
+            } else {
+                Limit::Idle
+            };
+            self.limits.add(limit, passed);
             self.interval.limited();
             return;
         }
@@ -183,7 +192,12 @@ impl Direction {
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         if window.is_some_and(|window| outstanding + self.segment > window) {
             self.limited_ns += passed;
+            self.limits.add(Limit::ReceiveWindow, passed);
             self.interval.limited();
+        } else if self.open.is_empty() && self.flight.highest_sacked <= self.flight.acked {
+            self.limits.add(Limit::Network, passed);
+        } else {
+            self.limits.add(Limit::Recovery, passed);
         }
     }
 
@@ -197,6 +211,9 @@ impl Direction {
         self.take_probe(start);
         let highest = self.flight.highest;
         self.counts.segments += u64::from(passing.len > 0);
+        if passing.len > 0 {
+            self.limits.send();
+        }
         self.segment = self.segment.max(u64::from(passing.len));
         if start >= highest {
             self.open_gap(passing, highest);

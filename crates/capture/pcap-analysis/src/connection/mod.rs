@@ -15,6 +15,7 @@ mod handshake;
 mod histogram;
 mod ignored_duplicates;
 mod interval;
+mod limits;
 mod loss;
 mod output;
 mod pause;
@@ -253,6 +254,8 @@ impl Connection {
         let rtt = to.answers.smoothed_ns().unwrap_or(0);
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
         let silence = to.silences.on_packet(at_ns, waiting, rtt);
+        to.limits
+            .answered(silence.map_or(0, |(from, until)| until - from));
         to.counts.unanswered = 0;
         if to.is_duplicate_ack(segment, same_window, at_ns) {
             from.counts.duplicate_acks += 1;
@@ -397,6 +400,7 @@ impl Connection {
             let silence = half.silences.on_end(at_ns, waiting, rtt);
             if let Some((from, until)) = silence {
                 self.unanswered_ns = self.unanswered_ns.max(until - from);
+                half.limits.answered(until - from);
             }
             for wait in silence.into_iter().chain(closure) {
                 self.waits.add(wait);

@@ -6,6 +6,7 @@ use crate::input::decode::Packet;
 use crate::tables::{ConnectionRow, SegmentRow};
 
 use super::direction::{Direction, SegmentKind};
+use super::limits::LimitShares;
 use super::loss::Kind;
 use super::rtt::Rtts;
 use super::{Connection, capture_point};
@@ -43,6 +44,9 @@ impl Connection {
             "receiver" | "between" => ("unknown", 0.0),
             _ => sender.reductions.infer_cca(),
         };
+        // Elsewhere, what is in flight is not all that the sender has in flight.
+        let limits = sender.limits.shares().filter(|_| place == "sender");
+        let limit = |of: fn(&LimitShares) -> f64| limits.as_ref().map_or(f64::NAN, of);
         let total = |what: fn(&Direction) -> u64| what(up) + what(down);
         let seconds = |ns: u64| ns as f64 / 1e9;
         let stalled = total(|half| half.silences.total_ns);
@@ -140,6 +144,11 @@ impl Connection {
             window_limited: receiver
                 .window_least
                 .map_or(f64::NAN, |_| share(sender.limited_ns, sender.busy_ns)),
+            limit_idle: limit(|shares| shares.idle),
+            limit_receive_window: limit(|shares| shares.receive_window),
+            limit_recovery: limit(|shares| shares.recovery),
+            limit_wait: limit(|shares| shares.wait),
+            limit_network: limit(|shares| shares.network),
             idle_s: seconds(self.idle_ns),
             application_limited: share(
                 sender.empty_ns.min(download_ns.unwrap_or(0)),

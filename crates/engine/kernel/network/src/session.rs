@@ -492,7 +492,7 @@ impl Session {
         if let Some(srtt) = view.srtt {
             path.recorder().acked(connection, srtt);
             if sample {
-                path.sample(now, connection, &view);
+                path.sample(now, connection, &view, "");
             }
         }
     }

@@ -44,6 +44,11 @@ impl Connection {
         }
     }
 
+    /// Returns the mode of the congestion control.
+    pub fn mode(&self) -> &'static str {
+        self.sender.congestion.mode()
+    }
+
     /// Returns the state of the sender, as `ss -ti` would show it. Inlined, because engines look at few of its fields
     /// after each segment.
     #[inline]

@@ -240,6 +240,10 @@ impl CongestionControl for Bbr {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
+    fn mode(&self, _window: &Window) -> &'static str {
+        self.mode.name()
+    }
+
     fn has_cong_control(&self) -> bool {
         true
     }

@@ -208,6 +208,10 @@ impl CongestionControl for Bbr3 {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
+    fn mode(&self, _window: &Window) -> &'static str {
+        self.state.name()
+    }
+
     fn has_cong_control(&self) -> bool {
         true
     }

@@ -176,6 +176,16 @@ impl CongestionControl for Copa {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
+    fn mode(&self, _window: &Window) -> &'static str {
+        if self.starting {
+            "slow_start"
+        } else if self.is_competing() {
+            "competitive"
+        } else {
+            "default"
+        }
+    }
+
     fn has_cong_control(&self) -> bool {
         true
     }

@@ -141,6 +141,10 @@ impl CongestionControl for Sprout {
 
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
+    fn mode(&self, _window: &Window) -> &'static str {
+        "forecast"
+    }
+
     fn has_cong_control(&self) -> bool {
         true
     }

@@ -1,0 +1,34 @@
+"""Strip of the modes of a congestion control under a time series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from celltcp.comparison.modes import ModeSpan
+
+#: Tol's light scheme, which colour-blind readers can tell apart.
+_SHADES = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00")
+#: Height of the strip, share of the panel.
+_HEIGHT = 0.05
+
+
+def draw_modes(axes: Axes, spans: Sequence[ModeSpan]) -> list[Patch]:
+    """Draws the modes as a strip along the time axis.
+
+    Returns:
+        The keys of the modes for a legend, in the order in which they first come.
+    """
+    shades = dict(zip(dict.fromkeys(span.mode for span in spans), _repeated(len(spans)), strict=False))
+    for mode, shade in shades.items():
+        ranges = [(each.start_s, each.end_s - each.start_s) for each in spans if each.mode == mode]
+        axes.broken_barh(
+            ranges, (0.0, _HEIGHT), transform=axes.get_xaxis_transform(), color=shade, lw=0, zorder=0
+        )
+    return [Patch(color=shade, label=mode) for mode, shade in shades.items()]
+
+
+def _repeated(count: int) -> list[str]:
+    return [_SHADES[number % len(_SHADES)] for number in range(count)]

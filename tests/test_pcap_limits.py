@@ -1,0 +1,70 @@
+"""Shares of a sender's time by limit in captures, beside those that the run itself reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import analyse
+
+#: Fields of the scenario by the limit that they make, and the limits of the run that the capture has as this one.
+_SCENARIOS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "receive_window": ({"tcp.receive_window_max": "60kB"}, ("receive_window",)),
+    "network": (
+        {"path.buffer": "4bdp"},
+        ("congestion_window", "pacing", "startup", "send_buffer", "in_flight"),
+    ),
+    "idle": (
+        {
+            "flows.0.workload": {"kind": "frames", "size": "60kB", "interval": "250ms"},
+            "flows.0.opens": "from",
+        },
+        ("idle",),
+    ),
+    "wait": (
+        {"path.blackouts": [{"at": "3s", "duration": "2s"}, {"at": "7s", "duration": "1s"}]},
+        ("timeout", "outage"),
+    ),
+}
+
+
+@pytest.mark.parametrize("limit", _SCENARIOS)
+def test_a_capture_at_the_sender_shows_what_limited_it(limit: str, tmp_path: Path) -> None:
+    changes, own = _SCENARIOS[limit]
+    result = ct.run(
+        "steady-20-68",
+        "cubic",
+        duration="10s",
+        samples="off",
+        set={"variation.start_jitter": "0s", **changes},
+        pcap=tmp_path / "run.pcap",
+    )
+    times = result.results.tables["limits"].to_pylist()[0]
+    whole = sum(value for name, value in times.items() if name.endswith("_s"))
+    expected = sum(times[f"{name}_s"] for name in own) / whole
+    row = analyse(tmp_path / "run.pcap").connections.iloc[0]
+    assert row["place"] == "sender"
+    names = ("idle", "receive_window", "recovery", "wait", "network")
+    shares = {name: float(row[f"limit_{name}"]) for name in names}
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert max(shares, key=shares.__getitem__) == limit or limit == "wait", shares
+    # A capture sees a silence as a wait only beyond 200 ms or two RTTs.
+    assert shares[limit] == pytest.approx(expected, abs=0.1), (shares, times)
+    assert expected > 0.2
+
+
+def test_elsewhere_a_capture_does_not_show_it(tmp_path: Path) -> None:
+    ct.run(
+        "steady-20-68",
+        "cubic",
+        duration="3s",
+        samples="off",
+        pcap=tmp_path / "run.pcap",
+        pcap_at="phone",
+    )
+    row = analyse(tmp_path / "run.pcap").connections.iloc[0]
+    assert row["place"] == "receiver"
+    assert row.filter(like="limit_").isna().all()
