@@ -292,7 +292,7 @@ def test_a_library_in_rust_stands_in_one_table_with_the_others(
     run = celltcp("run", "steady-20-68", "--cca", "gentle", "--cca-file", str(library), *short)
     assert run.returncode == 0, run.stderr
     modes = set(ct.load(tmp_path / "r").samples["mode"])
-    assert modes == {"slow_start", "gentle_growth"}
+    assert modes == {"slow_start", "recovery", "gentle_growth"}
     described = json.loads(celltcp("cca", "gentle", "--json", "--cca-file", str(library)).stdout)
     assert described["title"] == "NewReno that gives up less"
     keep = described["parameters"][0]

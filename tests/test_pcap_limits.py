@@ -10,7 +10,7 @@ import pytest
 import celltcp as ct
 from celltcp.pcap import analyse
 
-#: Fields of the scenario by the limit that they make, and the limits of the run that the capture has as this one.
+#: Fields of the scenario by the limit that they make, and the limits of the run that are the same.
 _SCENARIOS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "receive_window": ({"tcp.receive_window_max": "60kB"}, ("receive_window",)),
     "network": (

@@ -140,9 +140,9 @@ def test_samples_qlog_and_picture_have_the_modes_of_the_cca(celltcp, tmp_path: P
 @pytest.mark.parametrize(
     ("cca", "modes"),
     [
-        ("cubic", {"slow_start", "concave"}),
+        ("cubic", {"slow_start", "recovery", "concave"}),
         ("copa", {"slow_start", "default"}),
-        ("reno", {"slow_start", "congestion_avoidance"}),
+        ("reno", {"slow_start", "recovery", "congestion_avoidance"}),
     ],
 )
 def test_each_cca_names_its_modes(cca: str, modes: set[str]) -> None:

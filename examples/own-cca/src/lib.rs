@@ -59,10 +59,6 @@ impl CongestionControl for Gentle {
 
     /// Samples, qlog and pictures of a run have this name.
     fn mode(&self, window: &Window) -> &'static str {
-        if window.in_slow_start() {
-            "slow_start"
-        } else {
-            "gentle_growth"
-        }
+        window.mode().unwrap_or("gentle_growth")
     }
 }

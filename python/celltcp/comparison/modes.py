@@ -1,4 +1,4 @@
-"""Modes of a congestion control over time, such as STARTUP and PROBE_RTT of BBR, from the samples of a run."""
+"""Modes of a congestion control over time, such as STARTUP and PROBE_RTT of BBR, from samples."""
 
 from __future__ import annotations
 

@@ -209,13 +209,9 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     }
 
     /// Returns the name of the present mode, as samples, qlog and pictures have it: small letters and underscores. The
-    /// default is that of a window with slow start and congestion avoidance.
+    /// default is that of a window with slow start, congestion avoidance and fast recovery (RFC 5681).
     fn mode(&self, window: &Window) -> &'static str {
-        if window.in_slow_start() {
-            "slow_start"
-        } else {
-            "congestion_avoidance"
-        }
+        window.mode().unwrap_or("congestion_avoidance")
     }
 
     /// Returns whether the CCA requires ECN, with each mark echoed separately (the kernel's

@@ -237,6 +237,15 @@ impl Window {
         }
     }
 
+    /// Returns the name of the mode in fast recovery and in slow start; `None` in congestion avoidance, where
+    /// congestion controls differ.
+    pub fn mode(&self) -> Option<&'static str> {
+        match self.state {
+            CaState::Recovery => Some("recovery"),
+            _ => self.in_slow_start().then_some("slow_start"),
+        }
+    }
+
     /// Returns whether the window is below the threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

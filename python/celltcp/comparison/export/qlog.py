@@ -1,4 +1,4 @@
-"""qlog (draft-ietf-quic-qlog-main-schema): metrics and states of the congestion control, a file per run."""
+"""qlog (draft-ietf-quic-qlog-main-schema): metrics and states of congestion control, a file per run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from celltcp.results.tables import Results
 Row = dict[str, Any]
 
 _KIND = FileKind("qlog", (b"{",), b'"qlog_version"')
-
-#: Loss recovery in the column `state`: fast recovery, and that after a time-out.
-_RECOVERY = 3
 
 #: qlog tells windows in bytes: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
@@ -58,18 +55,13 @@ def _events(rows: list[Row], metrics: Callable[[Row], Row]) -> list[Row]:
     state = ""
     for row in rows:
         event = metrics(row)
-        new = _state(row)
+        new = row.get("mode", "")
         if new != state:
             data = {"old": state, "new": new} if state else {"new": new}
             events.append(_event(event["time"], data, "congestion_state_updated"))
             state = new
         events.append(event)
     return events
-
-
-def _state(row: Row) -> str:
-    """Returns the loss recovery or the mode of a sample; empty for a slot, which has none."""
-    return "recovery" if row.get("state", 0) >= _RECOVERY else row.get("mode", "")
 
 
 def _event(milliseconds: float, data: Row, name: str = "metrics_updated") -> Row:

@@ -274,15 +274,15 @@ impl CongestionControl for Cubic {
 
     /// The regions of RFC 9438 §4.3 to §4.5.
     fn mode(&self, window: &Window) -> &'static str {
-        if window.in_slow_start() {
-            "slow_start"
-        } else if self.config.tcp_friendliness && self.w_est > window.cwnd {
-            "reno_friendly"
-        } else if window.cwnd < self.w_max {
-            "concave"
-        } else {
-            "convex"
-        }
+        window.mode().unwrap_or(
+            if self.config.tcp_friendliness && self.w_est > window.cwnd {
+                "reno_friendly"
+            } else if window.cwnd < self.w_max {
+                "concave"
+            } else {
+                "convex"
+            },
+        )
     }
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
