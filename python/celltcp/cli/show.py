@@ -314,7 +314,11 @@ def _show(
             }
             drawn = draw[plot]()
         else:
-            own = {"legs": result.plot.legs, "video": result.plot.video}
+            own: dict[str, Callable[[], Figure]] = {
+                "legs": result.plot.legs,
+                "video": result.plot.video,
+                "time-series-raw": partial(result.plot.time_series, raw=True),
+            }
             drawn = own.get(plot, result.plot.time_series)()
         click.echo(f"picture: {save(drawn, file)}")
     if not (form or plot):

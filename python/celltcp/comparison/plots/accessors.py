@@ -213,13 +213,19 @@ class RunPlots:
         """Draws the time series."""
         return self.time_series()
 
-    def time_series(self) -> Figure:
-        """Draws rates over the shaded capacity, RTT and queue, window and data in flight."""
+    def time_series(self, *, raw: bool = False) -> Figure:
+        """Draws rates over the shaded capacity, RTT and queue, window, data in flight and modes.
+
+        Args:
+            raw: each slot's goodput, as it is, instead of means over a second.
+        """
         single = self._single
         picture = figure(8, 7)
         axes = picture.subplots(3, 1, sharex=True)
         cca = str(single.connection["cca"])
-        draw_run_series(list(axes), cca, *tables_of_connection(single))
+        slots, samples, decisions = tables_of_connection(single)
+        window = None if raw else window_of(slots, float(single.results.about["slot_s"]))
+        draw_run_series(list(axes), cca, slots, samples, decisions, window)
         about = single.results.about
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")

@@ -81,6 +81,7 @@ def draw_run_series(
     slots: pd.DataFrame,
     samples: pd.DataFrame,
     decisions: pd.DataFrame | None = None,
+    window: Window | None = None,
 ) -> None:
     """Draws rates over the shaded capacity, RTT, and queue, window, data in flight and modes.
 
@@ -90,21 +91,25 @@ def draw_run_series(
         slots: of the connection.
         samples: of the connection.
         decisions: of its selector, if it has one.
+        window: over which goodput is averaged; each slot as it is unless given.
     """
     rates, delays, windows = axes
     times = samples["t_ns"] * 1e-9
     shade_capacity(rates, slots["t_s"], slots["capacity_mbps"])
     pacing = samples["pacing_rate_bps"] * 1e-6
     draw_series(rates, times, pacing, color="#999999", lw=0.6, label="pacing rate")
-    goodput = f"{labels([cca])[cca]} goodput"
-    draw_series(rates, slots["t_s"], slots["goodput_mbps"], color=colour(cca), lw=1, label=goodput)
-    rates.set_ylim(0, _headroom(float(slots[["capacity_mbps", "goodput_mbps"]].max().max())))
+    name = f"{labels([cca])[cca]} goodput"
+    goodput = slots["goodput_mbps"]
+    if window:
+        name, goodput = f"{name}, {window.text}", window.smoothed(goodput)
+    draw_series(rates, slots["t_s"], goodput, color=colour(cca), lw=1, label=name)
+    rates.set_ylim(0, _headroom(float(max(slots["capacity_mbps"].max(), goodput.max()))))
     rates.set_ylabel("Mbit/s")
     rates.legend(ncols=3, loc="upper right")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
     on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
     draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **on_path)
-    delays.set_ylim(bottom=0)
+    delays.set_ylim(0, _headroom(float(slots["rtt_mean_ms"].max())))
     delays.set_ylabel("ms")
     delays.legend(ncols=2, loc="upper right")
     draw_series(windows, times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
@@ -114,7 +119,7 @@ def draw_run_series(
     known = samples[samples["ssthresh"] < 2**31 - 1]
     threshold = {"color": "black", "lw": 0.7, "ls": ":", "label": "ssthresh"}
     draw_series(windows, known["t_ns"] * 1e-9, known["ssthresh"], **threshold)
-    windows.set_ylim(0, 1.1 * float(samples["cwnd"].max()) if len(samples) else None)
+    windows.set_ylim(0, _headroom(float(samples["cwnd"].max())) if len(samples) else None)
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
     keys = draw_modes(windows, mode_spans(samples))

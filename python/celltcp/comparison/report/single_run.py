@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Picture
 
 from celltcp.comparison.plots.accessors import tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
+from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.report.provenance import command_of, origin_sections
 from celltcp.comparison.single_run import SingleRun
 from celltcp.comparison.tables import limits_sections
@@ -115,7 +116,7 @@ def _pictures(result: SingleRun) -> list[Section]:
     def draw() -> Picture:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
-        draw_run_series(axes, cca, *tables)
+        draw_run_series(axes, cca, *tables, window_of(tables[0], float(result.results.about["slot_s"])))
         return picture
 
     def draw_slots() -> Picture:
