@@ -20,6 +20,7 @@ from celltcp.comparison.report.front_page import (
 from celltcp.comparison.report.settings_lines import settings_lines, systems
 from celltcp.present.pdf import pdf_of
 from celltcp.present.section import Finding, Part, Section
+from celltcp.present.style import figure, save
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.ccas import catalogue
 
@@ -120,6 +121,14 @@ def test_the_report_as_pdf_replaces_no_other_file(celltcp, tmp_path: Path) -> No
     (tmp_path / "own.txt").write_text("mine")
     assert celltcp("report", "o", "--pdf", "own.txt").returncode == 2
     assert (tmp_path / "own.txt").read_text() == "mine"
+    # A PDF of its own is replaced, one of another program is not: not even one that matplotlib drew.
+    assert celltcp("report", "o", "--pdf", "p.pdf").returncode == 0
+    picture = figure(2, 2)
+    picture.add_subplot()
+    save(picture, tmp_path / "own.pdf")
+    own = (tmp_path / "own.pdf").read_bytes()
+    assert celltcp("report", "o", "--pdf", "own.pdf").returncode == 2
+    assert (tmp_path / "own.pdf").read_bytes() == own
     assert celltcp("report", "o").returncode == 0
     best = json.loads((tmp_path / "o.json").read_text())["verdicts"]["balanced"]["best"]
     page = (tmp_path / "report.html").read_text()

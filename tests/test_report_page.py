@@ -55,7 +55,7 @@ def test_a_page_and_its_pictures_replace_no_other_file(celltcp, stored, tmp_path
     picture.write_text("mine")
     done = celltcp("report", "r", "--page", "page.md")
     assert done.returncode == 2
-    assert "start-up.png: exists, and is no picture" in done.stderr
+    assert "start-up.png: exists, and is no PNG of matplotlib" in done.stderr
     assert picture.read_text() == "mine"
     assert not (tmp_path / "page.md").exists()
 

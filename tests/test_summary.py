@@ -133,6 +133,31 @@ def test_latex_has_points_as_rows_or_columns(celltcp, swept: Path, tmp_path: Pat
     assert (tmp_path / "own.tex").read_text() == "my own paper"
 
 
+@pytest.mark.parametrize(
+    ("form", "own"),
+    [
+        ("latex", "\\documentclass{article}\n\\begin{document}my own paper\\end{document}\n"),
+        ("latex", "% \\usepackage{booktabs}\nmy own table\n"),
+        ("markdown", "**My own notes** on celltcp\n"),
+        ("summary-csv", "cca,seed,my own column\nbbr,1,2\n"),
+        ("summary-csv", "scenario,mine\n"),
+    ],
+)
+def test_a_summary_replaces_summaries_only(
+    celltcp, swept: Path, tmp_path: Path, form: str, own: str
+) -> None:
+    (tmp_path / "own").write_text(own)
+    asked = ("show", str(swept), "--format", form, "--out")
+    done = celltcp(*asked, "own")
+    assert done.returncode == 2
+    assert f"own: exists, and is no summary of celltcp as {form}" in done.stderr
+    assert (tmp_path / "own").read_text() == own
+    # The same command again writes the same file.
+    for _ in range(2):
+        done = celltcp(*asked, "summary")
+        assert done.returncode == 0, done.stderr
+
+
 def test_raw_tables_have_seeds_and_meaningful_digits(tmp_path: Path) -> None:
     result = ct.compare("drive", ["cubic", "bbr"], 2, seed=7, duration="1s")
     flows = result.results.tables["flows"]

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from celltcp.cli.show import Shown
 
-#: Formats of summaries, with the begins of their files.
-SUMMARY_FORMATS: dict[str, tuple[bytes, ...]] = {
-    "summary-csv": (b"scenario,", b"cca,"),
-    "latex": (b"\\documentclass{article}", b"% \\usepackage{booktabs}"),
-    "markdown": (b"**",),
+#: Formats of summaries, with the first lines of their files; that of CSV ends so.
+SUMMARY_FORMATS = {
+    "summary-csv": ",".join(Summary.COLUMNS),
+    "latex": "% summary of celltcp",
+    "markdown": "<!-- summary of celltcp -->",
 }
 
 
@@ -47,7 +47,8 @@ def show_summary(
         CelltcpError: if a file that is no summary would be replaced.
     """
     if out:
-        check_output(Path(out), FileKind(f"summary of celltcp as {form}", SUMMARY_FORMATS[form]))
+        line = SUMMARY_FORMATS[form].encode()
+        check_output(Path(out), FileKind(f"summary of celltcp as {form}", first_line=line))
     summary = summary_of(result)
     if form == "summary-csv":
         text = summary.to_csv()
@@ -57,7 +58,9 @@ def show_summary(
         tables = summary.tables(layout)
         text = "\n".join(f"**{each.title}**\n\n{markdown_table(each)}\n" for each in tables)
     if out:
-        click.echo(write_text(Path(out), text))
+        # The mark of a file that the same command may replace.
+        mark = "" if form == "summary-csv" else f"{SUMMARY_FORMATS[form]}\n"
+        click.echo(write_text(Path(out), mark + text))
     else:
         click.echo(text, nl=False)
 

@@ -11,6 +11,7 @@ from celltcp.cli.load_folder import parts_of
 from celltcp.files.atomic_write import atomic_write, write_text
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.present.page import page_of
+from celltcp.present.picture_files import must_be_picture
 from celltcp.present.section import Part
 from celltcp.results.folder import prepare_folder
 
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from celltcp.present.markdown_page import PictureNames
 
 _REPORT = FileKind("report of celltcp", (b"<!doctype html>",), b'name="generator" content="celltcp')
-_PDF = FileKind("PDF", (b"%PDF",))
-_PAGE = FileKind("page of celltcp", (b"# ",), b"celltcp")
-_PNG = FileKind("picture", (b"\x89PNG",))
+_PDF = FileKind("PDF report of celltcp", (b"%PDF",), end=b"/Creator (celltcp ")
+_PAGE = FileKind("page of celltcp", (b"# ",), b"Made by celltcp ")
 
 
 def write_report(folders: Sequence[str | Path], out: str | Path = "report.html") -> Path:
@@ -105,6 +105,6 @@ def save_pictures(pictures: PictureNames, base: Path) -> None:
         return
     folder = prepare_folder(base / pictures.folder)
     for name in pictures.figures:
-        check_output(folder / name, _PNG)
+        must_be_picture(folder / name)
     for name, figure in pictures.figures.items():
         save(figure.draw(), folder / name)

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, RANKED
@@ -57,6 +57,12 @@ class Figure:
 class Summary:
     """Comparisons by their coordinates, with the words that tables of them have."""
 
+    #: Columns of the CSV behind those of the coordinates.
+    COLUMNS: ClassVar = (
+        *("cca", "runs", "metric", "mean", "ci95", "difference", "difference_ci95"),
+        *("compared_with", "verdict"),
+    )
+
     axes: tuple[str, ...]
     points: Mapping[tuple[str, ...], Comparison]
     title: str
@@ -72,8 +78,7 @@ class Summary:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         state = ["unfinished"] if self.unfinished else []
-        head = ["cca", "runs", "metric", "mean", "ci95", "difference", "difference_ci95"]
-        writer.writerow([*self.axes, *head, "compared_with", "verdict", *state])
+        writer.writerow([*self.axes, *self.COLUMNS, *state])
         for each in self.figures():
             gap = rounded(each.difference, each.digits) if each.difference else ("", "")
             values = [*rounded(each.value, each.digits), *gap]

@@ -9,8 +9,8 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import check_writable, regular_file
 
-#: Bytes at the begin of a file that are searched for the mark of its kind.
-_HEAD = 4096
+#: Bytes at the begin or the end of a file that are searched for the mark of its kind.
+_SEARCHED = 4096
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,28 @@ class FileKind:
         title: for error messages.
         starts: with one of these the file begins, white space aside.
         mark: text among the first 4096 bytes that such a file has.
+        first_line: text in its first line.
+        end: text among its last 4096 bytes.
     """
 
     title: str
-    starts: tuple[bytes, ...]
+    starts: tuple[bytes, ...] = (b"",)
     mark: bytes = b""
+    first_line: bytes = b""
+    end: bytes = b""
 
     def matches(self, file: Path) -> bool:
         """Returns whether a file is of this kind."""
         with file.open("rb") as content:
-            head = content.read(_HEAD)
-        return head.lstrip().startswith(self.starts) and self.mark in head
+            head = content.read(_SEARCHED)
+            content.seek(max(file.stat().st_size - _SEARCHED, 0))
+            tail = content.read()
+        return (
+            head.lstrip().startswith(self.starts)
+            and self.mark in head
+            and self.first_line in head.partition(b"\n")[0]
+            and self.end in tail
+        )
 
 
 JSON = FileKind("JSON", (b"{", b"["))

@@ -11,14 +11,16 @@ from celltcp.files.replacing import FileKind, check_output
 #: Programs of LaTeX, the first of which is taken.
 _LATEX = ("pdflatex", "xelatex", "lualatex")
 
-#: Kinds of pictures by their ending. The first bytes of PDF and JPEG do not say what made them.
+#: Comment of JPEG files, which have no other mark.
+JPEG_COMMENT = "picture of celltcp"
+#: Kinds of pictures by their ending. PDF has its creator at its end.
 _KINDS = {
     ".png": FileKind("PNG of matplotlib", (b"\x89PNG",), b"Matplotlib"),
     ".svg": FileKind("SVG of matplotlib", (b"<?xml", b"<svg"), b"Matplotlib"),
-    ".pdf": FileKind("PDF", (b"%PDF",)),
+    ".pdf": FileKind("PDF of matplotlib", (b"%PDF",), end=b"Matplotlib"),
     ".pgf": FileKind("PGF of matplotlib", (b"%%",), b"Matplotlib"),
     ".eps": FileKind("EPS of matplotlib", (b"%!PS",), b"Matplotlib"),
-    ".jpg": FileKind("JPEG", (b"\xff\xd8",)),
+    ".jpg": FileKind("JPEG of celltcp", (b"\xff\xd8",), JPEG_COMMENT.encode()),
 }
 
 #: Endings of pictures.

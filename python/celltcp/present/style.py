@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from celltcp._core import CelltcpError
 from celltcp.present.palette import colours, line, marker
-from celltcp.present.picture_files import PICTURES, latex_for
+from celltcp.present.picture_files import JPEG_COMMENT, PICTURES, latex_for
 from celltcp.results.publishing import listed_file
 from celltcp.scenarios.cca_mix import labels
 
@@ -315,6 +315,8 @@ def save(picture: Figure, file: Path) -> Path:
     with listed_file(file) as partial:
         if form == "pgf":
             picture.savefig(partial, dpi=160, format=form)
+        elif form == "jpg":
+            picture.savefig(partial, dpi=160, format=form, pil_kwargs={"comment": JPEG_COMMENT})
         else:
             # EPS would have the name of a file as its title.
             with partial.open("wb") as stream:
