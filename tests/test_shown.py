@@ -268,3 +268,39 @@ def test_a_scenario_shows_itself() -> None:
     assert "a &lt; b &amp; c" in page
     assert "<pre>" in page
     assert "[path]" in page
+
+
+def test_a_picture_of_a_single_run_is_the_asked_one_or_refused(celltcp, tmp_path: Path) -> None:
+    game = '{ kind = "request-response", request = "100B", response = "200B", gap = "100ms" }'
+    made = celltcp(
+        *("run", "steady-5-18", "--cca", "cubic", "--duration", "3s", "--out", "one"),
+        *("--set", f"flows.0.workload={game}"),
+    )
+    assert made.returncode == 0, made.stderr
+    drawn = {}
+    for plot in ("time-series", "time-series-raw", "ecdf", "units", "startup"):
+        done = celltcp("show", "one", "--plot", plot, "--metric", "response", "--out", f"{plot}.png")
+        assert done.returncode == 0, done.stderr
+        drawn[plot] = (tmp_path / f"{plot}.png").read_bytes()
+    assert len(set(drawn.values())) == len(drawn)
+    for plot in ("overview", "spider", "throughput-delay"):
+        done = celltcp("show", "one", "--plot", plot)
+        assert done.returncode == 2
+        assert "allowed here: time-series, time-series-raw, legs, video, ecdf" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--fragment",), "--fragment goes with --format latex"),
+        (("--format", "markdown", "--fragment"), "--fragment goes with --format latex"),
+        (("--scenarios-as", "rows"), "--scenarios-as goes with --format latex or markdown"),
+        (("--format", "csv", "--scenarios-as", "columns"), "--scenarios-as goes with --format"),
+    ],
+)
+def test_options_of_summaries_are_refused_without_one(
+    celltcp, options: tuple[str, ...], message: str
+) -> None:
+    done = celltcp("show", "one", *options)
+    assert done.returncode == 2
+    assert message in done.stderr

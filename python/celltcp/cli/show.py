@@ -52,9 +52,7 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
     "--scenarios-as",
     "layout",
     type=click.Choice(["rows", "columns"]),
-    default="rows",
-    show_default=True,
-    help="Scenarios and values of a sweep as rows or columns of latex and markdown.",
+    help="Scenarios and values of a sweep as rows or columns of latex and markdown.  [default: rows]",
 )
 @click.option("--fragment", is_flag=True, help="LaTeX tables to include, in place of a whole document.")
 @click.option("--plot", type=click.Choice(PLOTS), help="Draw this picture.")
@@ -104,7 +102,7 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
 def show(
     folders: tuple[str, ...],
     form: str | None,
-    layout: Orientation,
+    layout: Orientation | None,
     fragment: bool,
     plot: str | None,
     view: str | None,
@@ -125,6 +123,7 @@ def show(
     from celltcp.cli.comparison_output import print_comparison
     from celltcp.cli.output import check_json, print_result
     from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.load_results import comparison_of
     from celltcp.comparison.single_run import SingleRun
     from celltcp.scenarios.ccas import chosen as chosen_ccas
     from celltcp.video.load_results import load
@@ -135,6 +134,10 @@ def show(
             raise click.UsageError("--verify goes with no other option")
         _verify(folders)
         return
+    if layout and form not in ("latex", "markdown"):
+        raise click.UsageError("--scenarios-as goes with --format latex or markdown")
+    if fragment and form != "latex":
+        raise click.UsageError("--fragment goes with --format latex")
     if view:
         if chosen:
             raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
@@ -171,7 +174,7 @@ def show(
 
         if cca:
             result = _only(result, cca)
-        show_summary(result, form, out, layout, is_document=not fragment)
+        show_summary(result, form, out, layout or "rows", is_document=not fragment)
         return
     if not isinstance(result, Comparison | SingleRun):
         from celltcp.cli.show_several import show_several
@@ -184,11 +187,13 @@ def show(
         result = _only(result, cca)
     if json_file:
         check_json(json_file)
-        whole = functools.partial(print_comparison, _comparison(result))
+        whole = functools.partial(print_comparison, comparison_of(result))
         print_result(result.to_json, json_file, whole)
         if not chosen:
             return
-    _show(result, Path(folders[0]), form, plot, metric, out)
+    from celltcp.cli.show_one import show_one
+
+    show_one(result, Path(folders[0]), form, plot, metric, out)
 
 
 def _verify(folders: tuple[str, ...]) -> None:
@@ -218,20 +223,14 @@ def _only(result: Shown, cca: str) -> Comparison:
     return result.only(chosen_ccas(cca, result.ccas))
 
 
-def _comparison(result: Comparison | SingleRun) -> Comparison:
-    """Returns a comparison, or a run as one of itself."""
-    from celltcp.comparison.comparison import Comparison
-
-    return result if isinstance(result, Comparison) else Comparison(result.results)
-
-
 def _comparisons(result: Shown) -> list[Comparison]:
     """Returns the comparisons of results: one, or those of all points."""
     from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.load_results import comparison_of
     from celltcp.comparison.single_run import SingleRun
 
     if isinstance(result, Comparison | SingleRun):
-        return [_comparison(result)]
+        return [comparison_of(result)]
     return list(result.comparisons.values())
 
 
@@ -268,58 +267,3 @@ def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None
         "phase": lambda: view_phases(results, metric, published_phases, source),
     }
     note(f"picture: {save(draw[view](), file)}")
-
-
-def _show(
-    result: Comparison | SingleRun,
-    folder: Path,
-    form: str | None,
-    plot: str | None,
-    metric: str,
-    out: str | None,
-) -> None:
-    from functools import partial
-    from pathlib import Path
-
-    from celltcp.cli.comparison_output import print_comparison
-    from celltcp.comparison.comparison import Comparison
-    from celltcp.comparison.export import FORMATS
-    from celltcp.present.picture_files import must_be_picture
-    from celltcp.present.style import save
-    from celltcp.results.folder import prepare_folder
-
-    if form:
-        target = prepare_folder(out or folder / form)
-        for file in FORMATS[form](result.results, target):
-            click.echo(file)
-    if plot:
-        file = Path(out) if out and not form else folder / f"{plot}.png"
-        must_be_picture(file)
-        if plot == "sweep":
-            raise click.UsageError("--plot sweep goes with the folder of a sweep")
-        if isinstance(result, Comparison):
-            plots = result.plot
-            draw: dict[str, Callable[[], Figure]] = {
-                "overview": plots.overview,
-                "throughput-delay": plots.throughput_delay,
-                "ecdf": partial(plots.ecdf, metric),
-                "ecdf-grid": plots.ecdf_grid,
-                "spider": plots.spider,
-                "time-series": plots.time_series,
-                "time-series-raw": partial(plots.time_series, raw=True),
-                "startup": plots.startup,
-                "legs": plots.legs,
-                "video": plots.video,
-                "units": partial(plots.units, metric),
-            }
-            drawn = draw[plot]()
-        else:
-            own: dict[str, Callable[[], Figure]] = {
-                "legs": result.plot.legs,
-                "video": result.plot.video,
-                "time-series-raw": partial(result.plot.time_series, raw=True),
-            }
-            drawn = own.get(plot, result.plot.time_series)()
-        click.echo(f"picture: {save(drawn, file)}")
-    if not (form or plot):
-        print_comparison(_comparison(result))

@@ -69,6 +69,11 @@ def run_or_comparison(results: Results) -> Comparison | SingleRun:
     return SingleRun(results) if single else Comparison(results)
 
 
+def comparison_of(result: Comparison | SingleRun) -> Comparison:
+    """Returns a comparison, or a run as one of itself."""
+    return result if isinstance(result, Comparison) else Comparison(result.results)
+
+
 def load_within(root: Path) -> Loaded | None:
     """Reads the results in the folders within a folder; None if it has no such folders.
 

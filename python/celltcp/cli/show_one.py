@@ -1,0 +1,99 @@
+"""Part of `celltcp show` for the folder of one comparison or run."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.comparison_output import print_comparison
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.export import FORMATS
+from celltcp.comparison.load_results import comparison_of
+from celltcp.comparison.single_run import SingleRun
+from celltcp.present.picture_files import must_be_picture
+from celltcp.present.style import save
+from celltcp.results.folder import prepare_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+    #: Drawing by the name of the picture.
+    Drawings = dict[str, Callable[[], Figure]]
+
+
+def show_one(
+    result: Comparison | SingleRun,
+    folder: Path,
+    form: str | None,
+    plot: str | None,
+    metric: str,
+    out: str | None,
+) -> None:
+    """Prints, draws or exports a comparison or a run.
+
+    Args:
+        result: the comparison or run.
+        folder: its folder.
+        form: format of an export.
+        plot: name of a picture.
+        metric: metric of distributions and units of work.
+        out: place of the export or picture.
+
+    Raises:
+        UsageError: if the picture is one of other results.
+    """
+    if form:
+        target = prepare_folder(out or folder / form)
+        for file in FORMATS[form](result.results, target):
+            click.echo(file)
+    if plot:
+        place = Path(out) if out and not form else folder / f"{plot}.png"
+        must_be_picture(place)
+        draw = _of_comparison(result, metric)
+        if isinstance(result, SingleRun):
+            draw = _of_run(result, draw)
+        if plot == "sweep":
+            raise click.UsageError("--plot sweep goes with the folder of a sweep")
+        if plot not in draw:
+            raise click.UsageError(
+                f"--plot {plot} compares congestion controls, and {folder} has a single run; allowed "
+                f"here: {', '.join(draw)}"
+            )
+        click.echo(f"picture: {save(draw[plot](), place)}")
+    if not (form or plot):
+        print_comparison(comparison_of(result))
+
+
+def _of_comparison(result: Comparison | SingleRun, metric: str) -> Drawings:
+    plots = comparison_of(result).plot
+    return {
+        "overview": plots.overview,
+        "throughput-delay": plots.throughput_delay,
+        "ecdf": partial(plots.ecdf, metric),
+        "ecdf-grid": plots.ecdf_grid,
+        "spider": plots.spider,
+        "time-series": plots.time_series,
+        "time-series-raw": partial(plots.time_series, raw=True),
+        "startup": plots.startup,
+        "legs": plots.legs,
+        "video": plots.video,
+        "units": partial(plots.units, metric),
+    }
+
+
+def _of_run(result: SingleRun, of_comparison: Drawings) -> Drawings:
+    """Returns the drawings of a single run: those that compare congestion controls are left out."""
+    plots = result.plot
+    alone = {
+        "time-series": plots.time_series,
+        "time-series-raw": partial(plots.time_series, raw=True),
+        "legs": plots.legs,
+        "video": plots.video,
+    }
+    shared = ("ecdf", "ecdf-grid", "startup", "units")
+    return {**alone, **{name: of_comparison[name] for name in shared}}
