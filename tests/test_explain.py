@@ -253,6 +253,7 @@ def test_slow_responses_are_those_that_waited_for_repairs() -> None:
     (cause,) = (cause for cause in explained.causes if cause.name == "slow_units")
     assert cause.text.startswith(f"{len(slow)} of {len(units)} responses ")
     assert f"{len(probes)} for a loss probe" in cause.text
+    assert explained.unit == "response:flow-1"
     assert "stayed unused" not in " ".join(each.text for each in explained.causes)
 
 
@@ -298,6 +299,7 @@ def test_the_command_says_what_the_tables_show(tmp_path: Any, monkeypatch: pytes
     assert "The receive window was full for" in done.stdout
     assert "tcp.receive_window_max = 60kB" in done.stdout
     assert "decisions" in done.stdout
+    assert "Pictures of it: celltcp show o --plot time-series" in done.stdout
     sections = {each.title: each for each in comparison_part(result, "").sections}
     assert any("receive window was full" in text for text in sections["What cost each CCA"].text)
     with pytest.raises(ct.CelltcpError, match="nowhere: there is no such folder"):

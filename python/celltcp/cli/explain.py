@@ -51,6 +51,9 @@ def explain(folder: str, json_file: str | None) -> None:
             if name:
                 click.echo(f"{name}:")
             _print(result, selected)
+            if not name and result.plots:
+                commands = "; ".join(f"celltcp show {folder} {each}" for each in result.plots)
+                click.echo(f"Pictures of it: {commands}")
 
     print_result(to_json, json_file, show)
 

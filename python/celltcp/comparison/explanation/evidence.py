@@ -103,6 +103,13 @@ class Evidence:
         return float(self.flows[column].sum()) if column in self.flows else 0.0
 
     @property
+    def unit(self) -> str:
+        """Its kind of units of work with its name, such as `response:game`; empty without any."""
+        if self.units is None or self.units.empty:
+            return ""
+        return f"{self.units['unit'].iloc[0]}:{self.flow}"
+
+    @property
     def is_bulk(self) -> bool:
         """Whether the flow sends as much as it can, with or without an end."""
         return bool(self.workload.get("kind", "bulk") == "bulk")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.pictures import plot_options
 from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.load_results import load
 from celltcp.comparison.single_run import SingleRun
-from celltcp.results.completeness import Completeness
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -44,6 +44,8 @@ class ExplainedCca(NamedTuple):
     place: Place
     #: By limit; empty for results of earlier versions.
     limits: dict[str, float]
+    #: Kind of its units of work with the flow, such as `response:game`; empty without any.
+    unit: str
     causes: list[Cause]
     events: list[Event]
 
@@ -73,12 +75,7 @@ class ExplainedComparison:
 
     @property
     def notes(self) -> list[str]:
-        """Runs and tables that the results lack, in sentences."""
-        completeness = Completeness.from_about(self.results.about)
-        unfinished = [] if completeness.is_complete else [completeness.text()]
-        return [*unfinished, *self._lacking()]
-
-    def _lacking(self) -> list[str]:
+        """Tables that the results lack for some of the rules, in sentences."""
         lacking = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # A run without any recovery has no such table, but its flows have the count of them.
         if "limits" not in lacking:
@@ -104,9 +101,17 @@ class ExplainedComparison:
             1.0 - evidence.unused if evidence.capacity > 0 else math.nan,
             place_of(self.result, cca, application),
             dict(evidence.shares),
+            evidence.unit,
             causes_of(evidence),
             longest_events(evidence),
         )
+
+    @property
+    def plots(self) -> list[str]:
+        """Options of `celltcp show` that draw the causes; a single run has its time series."""
+        if len(self.results.tables["runs"]) == 1:
+            return ["--plot time-series"]
+        return plot_options((each.unit, cause) for each in self.ccas for cause in each.causes)
 
     def texts(self, explained: ExplainedCca) -> list[str]:
         """Returns an explanation in sentences: figures and place, causes, events."""
@@ -143,6 +148,7 @@ class ExplainedComparison:
             "version": about["version"],
             "scenario": about["name"],
             "ccas": [self._json(each) for each in self.ccas],
+            "plots": self.plots,
             "notes": self.notes,
         }
 

@@ -62,4 +62,5 @@ class ExplainedResults(TypedDict):
     version: Version
     scenario: ScenarioName
     ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
-    notes: Annotated[list[str], "Runs and tables that the results lack."]
+    plots: Annotated[list[str], "Options of celltcp show that draw the causes."]
+    notes: Annotated[list[str], "Tables that the results lack for some of the rules."]
