@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: Events of a run at most.
 _MAX_EVENTS = 5
 
+#: Least silence before a time-out that is worth a word, s.
+_SILENT_S = 0.05
+
 #: Words for a drop by each reason: where, and what happened there.
 _DROPPED = {
     "overflow": "overflow of the buffer",
@@ -119,7 +122,9 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], 
     more = int(row["timeouts"]) - 1
     times = f", and {counted(more, 'time-out')} after it" if more else ""
     undone = ", reduction undone" if row["undone"] > 0 else ""
-    text = f"time-out at {at:.1f} s: no ACK for {silence:.1f} s{why}{times}{undone}"
+    # An ACK of what was not waited for, such as of a keep-alive, may have come just before.
+    silent = f": no ACK for {silence:.1f} s" if silence >= _SILENT_S else ""
+    text = f"time-out at {at:.1f} s{silent}{why}{times}{undone}"
     length = silence + (0.0 if math.isnan(row["length_s"]) else float(row["length_s"]))
     return Event(seed, at, "timeout", text, length)
 
