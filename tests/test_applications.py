@@ -194,6 +194,28 @@ def test_a_metric_of_ones_choice_ranks_the_values_of_its_flow(compared: ct.Compa
     assert web.values != bulk.values
 
 
+def test_names_of_drawn_values_rank_by_the_figure_that_matters_most(compared: ct.Comparison) -> None:
+    assert compared.best_by("response:game") == compared.best_by("response_p95_s:game")
+    assert compared.best_by("goodput") == compared.best_by("goodput_mbps")
+    for name in ("response:game", "response_p95_s:game"):
+        picture = compared.plot.ecdf(name)
+        assert picture.axes[0].get_xlabel() == "response time, s"
+    assert compared.plot.ecdf("goodput_mbps").axes[0].get_xlabel() == "goodput per slot, Mbit/s"
+    with pytest.raises(ct.CelltcpError, match=r"'speed' is not a metric; allowed: .*, response, "):
+        compared.best_by("speed")
+
+
+def test_the_number_of_units_stands_beside_their_percentiles(compared: ct.Comparison) -> None:
+    game, web = compared.applications
+    units = compared.units[compared.units["flow"] == "game"]
+    for cca in ("cubic", "bbr"):
+        assert game.figures[cca]["responses"] == [
+            float(count) for count in units[units["cca"] == cca].groupby("seed").size()
+        ]
+    assert web.figures["bbr"]["transfers"] == [3.0] * 3
+    assert figures_table(compared, game).columns[1].title == "responses"
+
+
 def test_what_one_flow_gains_and_another_loses_is_said(compared: ct.Comparison) -> None:
     (text,) = compared.trade_offs
     assert text.startswith("bbr instead of cubic: bulk goodput ")

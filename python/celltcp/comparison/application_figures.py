@@ -138,6 +138,7 @@ def _of_transfers(
     shares = {run: [len(complete[run]) / len(of)] for run, of in times.items() if of}
     return {
         **({"first_byte_s": _per_run(first_bytes, runs, _mean)} if first_bytes else {}),
+        "transfers": _per_run(times, runs, len),
         "completion_s": _per_run(complete, runs, _mean),
         "completion_max_s": _per_run(complete, runs, max),
         "completed_share": _per_run(shares, runs, _mean),
@@ -153,6 +154,8 @@ def _per_run(
 
 
 def _statistic(figure: AppMetric) -> Callable[[Sequence[float]], float]:
+    if figure.is_count:
+        return len
     if figure.percentile is None:
         return _mean
     percentile = figure.percentile

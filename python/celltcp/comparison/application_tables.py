@@ -30,6 +30,7 @@ def figures_table(result: Comparison, application: Application) -> Table:
         rows=rows,
         title=_title("" if is_one else application.flow, runs_text(result.results.about["runs"])),
         ccas={names[cca]: cca for cca in result.ccas},
+        droppable=tuple(name for name in figures if APP_METRICS[name].is_count),
     )
 
 
@@ -80,7 +81,7 @@ def _shown(applications: Sequence[Application]) -> list[str]:
     """Returns the figures that one of the applications has, and that do not repeat another."""
     known = {name for each in applications for name in each.names}
     if all(_has_single_transfers(each) for each in applications):
-        known.discard("completion_max_s")
+        known -= {"completion_max_s", "transfers"}
     return [name for name in APP_METRICS if name in known]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.metric_names import RANKING_NAMES, figure_of
 from celltcp.comparison.metrics import METRICS, RANKED, best_by_metric
 from celltcp.comparison.runs import run_table
 from celltcp.results.tested import FlowUnderTest
@@ -34,6 +35,8 @@ class ChosenBest(NamedTuple):
 def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Reads METRIC or METRIC:FLOW; without a flow it is the first one of the scenario.
 
+    Names of values that are drawn, such as `response`, stand for the figure that ranks by them.
+
     Args:
         text: the metric.
         about: description of the results, or the scenario of a campaign as `scenario`.
@@ -41,9 +44,10 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     Raises:
         CelltcpError: if there is no such metric or flow.
     """
-    metric, _, flow = text.partition(":")
+    name, _, flow = text.partition(":")
+    metric = figure_of(name)
     if metric not in RANKED:
-        raise CelltcpError(f"by: {metric!r} is not a metric; allowed: {', '.join(RANKED)}")
+        raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
     flows = [each.name for each in FlowUnderTest.each(about)]
     if flow and flow not in flows:
         raise CelltcpError(f"by: {flow!r} is not a flow of the scenario; allowed: {', '.join(flows)}")

@@ -37,6 +37,8 @@ class AppMetric(NamedTuple):
     sign: int = -1
     #: Whether only some applications of the kind have it.
     is_occasional: bool = False
+    #: Whether it is the number of the values.
+    is_count: bool = False
 
     @property
     def name(self) -> str:
@@ -70,7 +72,9 @@ _PERCENTILES = (
 def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
     """Returns the figures of units of work, each of which an event of a kind has the time of."""
     stem = kind.removesuffix("_s")
+    count = f"{unit}s".replace(" ", "\n")
     return {
+        f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
             f"{stem}_{short}_s": AppMetric(
@@ -100,6 +104,7 @@ VIDEO = {
 
 #: Figures of transfers that have an end.
 TRANSFERS = {
+    "transfers": AppMetric("transfers", 0, "Number of transfers.", sign=0),
     "first_byte_s": AppMetric(
         *("first byte\nmean s", 3, "Mean time from the request of a transfer to its first byte, s."),
         is_occasional=True,

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def rounded(result: Estimate, digits: int) -> tuple[str, str]:
     """Returns a mean, and half the width of its interval with one significant digit.
 
-    The mean has the same decimal place (GUM, JCGM 100:2008, 7.2.6). Both are empty without a value.
+    The mean has the same decimal place (GUM, JCGM 100:2008, 7.2.6), or one more where it would be zero.
+    Both are empty without a value.
 
     Args:
         result: the mean, and its interval if there is one.
@@ -29,7 +30,9 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
     place = -math.floor(math.log10(result.ci95))
     # 0.096 rounds to 0.1, which has one decimal less.
     place = -math.floor(math.log10(round(result.ci95, place)))
-    return _text(result.mean, place), _text(result.ci95, place)
+    # A mean that is lost in its interval keeps a digit more, if it is not zero there, too.
+    finer = place + 1 if not round(result.mean, place) and round(result.mean, place + 1) else place
+    return _text(result.mean, finer), _text(result.ci95, place)
 
 
 def rounded_text(result: Estimate, digits: int) -> str:

@@ -13,7 +13,7 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.parameter_sweep import Sweep
-from celltcp.comparison.plots.distribution import column_of, draw_ecdf
+from celltcp.comparison.plots.distribution import column_of, draw_ecdf, drawn_metric
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.comparison.plots.legs import draw_legs
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series, draw_units
@@ -54,11 +54,13 @@ class ComparisonPlots:
         Args:
             metric: `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots of the flow under
                 test; `response`, `page_load`, `frame_delay`, `fetch` or `completion` over the units of
-                work of all flows, or of one: `"response:game"`.
+                work of all flows, or of one: `"response:game"`. A figure stands for its values:
+                `"response_p95_s"` for `"response"`.
 
         Raises:
             CelltcpError: if there is no such metric, or no flow has such units.
         """
+        metric = drawn_metric(metric)
         picture = figure(5.5, 4.4)
         self._ecdf(picture.add_subplot(), metric)
         return self._finished(picture, metric)
@@ -78,6 +80,7 @@ class ComparisonPlots:
             metric: as for `ecdf`, such as `"response:game"`.
             seed: of the run; the first unless given.
         """
+        metric = drawn_metric(metric)
         name, _, flow = metric.partition(":")
         column_of(name)
         picture = figure(7, 3.6)

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.metric_names import drawn_of
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, line
 from celltcp.present.style import MOST_BANDS
@@ -75,6 +76,12 @@ def _unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
     return f"{UNITS[metric].unended}: {', '.join(shares)}" if shares else ""
 
 
+def drawn_metric(text: str) -> str:
+    """Returns METRIC or METRIC:FLOW with the name of the values that a figure is computed from."""
+    name, colon, flow = text.partition(":")
+    return f"{drawn_of(name, (*METRICS, *UNITS))}{colon}{flow}"
+
+
 def column_of(metric: str) -> tuple[str, str]:
     """Returns column and label of a metric.
 
@@ -85,7 +92,8 @@ def column_of(metric: str) -> tuple[str, str]:
         return _DURATION, f"{UNITS[metric].title}, s"
     if metric not in METRICS:
         raise CelltcpError(
-            f"metric: {metric!r} is not a choice; allowed: {', '.join((*METRICS, *UNITS))}"
+            f"metric: {metric!r} is not a choice; allowed: {', '.join((*METRICS, *UNITS))}, or one of "
+            "their figures, such as response_p95_s"
         )
     return METRICS[metric]
 
