@@ -12,6 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_tables import figures_table
+from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import choices_of
 
@@ -290,6 +291,31 @@ def test_the_times_of_units_are_drawn(compared: ct.Comparison) -> None:
         compared.plot.ecdf("frame_delay")
     with pytest.raises(ct.CelltcpError, match="'speed' is not a choice; allowed: goodput, "):
         compared.plot.units("speed")
+
+
+def test_the_overview_begins_with_the_figure_of_the_application(compared: ct.Comparison) -> None:
+    labels = [axes.get_xlabel() for axes in compared.plot.overview().axes]
+    assert labels[0] == "game: response time, s"
+    assert "goodput per slot, Mbit/s" in labels
+    live = "{ kind = 'frames', size = '2kB', interval = '20ms' }"
+    thin = ct.compare("steady-20-68", "cubic", 1, duration="3s", set={"flows.0.workload": live})
+    labels = [axes.get_xlabel() for axes in thin.plot.overview().axes]
+    assert labels[0] == "frame delay, s"
+    assert "goodput per slot, Mbit/s" not in labels
+    bulk = ct.compare("steady-20-68", "cubic", 1, duration="3s")
+    assert "goodput per slot, Mbit/s" in [axes.get_xlabel() for axes in bulk.plot.overview().axes]
+
+
+def test_a_report_draws_the_units_of_each_application(compared: ct.Comparison) -> None:
+    sections = {each.title: each for each in comparison_part(compared, "celltcp").sections}
+    for title in (
+        "Distribution of the response time of game",
+        "Distribution of the completion time of web",
+    ):
+        figure = sections[title].figure
+        assert figure is not None
+        assert figure.chart is not None
+        assert len(figure.chart.panels[0].series) == 2
 
 
 def test_a_metric_of_units_goes_not_with_views_of_a_radio(celltcp: Celltcp) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -131,12 +132,20 @@ class ComparisonPlots:
         return picture
 
     def overview(self) -> Figure:
-        """Draws all of them on one sheet."""
-        picture = figure(11, 8)
-        grid = picture.add_gridspec(3, 3, height_ratios=[1.25, 1, 1])
-        self._throughput_delay(picture.add_subplot(grid[0, 0]))
-        self._ecdf(picture.add_subplot(grid[0, 1]), "goodput")
-        self._startup(picture.add_subplot(grid[0, 2]), 5.0)
+        """Draws all of them on one sheet, first the units of work of the first application."""
+        each = self._comparison
+        units = units_of_applications(each)
+        goodput = [partial(self._ecdf, metric="goodput")] if each.is_competing else []
+        panels: list[Callable[[Axes], None]] = [
+            *([partial(self._units_ecdf, metric=units[0])] if units else []),
+            self._throughput_delay,
+            *goodput,
+            partial(self._startup, seconds=5.0),
+        ]
+        picture = figure(11 if len(panels) < 4 else 14, 8)
+        grid = picture.add_gridspec(3, len(panels), height_ratios=[1.25, 1, 1])
+        for place, draw in enumerate(panels):
+            draw(picture.add_subplot(grid[0, place]))
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
         shown = leading_ccas(self._comparison)
@@ -168,6 +177,12 @@ class ComparisonPlots:
         values = units_of(each.units, name, flow) if name in UNITS else each.tested_slots
         draw_ecdf(axes, values, each.ccas, name)
 
+    def _units_ecdf(self, axes: Axes, metric: str) -> None:
+        """Draws the distribution of units of work with the name of their flow."""
+        self._ecdf(axes, metric)
+        if flow := metric.partition(":")[2]:
+            axes.set_xlabel(f"{flow}: {axes.get_xlabel()}")
+
     def _time_series(
         self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str], *, raw: bool = False
     ) -> None:
@@ -182,6 +197,21 @@ class ComparisonPlots:
         draw_startup(
             axes, each.tested_slots, each.tested_flows, each.ccas, slot_s=slot_s, seconds=seconds
         )
+
+
+def units_of_applications(comparison: Comparison) -> list[str]:
+    """Returns the units of work by which applications rank, as METRIC, or METRIC:FLOW of several."""
+    # Shares of late frames and of complete transfers are those of these times.
+    named = {"late_share": "frame_delay", "completed_share": "completion"}
+    several = len(comparison.applications) > 1 or comparison.subject
+    found = []
+    for each in comparison.applications:
+        metric = each.ranking.metric
+        name = drawn_metric(named.get(metric, metric))
+        mine = comparison.units.query("unit == @name and flow == @each.flow")
+        if mine["duration_s"].notna().any():
+            found.append(f"{name}:{each.flow}" if several else name)
+    return found
 
 
 def leading_ccas(comparison: Comparison) -> list[str]:

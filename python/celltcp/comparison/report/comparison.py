@@ -5,6 +5,7 @@ from __future__ import annotations
 from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.plots.accessors import units_of_applications
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
@@ -17,6 +18,7 @@ from celltcp.comparison.tables import (
     shares_table,
     subject_text,
 )
+from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
 from celltcp.scenarios.cca_mix import labels
@@ -104,6 +106,7 @@ def picture_sections(result: Comparison) -> list[Section]:
     seed = int(result.runs["seed"].min())
     names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
     return [
+        *(_units_section(result, metric) for metric in units_of_applications(result)),
         Section("Goodput against delay", figure=tradeoff(result), text=(_TRADE_OFF,)),
         Section(f"Over time, run with seed {seed}", figure=over_time(result, seed)),
         Section("Start-up", figure=start_up(result), text=(_START_UP,)),
@@ -112,3 +115,14 @@ def picture_sections(result: Comparison) -> list[Section]:
             for metric in _DISTRIBUTIONS
         ),
     ]
+
+
+def _units_section(result: Comparison, metric: str) -> Section:
+    """Returns the distribution of units of work of an application."""
+    name, _, flow = metric.partition(":")
+    unit = UNITS[name]
+    of = f" of {flow}" if flow else ""
+    text = f"Share of {unit.noun} up to a value, with 95 % intervals from resampling whole runs."
+    return Section(
+        f"Distribution of the {unit.title}{of}", figure=distribution(result, metric), text=(text,)
+    )

@@ -17,6 +17,7 @@ from celltcp.comparison.plots.series import draw_comparison_series
 from celltcp.comparison.plots.smoothing import Window, window_of
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
+from celltcp.comparison.units_of_work import UNITS, units_of
 from celltcp.present.chart import MOST_VALUES, Chart, Numbers, Panel, Series, numbers
 from celltcp.present.palette import colours
 from celltcp.present.section import Figure
@@ -215,14 +216,17 @@ def _banded(
 
 
 def distribution(result: Comparison, metric: str) -> Figure:
-    """Returns the distribution of a metric over slots."""
-    slots = result.tested_slots
-    grid, curves = ecdf_curves(slots, result.ccas, metric, _POINTS)
+    """Returns the distribution of a metric over slots, or of METRIC:FLOW over its units of work."""
+    name, _, flow = metric.partition(":")
+    is_unit = name in UNITS
+    values = units_of(result.units, name, flow) if is_unit else result.tested_slots
+    noun = UNITS[name].noun if is_unit else "slots"
+    grid, curves = ecdf_curves(values, result.ccas, name, _POINTS)
     series = _banded(result.ccas, curves)
-    label, _, unit = column_of(metric)[1].partition(", ")
-    panel = Panel("share of slots", "", series, digits=3, top=1.0, bottom=0.0)
-    is_log = has_long_tail(slots, column_of(metric)[0])
-    chart = Chart(grid, label, unit, (panel,), digits=2, is_log=is_log)
-    draw = functools.partial(draw_ecdf, slots=slots, ccas=result.ccas, metric=metric)
-    words = f"Distribution of {metric} over slots per CCA"
+    label, _, unit = column_of(name)[1].partition(", ")
+    panel = Panel(f"share of {noun}", "", series, digits=3, top=1.0, bottom=0.0)
+    is_log = has_long_tail(values, column_of(name)[0])
+    chart = Chart(grid, label, unit, (panel,), digits=3 if is_unit else 2, is_log=is_log)
+    draw = functools.partial(draw_ecdf, slots=values, ccas=result.ccas, metric=name)
+    words = f"Distribution of {metric} over {noun} per CCA"
     return Figure(functools.partial(single_panel, result.ccas, draw), words, chart)
