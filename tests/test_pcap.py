@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.pcap import analyse
-from celltcp.pcap.comparison import compare_captures
+from celltcp.pcap.comparison import compare_captures, rtts_ms
 from celltcp.pcap.estimate import estimate_path
 from celltcp.pcap.ground_truth import ground_truth_losses
 from celltcp.pcap.tags import read_tag_rules, tagged
@@ -299,7 +300,8 @@ def test_sets_of_captures_are_compared_group_by_group_with_the_weights_of_the_th
     assert far.interval is not None
     assert far.interval[0] < 1.0 < far.interval[1]
     for group in (far, weighted):
-        assert group.rtt_ms == pytest.approx((45.5, 45.5))
+        # The connection with samples on one side only has no RTT of the whole path.
+        assert group.rtt_ms == pytest.approx((41.0, 41.0))
     assert far.retransmitted == (pytest.approx(0.01), pytest.approx(0.01))
     with pytest.raises(ct.CelltcpError, match="--by: 'colour' is no tag"):
         compare_captures(first, second, ["colour"])
@@ -363,3 +365,14 @@ def test_duplicate_acks_are_those_of_tshark(capture: Path) -> None:
     # Seen from the sender, tshark calls fast retransmissions out of order.
     ours = int(rows["retransmissions_down"].sum())
     assert theirs["retransmissions"] + theirs["out_of_order"] == ours
+
+
+def test_rtts_of_two_sets_are_of_the_same_parts_of_the_path() -> None:
+    """A connection with samples on one side of the capture only has a part of its RTT."""
+    columns = ["far_rtt_p50_ms", "near_rtt_p50_ms"]
+    whole = pd.DataFrame([(30.0, 20.0), (40.0, 10.0)], columns=columns)
+    partly = pd.DataFrame([(30.0, math.nan), (40.0, 20.0), (math.nan, 5.0)], columns=columns)
+    near = pd.DataFrame([(math.nan, 8.0)], columns=columns)
+    assert rtts_ms([whole, partly]) == (50.0, 60.0)
+    assert rtts_ms([whole, near]) == (15.0, 8.0)
+    assert rtts_ms([whole, whole.iloc[:0]]) == (None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -89,11 +90,22 @@ def _interval(samples: NDArray[np.float64] | None) -> tuple[float, float] | None
     return float(low), float(high)
 
 
-def _rtt_ms(part: pd.DataFrame) -> float | None:
-    """Returns the mean of the median RTTs; the RTT of a path has a part on each side of the capture."""
-    sides = part[["far_rtt_p50_ms", "near_rtt_p50_ms"]]
-    rtts = sides.sum(axis=1, min_count=1).dropna()
-    return float(rtts.mean()) if len(rtts) else None
+#: Parts of the RTT of a path, on both sides of a capture or on one, in the order of preference.
+_SIDES = (["far_rtt_p50_ms", "near_rtt_p50_ms"], ["far_rtt_p50_ms"], ["near_rtt_p50_ms"])
+
+
+def rtts_ms(parts: Sequence[pd.DataFrame]) -> tuple[float | None, float | None]:
+    """Returns the means of the median RTTs of both sets, over the same parts of the path.
+
+    These are both sides of the capture, over the connections that have samples of both. Where a set has
+    no such connection, they are the side that both sets have.
+    """
+    for sides in _SIDES:
+        sums = [part[sides].sum(axis=1, min_count=len(sides)) for part in parts]
+        first, second = (float(each.mean()) for each in sums)
+        if not math.isnan(first) and not math.isnan(second):
+            return first, second
+    return None, None
 
 
 def _retransmitted(part: pd.DataFrame) -> float:
@@ -115,7 +127,7 @@ def _group(
         tags,
         (len(values[0]), len(values[1])),
         means,
-        (_rtt_ms(parts[0]), _rtt_ms(parts[1])),
+        rtts_ms(parts),
         (_retransmitted(parts[0]), _retransmitted(parts[1])),
         means[1] / means[0] - 1,
         _interval(samples),

@@ -162,8 +162,8 @@ class Group:
     throughput_mbps: Annotated[_Pair, "Mean throughput of A and of B, Mbit/s."]
     rtt_ms: Annotated[
         tuple[float | None, float | None],
-        "Mean over the connections of A and of B of the median RTT of a connection, ms; null where no "
-        "connection has samples.",
+        "Mean of the median RTTs of the connections of A and of B with samples on both sides of the "
+        "capture, ms; where a set has none, of the side that both sets have; null where there is none.",
     ]
     retransmitted: Annotated[_Pair, "Share of segments sent again of A and of B."]
     gain: Annotated[float, "Throughput of B over that of A less 1."]

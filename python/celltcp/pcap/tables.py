@@ -248,7 +248,12 @@ def print_groups(groups: Sequence[Group], tags: Sequence[str]) -> None:
         *("RTT A ms", "RTT B ms", "again A %", "again B %"),
     )
     columns = (*map(Column, tags), *number_columns(*headings))
-    Terminal(_WIDTH).print_table(Table(columns, tuple(rows), frame="none"))
+    console = Terminal(_WIDTH)
+    console.print_table(Table(columns, tuple(rows), frame="none"))
+    console.print(
+        "RTT: mean of the medians of the connections with samples on both sides of the capture, or of "
+        "the side that A and B have."
+    )
 
 
 #: Connections that are printed with what a tracker would have saved.
