@@ -55,7 +55,7 @@ def test_results_have_their_parts_by_name_and_a_picture() -> None:
     assert result.plot()._repr_png_().startswith(b"\x89PNG")
     sweep = ct.sweep("drive", {"path.rtt": [0.02, 0.04], "path.buffer": ["1bdp"]}, **settings)
     assert sweep["0.02s", "1bdp"].to_json() == sweep.points["0.02s", "1bdp"].to_json()
-    with pytest.raises(ct.CelltcpError, match=r"no point; there are 0.02s, 1bdp; 0.04s, 1bdp"):
+    with pytest.raises(ct.CelltcpError, match=r"no point of .*; allowed: '0.02s, 1bdp', '0.04s, 1bdp'"):
         sweep["30ms", "1bdp"]
     pair = ct.compare_all(["drive", "steady-5-18"], **settings)
     assert pair["drive"].to_json() == result.to_json()
@@ -93,3 +93,30 @@ def test_a_data_frame_is_a_link_trace(tmp_path: Path, monkeypatch: pytest.Monkey
     assert swept.points["0.02s",].results.about["name"] == "data-frame"
     with pytest.raises(ct.CelltcpError, match="scenario '7'"):
         ct.load_scenario(7)  # type: ignore[arg-type]
+
+
+def test_a_nested_table_without_a_kind_changes_the_fields_that_it_names() -> None:
+    game = {"kind": "request-response", "gap": "150ms", "response": "200B"}
+    loaded = ct.load_scenario("steady-5-18", changes={"flows.0.workload": game})
+    wanted = ct.load_scenario(loaded, changes={"flows.0.workload.gap": "1s"}).hash
+    for changes in (
+        {"flows": {0: {"workload": {"gap": 1}}}},
+        {"flows": {"0": {"workload": {"gap": "1s"}}}},
+        {"flows.0.workload": {"gap": "1s"}},
+    ):
+        assert ct.load_scenario(loaded, changes=changes).hash == wanted
+    # A kind makes another table.
+    bulk = ct.load_scenario(loaded, changes={"flows": {0: {"workload": {"kind": "bulk"}}}})
+    assert bulk.hash == ct.load_scenario("steady-5-18").hash
+
+
+def test_points_of_a_sweep_have_names_of_texts_and_errors_say_which() -> None:
+    swept = ct.sweep(["drive", "steady-5-18"], "path.buffer=1bdp,4bdp", "cubic", 1, duration="300ms")
+    assert swept["drive, 1bdp"] is swept["drive", "1bdp"]
+    with pytest.raises(
+        ct.CelltcpError,
+        match=r"'drive' is no point of scenario, path.buffer; allowed: 'drive, 1bdp', 'drive, 4bdp'",
+    ):
+        swept["drive"]
+    with pytest.raises(ct.CelltcpError, match=r"is a list; .*compare_all"):
+        ct.compare(["drive", "steady-5-18"], "cubic", 1)  # type: ignore[arg-type]

@@ -65,14 +65,19 @@ class Sweep:
     def __getitem__(self, value: str | tuple[str, ...]) -> Comparison:
         """Returns the comparison of a value; of several axes, of a value of each.
 
+        Args:
+            value: a text for each axis, as a tuple or in one text with commas (`"drive, 1bdp"`).
+
         Raises:
             CelltcpError: if there is none.
         """
-        point = (value,) if isinstance(value, str) else tuple(value)
-        if point not in self.points:
-            known = "; ".join(self.comparisons)
-            raise CelltcpError(f"sweep: {', '.join(point)!r} is no point; there are {known}")
-        return self.points[point]
+        name = value if isinstance(value, str) else ", ".join(value)
+        comparisons = self.comparisons
+        if name not in comparisons:
+            axes = f" of {self.field}" if len(self.axes) > 1 else ""
+            known = ", ".join(map(repr, comparisons))
+            raise CelltcpError(f"sweep: {name!r} is no point{axes}; allowed: {known}")
+        return comparisons[name]
 
     @property
     def lines(self) -> dict[tuple[str, ...], Sweep]:

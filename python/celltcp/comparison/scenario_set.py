@@ -53,8 +53,8 @@ class ScenarioSet:
             CelltcpError: if there is none.
         """
         if scenario not in self.comparisons:
-            known = ", ".join(self.comparisons)
-            raise CelltcpError(f"scenario: {scenario!r} is not in the set; there are {known}")
+            known = ", ".join(map(repr, self.comparisons))
+            raise CelltcpError(f"scenario: {scenario!r} is not in the set; allowed: {known}")
         return self.comparisons[scenario]
 
     @property

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from celltcp._core import Scenario
+from celltcp._core import CelltcpError, Scenario
 from celltcp.files.atomic_write import write_text
 from celltcp.files.cache import cache_folder
 
@@ -24,10 +24,15 @@ def trace_of(what: object) -> str | Path:
     index that is no plain numbering is the first column.
 
     Raises:
-        CelltcpError: if the file cannot be written.
+        CelltcpError: if the file cannot be written, or it is a list of scenarios.
     """
     import pandas as pd
 
+    if isinstance(what, list | tuple):
+        raise CelltcpError(
+            f"scenario: {what!r} is a list; allowed: one scenario. celltcp.compare_all and "
+            "celltcp.sweep take several"
+        )
     if not isinstance(what, pd.DataFrame):
         # Other types are refused as names of no scenario.
         return str(what)

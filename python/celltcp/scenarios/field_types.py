@@ -31,11 +31,12 @@ def _schema() -> dict[str, Any]:
 def flattened(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Returns changes with the tables of sections and list items as fields of their own.
 
-    `{"path": {"rtt": "50ms"}}` is `{"path.rtt": "50ms"}`, which leaves the other fields of `path`.
+    `{"path": {"rtt": "50ms"}}` is `{"path.rtt": "50ms"}`, which leaves the other fields of `path`. A
+    table that has a `kind` replaces another one; without it the fields are those of the table there.
     """
     result: dict[str, Any] = {}
     for field, value in changes.items():
-        if isinstance(value, Mapping) and _is_section(field):
+        if isinstance(value, Mapping) and (_is_section(field) or _lacks_kind(field, value)):
             inner = {f"{field}.{key}": each for key, each in value.items() if _is_key(key)}
             # What is no key is reported with the table that has it.
             result |= flattened(inner) if len(inner) == len(value) else {field: value}
@@ -99,6 +100,16 @@ def _is_section(field: str) -> bool:
     section, *items = field.split(".")
     is_item = len(items) == 1 and items[0].isdecimal()
     return section in _schema()["properties"] and (not items or is_item)
+
+
+def _lacks_kind(field: str, table: Mapping[Any, object]) -> bool:
+    """Returns whether a table has no `kind`, though each alternative of its field needs one."""
+    tables = [each for node in _nodes(field) for each in _alternatives(node) if "properties" in each]
+    return (
+        bool(table and tables)
+        and "kind" not in table
+        and all("const" in each["properties"].get("kind", {}) for each in tables)
+    )
 
 
 def _is_key(key: object) -> bool:
