@@ -31,6 +31,10 @@ def test_linux_has_its_sysctls_and_a_route_and_bbr_the_queue_discipline_that_pac
     assert "net.core.default_qdisc = fq" in lines
     assert any(line.startswith("ip route change ") and line.endswith("congctl bbr") for line in lines)
     assert "net.core.default_qdisc = fq" not in settings_lines("cubic").splitlines()
+    # The default of queue disciplines changes no interface that is up, and no name of one is made up.
+    assert "tc qdisc replace dev INTERFACE root fq" in lines
+    assert not any("eth0" in line or "192.0.2" in line for line in lines)
+    assert settings_lines("cubic:hystart=off").startswith("# hystart=off: no setting")
 
 
 def test_other_systems_have_lines_only_where_they_have_the_cca() -> None:
@@ -38,7 +42,7 @@ def test_other_systems_have_lines_only_where_they_have_the_cca() -> None:
     assert "net.inet.tcp.cc.algorithm=newreno" in settings_lines("reno")
     assert "net.inet.tcp.cc.algorithm=vegas" in settings_lines("vegas")
     assert "netsh" not in settings_lines("vegas")
-    for cca in ("copa", "sprout", "auto:policy=rules"):
+    for cca in ("copa", "copa:delta=0.5", "sprout", "auto:policy=rules"):
         assert settings_lines(cca) == ""
     assert all(each["source"] for each in systems().values())
 

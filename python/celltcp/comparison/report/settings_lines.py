@@ -34,20 +34,35 @@ def settings_lines(cca: str) -> str:
         return ""
     known, lines = systems(), []
     name = str(entry["name"])
-    if parameters:
-        lines.append(f"# {parameters}: no setting of these systems, set apart where they have it")
     if entry["linux"]:
-        paces = name in known["linux"]["paced"]
-        lines += [
-            "# Linux, on the host that sends (/etc/sysctl.d/90-congestion-control.conf)",
-            f"net.ipv4.tcp_congestion_control = {name}",
-            *(["net.core.default_qdisc = fq"] if paces else []),
-            *([] if paces else [f"# net.core.default_qdisc may stay: {name} does not pace"]),
-            "# or for one route only",
-            f"ip route change default via 192.0.2.1 dev eth0 congctl {name}",
-        ]
+        lines += _linux_lines(name, paces=name in known["linux"]["paced"])
     for system in _OTHERS:
         if own := known[system]["names"].get(name):
             lines.append(f"# {known[system]['title']}")
             lines += [command.format(name=own) for command in known[system]["commands"]]
+    if parameters and lines:
+        lines.insert(0, f"# {parameters}: no setting of these systems, set apart where they have it")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _linux_lines(name: str, *, paces: bool) -> list[str]:
+    """Returns the lines for Linux.
+
+    Args:
+        name: of the congestion control.
+        paces: whether it needs a queue discipline that paces.
+    """
+    discipline = ["net.core.default_qdisc = fq"] if paces else []
+    present = [
+        "# the default is that of interfaces to come; for one that is up:",
+        "tc qdisc replace dev INTERFACE root fq",
+    ]
+    return [
+        "# Linux, on the host that sends (/etc/sysctl.d/90-congestion-control.conf)",
+        f"net.ipv4.tcp_congestion_control = {name}",
+        *(discipline or [f"# net.core.default_qdisc may stay: {name} does not pace"]),
+        "# INTERFACE and GATEWAY are placeholders; `ip route show default` has both",
+        *(present if paces else []),
+        "# or for one route only",
+        f"ip route change default via GATEWAY dev INTERFACE congctl {name}",
+    ]
