@@ -169,3 +169,18 @@ def test_the_buffer_of_a_split_host_limits_the_window() -> None:
     told = _one(result, "the receive window")
     assert told.startswith("cubic@es:buffer=300kB: for ")
     assert told.endswith("tcp.receive_window_max, or the buffer of the split host")
+
+
+def test_a_duration_is_advised_where_no_transfer_can_finish() -> None:
+    changes = {"flows.0.workload": "{ kind = 'bulk', bytes = '20MB' }"}
+    asked = ("steady-20-68", "cubic,bbr", 2)
+    told = _one(ct.compare(*asked, duration="6s", set=changes), "no transfer of flow-1")
+    advice = re.fullmatch(
+        r"cubic, bbr: no transfer of flow-1 \(20MB\) was complete within the 6 s of a run; "
+        r"--duration (\d+)s would likely do",
+        told,
+    )
+    assert advice is not None
+    longer = ct.compare(*asked, duration=f"{advice[1]}s", set=changes)
+    assert longer.applications[0].means("completed_share") == [1.0, 1.0]
+    assert not any("no transfer" in each for each in longer.warnings)

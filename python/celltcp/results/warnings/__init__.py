@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
-from celltcp.results.warnings.delivered import no_delivery, uncovered
+from celltcp.results.warnings.delivered import cut_transfers, no_delivery, uncovered
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def all_warnings(results: Results) -> list[str]:
     return [
         *no_delivery(results),
         *uncovered(results),
+        *cut_transfers(results),
         *unused_hints(results),
         *memory_pressure(results),
         *repeating(about),

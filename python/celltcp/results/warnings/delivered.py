@@ -1,7 +1,8 @@
-"""Warnings about flows that delivered nothing, because their UE found no cell or for another reason."""
+"""Warnings about flows that delivered nothing, for what reason, or no transfer to its end."""
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, in_unit
 from celltcp.results.columns import records, rows_of
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
@@ -120,3 +122,52 @@ def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     except CelltcpError:
         is_long = False
     return f"{result}; path.rtt ({rtt}) is longer than that" if is_long else result
+
+
+#: Units of sizes, as scenarios have them.
+_BYTES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
+#: Factor beyond the time that a transfer would take at its goodput so far.
+_ROOM = 1.25
+
+
+def cut_transfers(results: Results) -> list[str]:
+    """Returns a warning for each flow of which no transfer was complete, with a duration that would do.
+
+    Flows that delivered nothing are left out: `no_delivery` tells of them.
+    """
+    about = results.about
+    duration_s = float(about["duration_s"])
+    sizes = {
+        flow: (str(workload["bytes"]), size)
+        for flow, workload in FlowUnderTest.each_with_workload(about)
+        if workload.get("kind", "bulk") == "bulk" and (size := _bytes(workload.get("bytes")))
+    }
+    if not sizes:
+        return []
+    lineups = results.lineups
+    transfers: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
+    columns = ("run", "name", "start_s", "completion_s", "bytes")
+    for run, name, *transfer in rows_of(results.tables["flows"], *columns):
+        if run in lineups:
+            transfers.setdefault((lineups[run], name), []).append((*transfer,))
+    needed: dict[tuple[str, str], dict[str, float]] = {}
+    for (lineup, name), mine in transfers.items():
+        text, size = next((each for flow, each in sizes.items() if flow.includes(name)), ("", 0.0))
+        if size and all(math.isnan(end) and done for _, end, done in mine):
+            longest = max(start + size * (duration_s - start) / done for start, _, done in mine)
+            needed.setdefault((name, text), {})[lineup] = longest
+    names = labels(lineups.values())
+    return [
+        f"{', '.join(names[each] for each in by_cca)}: no transfer of {name} ({text}) was complete "
+        f"within the {duration_s:g} s of a run; --duration "
+        f"{math.ceil(_ROOM * max(by_cca.values()))}s would likely do"
+        for (name, text), by_cca in needed.items()
+    ]
+
+
+def _bytes(text: object) -> float | None:
+    """Returns a size in bytes; None for a distribution of sizes."""
+    if not isinstance(text, str):
+        return None
+    unit = next((each for each in _BYTES if text.endswith(each)), None)
+    return None if unit is None else float(text.removesuffix(unit)) * _BYTES[unit]
