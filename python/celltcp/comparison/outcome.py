@@ -110,6 +110,14 @@ def _set_columns() -> Mapping[str, object]:
     return {"cca": Cca, **means}
 
 
+def _relative_columns() -> Mapping[str, object]:
+    shares = {
+        metric: Annotated[Interval, f"{meaning} Relative difference of the means, a share."]
+        for metric, meaning in METRICS.items()
+    }
+    return {"cca": Cca, **shares, "compared_with": Annotated[str, "Congestion control."]}
+
+
 def _of_applications(kind: object) -> Mapping[str, object]:
     """Returns the columns of the metrics of applications, which only runs with such ones have."""
     return {
@@ -128,7 +136,7 @@ SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
 RelativeRow = Annotated[
     dict[str, str | Interval],
-    Columns(lambda: {**_set_columns(), "compared_with": Annotated[str, "Congestion control."]}),
+    Columns(lambda: _relative_columns()),
 ]
 #: Means of a congestion control over the scenarios.
 SetRow = Annotated[dict[str, str | Interval], Columns(_set_columns)]

@@ -63,7 +63,7 @@ table! {
         /// Further kinds of frames on the same connection, each with sizes and intervals of its own.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub beside: Option<Vec<FrameKind>>,
-        /// Time from the sending of a frame until all of it has to be there; default 150ms (ITU-T G.114).
+        /// Time from the making of a frame until all of it has to be there; default 150ms (ITU-T G.114).
         pub deadline: Duration = Duration::from_millis(150),
         /// Frames that wait at the sending node while the connection takes no more: "all", "newest" (one), or a number.
         /// Older ones are dropped, and count as late. The send buffer holds frames as well; tcp.notsent_lowat keeps
