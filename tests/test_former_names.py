@@ -48,7 +48,7 @@ def test_commands_have_their_present_names_only_in_help(group: str, celltcp: Cel
 
 def test_a_former_flag_works_with_a_warning(celltcp: Celltcp) -> None:
     by_former, by_present = (
-        celltcp("papers", "hughes2020", flag, "--runs", "1", "--dry-run")
+        celltcp("papers", "atxutegi2017", "figure-2", flag, "--runs", "1", "--dry-run")
         for flag in ("--era", "--historic-ccas")
     )
     assert by_former.stderr == "warning: --era is deprecated; use --historic-ccas\n"
