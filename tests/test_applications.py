@@ -466,6 +466,11 @@ def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> N
     units = result.units
     assert units["duration_s"].isna().sum() == 1
     axes = result.plot.ecdf("completion").axes[0]
-    assert axes.get_lines()[0].get_ydata()[-1] == pytest.approx(1 - 1 / len(units))
+    (curve,) = axes.get_lines()
+    assert curve.get_ydata()[-1] == pytest.approx(1 - 1 / len(units))
+    # A step for each time of transfers, from 0 on.
+    assert curve.get_drawstyle() == "steps-post"
+    assert curve.get_ydata()[0] == 0
+    assert len(set(curve.get_ydata())) == 1 + units["duration_s"].nunique()
     assert axes.get_title().startswith("transfers never complete: cubic ")
     assert result.applications[0].figures["cubic"]["completed_share"] == [1 - 1 / len(units)]

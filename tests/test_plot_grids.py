@@ -13,6 +13,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.plots.bars import draw_bars
+from celltcp.comparison.plots.smoothing import window_of
 from celltcp.present.style import figure, hatches, legend_beside, shade_capacity, styled
 from reports import compared
 
@@ -122,3 +123,18 @@ def test_goodput_over_time_is_smooth_unless_raw() -> None:
 
     # The path carries 20 Mbit/s.
     assert most(raw=False) < 25 < 40 < most(raw=True)
+
+
+def test_at_a_long_rtt_the_delay_has_no_gaps_between_acks() -> None:
+    """Slots of 100 ms are shorter than the RTT of 560 ms: many have no ACK and thus no sample."""
+    result = ct.compare("steady-20-68", "cubic", 1, duration="20s", set={"path.rtt": "560ms"})
+    slots = result.tested_slots
+    window = window_of(slots, float(result.results.about["slot_s"]))
+    assert window.rtt_slots >= 6
+    after = slots[slots["t_s"] > 2]["rtt_mean_ms"]
+    assert after.isna().any()
+    _, lower = result.plot.time_series().axes
+    drawn = np.asarray(lower.get_lines()[0].get_ydata(), float)
+    assert np.isnan(drawn).sum() < after.isna().sum() / 2
+    short = ct.compare("steady-5-18", "cubic", 1, duration="2s")
+    assert window_of(short.tested_slots, 0.1).rtt_slots == 1

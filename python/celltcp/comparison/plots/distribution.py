@@ -33,6 +33,8 @@ METRICS = {
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
 _LONG_TAIL = 10.0
+#: Most steps of a curve.
+_MOST_STEPS = 400
 #: Column of the times of units of work.
 _DURATION = "duration_s"
 
@@ -45,18 +47,24 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
     """
     column, label = column_of(metric)
     names, shades = labels(ccas), colours(ccas)
+    most = upper_end(slots, column)
     for cca in ccas:
         runs = _values_by_run(slots, cca, column)
         if not runs:
             continue
-        grid = _quantiles(runs, 200)
+        grid = _steps(runs)
         mean, band = _shares(runs, grid)
-        axes.plot(grid, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
+        # From 0 at the lowest value to the end of the axis, also where some values have no end.
+        right = [most] if most is not None and grid[-1] < most else []
+        values = [grid[0], *grid, *right]
+        look = {"color": shades[cca], "lw": 1.4, "ls": line(cca), "drawstyle": "steps-post"}
+        axes.plot(values, _extended(mean, len(right)), label=names[cca], **look)
         if band is not None and len(ccas) <= MOST_BANDS:
-            axes.fill_between(grid, *band, color=shades[cca], alpha=0.2, lw=0)
+            low, high = (_extended(each, len(right)) for each in band)
+            axes.fill_between(values, low, high, step="post", color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
     # Single slots in which a filled hole hands over what had waited would squeeze all others.
-    if (most := upper_end(slots, column)) is not None:
+    if most is not None:
         axes.set_xlim(right=most)
         if has_long_tail(slots, column):
             axes.set_xscale("log")
@@ -72,8 +80,13 @@ def _unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
         return ""
     of_cca = units[_DURATION].isna().groupby(units["cca"]).mean()
     names = labels(ccas)
-    shares = [f"{names[cca]} {100 * of_cca[cca]:.2g} %" for cca in ccas if of_cca.get(cca, 0.0) > 0]
+    shares = [f"{names[cca]} {_percent(of_cca[cca])} %" for cca in ccas if of_cca.get(cca, 0.0) > 0]
     return f"{UNITS[metric].unended}: {', '.join(shares)}" if shares else ""
+
+
+def _percent(share: float) -> str:
+    """Returns a share in percent, as a whole number from 1 on."""
+    return f"{100 * share:.0f}" if share >= 0.01 else f"{100 * share:.1g}"
 
 
 def drawn_metric(text: str) -> str:
@@ -136,6 +149,18 @@ def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
     if not np.isfinite(values).any():
         return []
     return [np.sort(run.to_numpy(dtype=float)) for _, run in by_run]
+
+
+def _steps(runs: Sequence[Numbers]) -> Numbers:
+    """Returns the finite values of all runs, or evenly spaced quantiles of many."""
+    pooled = np.concatenate(runs)
+    known: Numbers = np.unique(pooled[np.isfinite(pooled)])
+    return known if len(known) <= _MOST_STEPS else np.unique(_quantiles(runs, _MOST_STEPS))
+
+
+def _extended(shares: Numbers, further: int) -> Numbers:
+    """Returns shares with a zero before them, and the last one again so many times behind them."""
+    return np.concatenate([[0.0], shares, np.repeat(shares[-1], further)])
 
 
 def _quantiles(runs: Sequence[Numbers], points: int) -> Numbers:

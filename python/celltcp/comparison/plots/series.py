@@ -47,11 +47,11 @@ def draw_comparison_series(
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
         look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
-        goodput = mine["goodput_mbps"]
+        goodput, rtt = mine["goodput_mbps"], mine["rtt_mean_ms"]
         if window:
-            goodput = window.smoothed(goodput)
+            goodput, rtt = window.smoothed(goodput), window.filled(rtt)
         draw_series(rates, mine["t_s"], goodput, label=names[cca], **look)
-        draw_series(delays, mine["t_s"], mine["rtt_mean_ms"], **look)
+        draw_series(delays, mine["t_s"], rtt, **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))

@@ -20,6 +20,8 @@ class Window(NamedTuple):
 
     seconds: float
     slots: int
+    #: Slots in a round trip, one at least.
+    rtt_slots: int = 1
 
     @property
     def text(self) -> str:
@@ -29,6 +31,10 @@ class Window(NamedTuple):
     def smoothed(self, goodput: pd.Series) -> pd.Series:
         """Returns the mean around each slot; at the ends over the part that is there."""
         return goodput.rolling(self.slots, center=True, min_periods=1).mean()
+
+    def filled(self, delay: pd.Series) -> pd.Series:
+        """Returns the mean over a round trip around each slot: shorter slots have gaps between ACKs."""
+        return delay.rolling(self.rtt_slots, center=True, min_periods=1).mean()
 
 
 def window_of(slots: pd.DataFrame, slot_s: float) -> Window:
@@ -42,4 +48,4 @@ def window_of(slots: pd.DataFrame, slot_s: float) -> Window:
     whole_s = float(slots["t_s"].max() - slots["t_s"].min())
     least_s = max(slot_s, rtt_s if rtt_s > 0 else 0.0)
     seconds = max(min(_WINDOW_S, _MAX_SHARE * whole_s), least_s)
-    return Window(seconds, max(round(seconds / slot_s), 1))
+    return Window(seconds, max(round(seconds / slot_s), 1), max(round(least_s / slot_s), 1))

@@ -152,8 +152,8 @@ def _panels(
         mine = tables[cca]
         values = np.full(len(times), np.nan)
         places = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
-        is_rate = name == "goodput_mbps"
-        values[places] = numbers(window.smoothed(mine[name]) if is_rate else mine[name])
+        means = {"goodput_mbps": window.smoothed, "rtt_mean_ms": window.filled}
+        values[places] = numbers(means[name](mine[name]) if name in means else mine[name])
         return values
 
     panels = []
