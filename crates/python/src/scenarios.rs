@@ -36,7 +36,7 @@ fn files_in(directory: &Path) -> Files {
 impl Scenario {
     fn load(mut inner: scenario::Scenario, mut files: Files) -> PyResult<Self> {
         inner.load_selection(files.directory()).map_err(refuse)?;
-        files.load_workloads(&mut inner).map_err(refuse)?;
+        files.load_named(&mut inner).map_err(refuse)?;
         let traces = Traces::from_files(&inner, files).map_err(refuse)?;
         Ok(Self::of(inner, Arc::new(traces)))
     }

@@ -77,12 +77,12 @@ impl Files {
         &self.texts
     }
 
-    /// Reads the files that the workloads of `scenario` name.
+    /// Reads the files that workloads and losses of `scenario` name.
     ///
     /// # Errors
     /// The first file that cannot be used, with the line of the scenario that names it.
-    pub fn load_workloads(&mut self, scenario: &mut Scenario) -> Result<(), ConfigError> {
-        scenario.load_workloads(|name| {
+    pub fn load_named(&mut self, scenario: &mut Scenario) -> Result<(), ConfigError> {
+        scenario.load_files(|name| {
             let file = self.directory.join(name);
             let text = self.text(&file)?.to_owned();
             Ok((file.display().to_string(), text))

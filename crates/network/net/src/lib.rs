@@ -40,7 +40,7 @@ pub use blackout::Blackout;
 pub use capacity::LinkCapacity;
 pub use checker::{Checker, Violation};
 pub use jitter::{Jitter, JitterDistribution};
-pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossStep};
+pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossStep, LossTrace};
 pub use middlebox_api::{Actions, ConnectionState, Contents, LinkChange, LinkSubscription, Node};
 pub use network::{Delivery, Network};
 pub use observer::{Backlog, DropReason, Observer};

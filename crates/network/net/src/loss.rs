@@ -2,6 +2,7 @@
 
 mod error_model;
 mod gilbert_elliott;
+mod loss_trace;
 
 use config::{FieldContext, FieldError, invalid_value, number, take_kind};
 use schemars::{JsonSchema, Schema};
@@ -16,6 +17,8 @@ use units::Duration;
 pub(crate) use error_model::{ErrorModel, outages};
 pub use gilbert_elliott::{GilbertElliott, GilbertElliottTime};
 use gilbert_elliott::{OVER_TIME, PER_PACKET};
+pub use loss_trace::LossTrace;
+use loss_trace::TRACE;
 
 /// Loss that no queue is to blame for: a probability per packet, one that changes at given times, or the model of
 /// Gilbert and Elliott.
@@ -30,6 +33,8 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
     /// Losses in bursts over time.
     GilbertElliottTime(GilbertElliottTime),
+    /// Probabilities of a file.
+    Trace(LossTrace),
 }
 
 /// Probability per packet from a time on.
@@ -58,6 +63,17 @@ impl Loss {
             Self::Steps(steps) => check_steps(steps),
             Self::GilbertElliott(model) => model.check(),
             Self::GilbertElliottTime(model) => model.check(),
+            // Each line is checked when the file is read.
+            Self::Trace(_) => Ok(()),
+        }
+    }
+
+    /// Returns the probabilities over time; none of a model that has others.
+    pub(crate) fn steps(&self) -> &[LossStep] {
+        match self {
+            Self::Steps(steps) => steps,
+            Self::Trace(trace) => trace.steps(),
+            _ => &[],
         }
     }
 
@@ -68,6 +84,10 @@ impl Loss {
             Self::Steps(steps) => steps.iter().all(|step| step.loss == 0.0),
             Self::GilbertElliott(model) => model.is_none(),
             Self::GilbertElliottTime(model) => model.is_none(),
+            Self::Trace(trace) => {
+                let mut steps = trace.steps().iter();
+                !trace.steps().is_empty() && steps.all(|step| step.loss == 0.0)
+            }
         }
     }
 }
@@ -120,7 +140,7 @@ impl<'de> Deserialize<'de> for Loss {
                 write!(
                     f,
                     "a probability such as 0.01 or \"1%\", a list of steps (at, loss), or a table with kind = \
-                     {PER_PACKET:?} or {OVER_TIME:?}"
+                     {PER_PACKET:?}, {OVER_TIME:?} or {TRACE:?}"
                 )
             }
 
@@ -137,9 +157,8 @@ impl<'de> Deserialize<'de> for Loss {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Loss, E> {
-                let percent = text.trim().strip_suffix('%').map(str::trim);
-                match percent.and_then(|number| number.parse::<f64>().ok()) {
-                    Some(percent) => self.visit_f64(percent / 100.0),
+                match percent(text) {
+                    Some(probability) => self.visit_f64(probability),
                     None => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
                 }
             }
@@ -156,12 +175,22 @@ impl<'de> Deserialize<'de> for Loss {
                     OVER_TIME => {
                         GilbertElliottTime::deserialize(fields).map(Loss::GilbertElliottTime)
                     }
-                    other => Err(A::Error::unknown_variant(other, &[PER_PACKET, OVER_TIME])),
+                    TRACE => LossTrace::deserialize(fields).map(Loss::Trace),
+                    other => Err(A::Error::unknown_variant(
+                        other,
+                        &[PER_PACKET, OVER_TIME, TRACE],
+                    )),
                 }
             }
         }
         deserializer.deserialize_any(Alternatives)
     }
+}
+
+/// Returns the probability of a text such as `2%`.
+fn percent(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim();
+    number.parse::<f64>().ok().map(|percent| percent / 100.0)
 }
 
 /// Reads a probability as a number or a percentage.

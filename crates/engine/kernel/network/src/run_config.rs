@@ -40,9 +40,7 @@ impl RunConfig {
         let mut scenario =
             Scenario::from_toml(&job.scenario, "scenario", &[]).map_err(io::Error::other)?;
         let mut files = Files::with_texts(Path::new(&job.directory), job.files.clone());
-        files
-            .load_workloads(&mut scenario)
-            .map_err(io::Error::other)?;
+        files.load_named(&mut scenario).map_err(io::Error::other)?;
         let traces = Traces::from_files(&scenario, files).map_err(io::Error::other)?;
         let mut plan =
             Plan::new(&scenario.expand_flows(), &traces, job.seed).map_err(io::Error::other)?;

@@ -1,9 +1,9 @@
 //! Reading of scenarios from a text and overrides.
 
 mod complete;
+mod named_files;
 mod overrides;
 mod selection;
-mod workloads;
 
 use std::path::Path as FilePath;
 

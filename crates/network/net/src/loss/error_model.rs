@@ -40,7 +40,8 @@ impl ErrorModel {
     pub(crate) fn is_lost(&mut self, at: Instant) -> bool {
         match self.loss {
             Loss::Random(probability) => probability > 0.0 && self.draws.uniform() < probability,
-            Loss::Steps(ref steps) => {
+            Loss::Steps(_) | Loss::Trace(_) => {
+                let steps = self.loss.steps();
                 let at = at.since_start();
                 while steps.get(self.steps).is_some_and(|step| step.at <= at) {
                     self.steps += 1;
@@ -88,7 +89,8 @@ pub(crate) fn outages(
     };
     match loss {
         Loss::Random(probability) => add(Instant::ZERO, Instant::NEVER, *probability),
-        Loss::Steps(steps) => {
+        Loss::Steps(_) | Loss::Trace(_) => {
+            let steps = loss.steps();
             let at = |index: usize| {
                 let step = steps.get(index);
                 step.map_or(Instant::NEVER, |step| Instant::ZERO + step.at)

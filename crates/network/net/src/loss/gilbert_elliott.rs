@@ -105,7 +105,7 @@ fn tagged_over_time(schema: &mut Schema) {
 }
 
 /// Adds the tag to the schema.
-fn tag(schema: &mut Schema, kind: &str) {
+pub(super) fn tag(schema: &mut Schema, kind: &str) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.shift_insert(0, "kind".to_owned(), json!({ "const": kind }));
     }
