@@ -11,7 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.tables import set_table
+from celltcp.comparison.tables_of_several import set_table
 
 QUICK = ("--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
 

@@ -49,7 +49,7 @@ def compare_set(
 
 def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
-    from celltcp.comparison.tables import set_table
+    from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
     for comparison in result.comparisons.values():

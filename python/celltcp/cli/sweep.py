@@ -85,7 +85,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
     """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.application_tables import sweep_figures_tables
-    from celltcp.comparison.tables import sweep_table
+    from celltcp.comparison.tables_of_several import sweep_table
     from celltcp.comparison.verdict_tables import verdicts_table
 
     about = next(iter(result.points.values())).results.about

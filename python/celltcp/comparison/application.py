@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from celltcp.results.statistics import MARGIN, estimate, paired_difference
+from celltcp.results.statistics import (
+    MARGIN,
+    Verdict,
+    estimate,
+    paired_difference,
+    verdict,
+)
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
@@ -59,6 +65,30 @@ CRITERIA = (
         least=0.01,
     ),
 )
+
+
+def verdicts_by_metric(
+    metrics: Mapping[str, str],
+    series: Mapping[str, Mapping[str, list[float]]],
+    served: Mapping[str, Mapping[str, list[float]]],
+    *,
+    random: bool,
+) -> dict[str, Verdict]:
+    """Returns the verdicts by requirement, each with what contradicts it.
+
+    Args:
+        metrics: metric of each requirement.
+        series: by CCA and metric, the values of the runs in the order of the seeds.
+        served: figures of the application by figure and CCA.
+        random: whether one run decides nothing, and there is a single one.
+    """
+    result = {}
+    for requirement, metric in metrics.items():
+        each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
+        if each.leader is not None and not random:
+            each = replace(each, contradicted_by=contradiction(each.leader, metric, served))
+        result[requirement] = each
+    return result
 
 
 def served_by(

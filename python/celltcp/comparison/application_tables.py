@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.comparison.metrics import APP_METRICS
-from celltcp.comparison.tables import CCA_COLUMN, range_text, table_by_point
+from celltcp.comparison.tables import CCA_COLUMN
+from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.scenarios.cca_mix import labels
 

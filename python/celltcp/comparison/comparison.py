@@ -6,7 +6,6 @@ import collections
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of
-from celltcp.results.statistics import Verdict, estimate, verdict
+from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Recorded, Results, frame
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
@@ -214,20 +213,11 @@ class Comparison(Recorded):
 
     @functools.cached_property
     def _verdicts(self) -> dict[str, Verdict]:
-        from celltcp.comparison.application import contradiction, served_by
+        from celltcp.comparison.application import served_by, verdicts_by_metric
 
         series = {cca: values for cca, values in self.series().items() if "+" not in cca}
-        random = not self.decides
-        places = {cca: self._places.get(cca, []) for cca in series}
-        served = served_by(self._columns, places)
-        result = {}
-        for requirement, metric in self.requirements.items():
-            each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
-            if each.leader is not None and not random:
-                why = contradiction(each.leader, metric, served)
-                each = replace(each, contradicted_by=why)
-            result[requirement] = each
-        return result
+        served = served_by(self._columns, {cca: self._places.get(cca, []) for cca in series})
+        return verdicts_by_metric(self.requirements, series, served, random=not self.decides)
 
     @functools.cached_property
     def applications(self) -> list[Application]:

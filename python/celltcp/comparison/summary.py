@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, RANKED
-from celltcp.comparison.tables import COLUMNS, columns_for, range_text
+from celltcp.comparison.tables import COLUMNS, columns_for
+from celltcp.comparison.tables_of_several import range_text
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.scenario_set import ScenarioSet
-from celltcp.comparison.tables import set_table
+from celltcp.comparison.tables_of_several import set_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.palette import colours
 from celltcp.present.section import Finding, Part, Section

@@ -13,7 +13,7 @@ from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.provenance import command_of, origin_sections
-from celltcp.comparison.tables import range_text, sweep_table
+from celltcp.comparison.tables_of_several import range_text, sweep_table
 from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours

@@ -1,0 +1,115 @@
+"""Tables of several comparisons: along the values of a sweep, and over the scenarios of a set."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.tables import CCA_COLUMN, DROPPABLE, cells_of, columns_for, headings_of
+from celltcp.present.section import Column, Table, mean_text, percent_text, runs_text
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from celltcp.comparison.comparison import Comparison
+    from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.scenario_set import ScenarioSet
+
+
+def sweep_table(result: Sweep) -> Table:
+    """Returns mean and 95 % interval of each metric, a row per point and CCA."""
+    shown = columns_for(result.points.values())
+    cells = {
+        point: {cca: cells_of(comparison, cca, shown) for cca in comparison.ccas}
+        for point, comparison in result.points.items()
+    }
+    title = sweep_title(result)
+    return table_by_point(result.axes, headings_of(shown), cells, title, droppable=DROPPABLE)
+
+
+def sweep_title(result: Sweep) -> str:
+    """Returns the title of a table of means: scenario, number of runs, whether it is unfinished."""
+    about = next(iter(result.points.values())).results.about
+    name = "" if "scenario" in result.axes else f"{about['name']}: "
+    start = "mean" if name else "Mean"
+    state = f" ({result.unfinished})" if result.unfinished else ""
+    return f"{name}{start} and 95 % interval over {range_text(result.points.values())}{state}"
+
+
+def range_text(comparisons: Iterable[Comparison]) -> str:
+    """Returns the number of runs of comparisons in words, or the fewest and the most of them."""
+    counts = [int(each.results.about["runs"]) for each in comparisons]
+    fewest, most = min(counts), max(counts)
+    return runs_text(most) if fewest == most else f"{fewest} to {runs_text(most)}"
+
+
+def table_by_point(
+    axes: Sequence[str],
+    columns: Iterable[Column],
+    cells: Mapping[tuple[str, ...], Mapping[str, Sequence[str]]],
+    title: str,
+    droppable: tuple[str, ...] = (),
+) -> Table:
+    """Returns a table with a row per point and CCA; `cells` are those of both."""
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    swatches: dict[str, str] = {}
+    for point, by_cca in cells.items():
+        names = labels(list(by_cca))
+        swatches |= {names[cca]: cca for cca in by_cca}
+        rows += [(*point, names[cca], *of_cca) for cca, of_cca in by_cca.items()]
+        if len(by_cca) > 1:
+            ends.add(len(rows) - 1)
+    return Table(
+        columns=(*(Column(axis, no_wrap=True) for axis in axes), CCA_COLUMN, *columns),
+        rows=tuple(rows),
+        title=title,
+        ends=frozenset(ends),
+        ccas=swatches,
+        droppable=droppable,
+    )
+
+
+def set_table(result: ScenarioSet) -> Table:
+    """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
+
+    Scenarios differ far more than CCAs do on each of them, so that the interval is that of the relative
+    differences.
+    """
+    count = len(result.comparisons)
+    names = labels(result.ccas)
+    counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+    shown = columns_for(result.comparisons.values())
+    if (baseline := result.baseline) is None:
+        title = f"No mean over {counted}: they have no CCA in common"
+        return Table((CCA_COLUMN, *headings_of(shown)), (), title)
+    first = [
+        mean_text([estimate(result.values(baseline, metric)).mean], digits)
+        for metric, _, digits in shown
+    ]
+    rows = [(names[baseline], *first)]
+    for cca in result.ccas[1:]:
+        # Few retransmissions of the first CCA would make those of others any share.
+        texts = (
+            "-" if metric == "retransmissions" else _relative_text(result.relative(cca, metric))
+            for metric, _, _ in shown
+        )
+        rows.append((names[cca], *texts))
+    base = names[baseline]
+    others = f"; others: relative to {base}, with 95 % interval" if len(rows) > 1 else ""
+    return Table(
+        columns=(CCA_COLUMN, *headings_of(shown)),
+        rows=tuple(rows),
+        title=f"Mean over {counted}: {base} in units{others}",
+        ccas={names[cca]: cca for cca in result.ccas},
+        droppable=DROPPABLE,
+    )
+
+
+def _relative_text(shares: Sequence[float]) -> str:
+    """Returns the mean of shares and half the width of its interval in percent."""
+    share = estimate(shares)
+    text = percent_text(100 * share.mean, math.nan if share.ci95 is None else 100 * share.ci95)
+    return text if text == "-" else f"{text} %"
