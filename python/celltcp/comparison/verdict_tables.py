@@ -33,7 +33,7 @@ def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
         among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
     else:
         among_text = ", ".join(names[cca] for cca in among)
-    more = f"; --runs {result.runs_needed} would likely tell" if result.runs_needed else ""
+    more = f"; --runs {result.runs_needed} would likely decide" if result.runs_needed else ""
     return f"undecided among {among_text}{more}"
 
 

@@ -110,7 +110,7 @@ def _finding(
         state = "tied" if tied else "sure"
         return Finding(question, names[leader], f"{here}{behind}", certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
-    more = f"; {verdict.runs_needed} runs would likely tell" if verdict.runs_needed else ""
+    more = f"; {verdict.runs_needed} runs would likely decide" if verdict.runs_needed else ""
     extent = f"{names[leader]} leads with {here}{behind}"
     excluded = "; ".join(
         text for cca in verdict.undecided if (text := _excluded(ranking, leader, cca, names))
