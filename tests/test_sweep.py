@@ -109,6 +109,8 @@ def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, t
     headings = done.stdout.replace("\n", " ")
     assert "best by response_p99_s" in headings
     for value in json.loads((tmp_path / "o.json").read_text())["values"].values():
+        flows = [(each["flow"], each["metric"]) for each in value["flow_verdicts"]]
+        assert flows == [("game", "response_p95_s"), ("download", "goodput_mbps")]
         (chosen,) = value["by"]
         assert (chosen["flow"], chosen["metric"]) == ("game", "response_p99_s")
     result = ct.sweep(tmp_path / "game.toml", "path.buffer=1bdp,4bdp", "cubic,bbr", 2)

@@ -88,6 +88,10 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
     result: OccasionalOutcome = {}
     if by:
         result["by"] = [_chosen(comparison.best_by(each)) for each in by]
+    if stakes := comparison.ranked_stakes:
+        result["flow_verdicts"] = [
+            {"flow": each.flow, "metric": each.metric, **best_outcome(each.verdict)} for each in stakes
+        ]
     if trade_offs := comparison.trade_offs:
         result["trade_offs"] = trade_offs
     if comparison.applications:

@@ -170,10 +170,22 @@ class ChosenOutcome(BestOutcome):
     values: list[ChosenRow]
 
 
+class FlowVerdict(BestOutcome):
+    """Best congestion control for a flow by the figure that matters most to it."""
+
+    flow: FlowName
+    metric: Annotated[str, "Figure of its application, or goodput_mbps."]
+
+
 class OccasionalOutcome(TypedDict, total=False):
     """Parts of the outcome of a comparison that only some have."""
 
     by: Annotated[list[ChosenOutcome], "Rankings by the metrics of --by, in their order."]
+    flow_verdicts: Annotated[
+        list[FlowVerdict],
+        "Best congestion control for each flow of a workload; for a flow under test without an "
+        "application, verdicts has it.",
+    ]
     trade_offs: Annotated[
         list[str], "What each flow gains and loses where flows have different best CCAs."
     ]
