@@ -147,7 +147,8 @@ man: setup
 
 # Its tools have an environment of their own.
 ## The site of the documentation, in target/docs
-docs:
+docs: $(VENV)/built
+	$(BIN)/python docs/generated.py target/generated
 	$(PYTHON) -m venv $(VENV)/docs
 	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		-r docs/requirements.lock

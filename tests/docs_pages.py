@@ -38,8 +38,8 @@ def kind_of(page: Path) -> str | None:
 
 
 def is_stub(page: Path) -> bool:
-    """Whether the page only says where its contents are now."""
-    return "This page has moved" in page.read_text()
+    """Whether the page says where its contents, or most of them, are now."""
+    return "page has moved:" in page.read_text()
 
 
 def prose_lines(text: str) -> Iterator[str]:
@@ -102,7 +102,7 @@ def sentences(text: str) -> Iterator[str]:
 def _parts(paragraph: str) -> Iterator[str]:
     plain = re.sub(r"`[^`]*`", "CODE", paragraph)
     plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", plain)
-    for sentence in re.split(r"(?<=[.?!])[*)\"']*\s+(?=[A-Z0-9*\"(])", plain):
+    for sentence in re.split(r"(?<=[.?!])[*)\"']*\s+(?=[A-Z0-9*\"(]|celltcp|fish|zsh)", plain):
         if sentence.strip():
             yield sentence.strip()
 

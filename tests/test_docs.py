@@ -24,7 +24,7 @@ from docs_pages import (
 )
 
 #: Hand-written words of all pages. It only falls, until it is 25000.
-CEILING = 57_200
+CEILING = 52_800
 #: Words that a page of a kind may have.
 BUDGETS = {"How-to": 450, "Explanation": 1400}
 #: Pages with a budget of their own.
@@ -70,7 +70,9 @@ def test_each_heading_stands_where_it_stood_or_in_a_page_of_its_kind() -> None:
     for row in rows:
         old = ROOT / "README.md" if row["page"] == "README.md" else DOCS / row["page"]
         text = old.read_text() if old.exists() else ""
-        if row["heading"] in headings(text) and not (old.exists() and is_stub(old)):
+        stands = headings(text)
+        is_title = stands[:1] == [row["heading"]]
+        if row["heading"] in stands and not (is_title and is_stub(old)):
             continue
         for new in row["to"].split():
             target = ROOT / new if new == "README.md" else DOCS / new

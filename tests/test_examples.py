@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from docs_pages import kind_of, pages
+
 _EXAMPLES = sorted((Path(__file__).parent.parent / "docs" / "examples").glob("*.py"))
 
 
@@ -26,7 +28,9 @@ def test_a_program_of_the_gallery_draws_its_picture(program: Path, tmp_path: Pat
         assert len(picture.convert("L").getcolors()) > 20
 
 
-def test_the_gallery_shows_all_of_them() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "gallery.md").read_text()
+def test_pages_show_all_of_them() -> None:
+    text = "".join(page.read_text() for page in pages() if kind_of(page))
     assert len(_EXAMPLES) == 6
-    assert all(f"images/gallery/{program.stem}.png" in page for program in _EXAMPLES)
+    for program in _EXAMPLES:
+        assert f"images/gallery/{program.stem}.png" in text
+        assert f"examples/{program.name}" in text

@@ -1,37 +1,101 @@
-"""Commands of celltcp on how-to pages: each runs."""
+"""Commands of celltcp on how-to pages and in tutorials: each runs, with small numbers."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
+
+from celltcp.cli import celltcp as command_line
+from docs_pages import DOCS, name_of
 
 if TYPE_CHECKING:
     from conftest import Celltcp
 
-DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("how-to/choose-a-cca.md",)
+PAGES = sorted([*DOCS.glob("how-to/*.md"), *DOCS.glob("tutorial/*.md")])
 #: Smaller numbers that prove that a command runs.
-SMALL = {"--runs": "1", "--duration": "3s"}
+SMALL = {"--runs": "1", "--duration": "5s"}
+#: Commands that take a duration, which is short here where the page gives none.
+TIMED = ("compare", "run", "sweep")
+#: Pages whose commands always run; those of the others take long.
+QUICK = ("how-to/choose-a-cca.md", "tutorial/first-comparison.md")
+#: Commands that need a library of Rust to be built.
+OTHER = re.compile(r"target/release/")
+#: Scenarios whose flows would begin after a short run.
+LATE = re.compile(r"fairness|'")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_command_of_the_page_runs(celltcp: Celltcp, tmp_path: Path, page: str) -> None:
-    text = (DOCS / page).read_text().replace("\\\n", "")
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yields language and text of each block of code."""
+    yield from re.findall(r"^```([a-z]*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def commands(text: str) -> Iterator[str]:
+    """Yields the command lines in the blocks of a page, without those of other programs."""
+    for language, block in blocks(text):
+        if language not in ("", "sh"):
+            continue
+        for line in block.replace("\\\n", "").splitlines():
+            command = line.removeprefix("$ ")
+            if command.startswith("celltcp ") and not OTHER.search(command):
+                yield command.removeprefix("celltcp ")
+
+
+def shorter(command: str) -> tuple[list[str], str]:
+    """Returns the words of a command with small numbers, and the file of its output if it has one."""
+    words = shlex.split(command, comments=True)
+    words, file = (words[:-2], words[-1]) if ">" in words else (words, "")
+    small = [SMALL.get(before, word) for before, word in itertools.pairwise(["", *words])]
+    if words[0] in TIMED and "--duration" not in words and not LATE.search(command):
+        small += ["--duration", SMALL["--duration"]]
+    if words[0] in ("compare", "sweep") and "--runs" not in words and "--dry-run" not in words:
+        small += ["--runs", "1"]
+    return small, file
+
+
+def run_all(celltcp: Celltcp, folder: Path, page: Path) -> int:
+    """Runs the commands of a page in their order, and returns their number."""
+    text = page.read_text()
     subprocess.run(
-        [sys.executable, DOCS / "examples" / "data" / "drive_test.py"], cwd=tmp_path, check=True
+        [sys.executable, DOCS / "examples" / "data" / "drive_test.py"], cwd=folder, check=True
     )
-    for name, body in re.findall(r"write `([a-z]+\.toml)`:\n\n```toml\n(.*?)```", text, re.DOTALL):
-        (tmp_path / name).write_text(body)
-    commands = re.findall(r"^\$ celltcp (.*)$", text, re.MULTILINE)
-    assert len(commands) > 3
-    for command in commands:
-        words = shlex.split(command)
-        small = [SMALL.get(before, word) for before, word in zip(["", *words], words, strict=False)]
-        done = celltcp(*small)
-        assert done.returncode == 0, (command, done.stderr)
+    pattern = r"[Ww]rite (?:it |this )?(?:as )?`([a-z]+\.(?:toml|py))`"
+    bodies = [body for language, body in blocks(text) if language in ("toml", "python")]
+    for name, body in zip(re.findall(pattern, text), bodies, strict=False):
+        (folder / name).write_text(body)
+    count = 0
+    for command in commands(text):
+        words, file = shorter(command)
+        done = celltcp(*words)
+        assert done.returncode == 0, (command, words, done.stderr)
+        if file:
+            (folder / file).write_text(done.stdout)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_options_of_every_command_of_a_page_are_known(page: Path) -> None:
+    for command in commands(page.read_text()):
+        words, _ = shorter(command)
+        parsed: click.Command = command_line
+        while isinstance(parsed, click.Group) and words and words[0] in parsed.commands:
+            parsed, words = parsed.commands[words[0]], words[1:]
+        parsed.make_parser(click.Context(parsed)).parse_args(words)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(each, marks=[pytest.mark.slow] * (name_of(each) not in QUICK)) for each in PAGES],
+    ids=name_of,
+)
+def test_every_command_of_a_page_runs(celltcp: Celltcp, tmp_path: Path, page: Path) -> None:
+    assert run_all(celltcp, tmp_path, page) >= 1

@@ -33,7 +33,7 @@ REAL = next(
 )
 
 #: Connections, segments of TCP, retransmissions, out of order and resets that tshark 4.0 counts.
-#: Captures in which both count otherwise are in docs/captures.md, with the reasons.
+#: Captures in which both count otherwise are in docs/reference/captures.md, with the reasons.
 TSHARK = {
     "bittorrent_tcp_miss.pcapng": (1, 100, 0, 0, 0),
     "http_asymmetric.pcapng": (2, 23, 0, 0, 0),

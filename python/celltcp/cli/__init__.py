@@ -54,7 +54,7 @@ def celltcp() -> None:
 
 
 def main() -> None:
-    """Runs the command, and ends with its exit code, as docs/exit-codes.md lists them."""
+    """Runs the command, and ends with its exit code, as docs/reference/command-line.md lists them."""
     # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with checked_streams():

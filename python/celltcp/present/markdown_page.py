@@ -89,11 +89,12 @@ def _section(section: Section, pictures: PictureNames) -> str:
         section,
         title=escaped(section.title),
         text=tuple(map(escaped, texts)),
-        table=_plain(section.table) if section.table is not None else None,
+        table=plain_table(section.table) if section.table is not None else None,
     )
     return markdown_section(plain, path)
 
 
-def _plain(table: Table) -> Table:
+def plain_table(table: Table) -> Table:
+    """Returns a table whose headings and cells hold no markup."""
     columns = tuple(replace(each, heading=escaped(each.title)) for each in table.columns)
     return replace(table, columns=columns, rows=tuple(tuple(map(escaped, row)) for row in table.rows))

@@ -1,6 +1,6 @@
 //! Results: measures on the taps of a path, the tables that hold them, and the metrics.
 //!
-//! Definitions for users are in `docs/definitions.md`; this crate is the only place where they are
+//! Definitions for users are in `docs/reference/metrics.md`; this crate is the only place where they are
 //! computed.
 
 mod connection;

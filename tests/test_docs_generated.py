@@ -1,0 +1,75 @@
+"""Generated parts of pages: all options, fields, scenarios, CCAs and columns, each in a page."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from celltcp._core import capture_tables, result_tables, scenario_schema
+from celltcp.scenarios.ccas import catalogue
+from celltcp.scenarios.scenarios import scenario_names
+from docs_pages import DOCS, pages
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The text of each part by its name."""
+    folder = tmp_path_factory.mktemp("generated")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["generated.py", str(folder)])
+        runpy.run_path(str(DOCS / "generated.py"), run_name="__main__")
+    return {file.stem: file.read_text() for file in folder.iterdir()}
+
+
+def test_each_part_stands_in_one_page(parts: dict[str, str]) -> None:
+    named = [
+        name for page in pages() for name in re.findall(r"<!-- generated: (\w+) -->", page.read_text())
+    ]
+    assert sorted(named) == sorted(parts)
+
+
+def test_options_of_all_commands_are_there(parts: dict[str, str]) -> None:
+    for command in ("compare", "select evaluate", "pcap to-scenario", "report"):
+        assert f"\n### celltcp {command}\n" in parts["options"]
+    assert "--page FILE" in parts["options"]
+
+
+def test_all_fields_of_a_scenario_are_there_with_their_meanings(parts: dict[str, str]) -> None:
+    schema = json.loads(scenario_schema())
+    for name, definition in schema["$defs"].items():
+        for field in definition.get("properties", {}):
+            assert f"| {field} |" in parts["fields"], (name, field)
+    assert '### Workload, kind = "page"' in parts["fields"]
+    rows = [row.split(" | ") for row in parts["fields"].splitlines() if row.startswith("| ")]
+    assert all(len(row) == 4 for row in rows)
+    assert '| rtt | text | "40ms" | Base round-trip propagation time' in parts["fields"]
+
+
+def test_all_scenarios_ccas_and_columns_are_there(parts: dict[str, str]) -> None:
+    for name in scenario_names():
+        assert f"| {name} | " in parts["scenarios"]
+    for entry in catalogue():
+        assert f"| {entry['name']} | {entry['family']} | " in parts["ccas"]
+        for parameter in entry["parameters"]:
+            assert f"| {parameter['name']} | " in parts["ccas"]
+    for table in [*result_tables(), *capture_tables()]:
+        for column, meaning in table.columns:
+            assert f"| {column} | " in parts["columns"], (table.name, column)
+            assert meaning[1:20].replace("_", "") in parts["columns"].replace("_", "")
+
+
+def test_the_site_has_a_part_in_the_place_of_its_line(
+    parts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = runpy.run_path(str(DOCS / "hooks.py"))
+    (tmp_path / "ccas.md").write_text(parts["ccas"])
+    monkeypatch.setitem(hooks["on_page_markdown"].__globals__, "_PARTS", tmp_path)
+    page = hooks["on_page_markdown"]("a\n\n<!-- generated: ccas -->\n")
+    assert page == f"a\n\n{parts['ccas']}\n"
+    with pytest.raises(FileNotFoundError):
+        hooks["on_page_markdown"]("<!-- generated: other -->")
