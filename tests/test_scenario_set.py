@@ -134,3 +134,17 @@ workload = { kind = "request-response", request = "100B", response = "200B", gap
     assert of_flows[need] == {"cubic": [], "bbr": ["a", "b"]}
     assert f"best or tied for {need}: bbr on 2 of 2" in done.stdout
     assert all(each["by"] for each in document["scenarios"].values())
+
+
+def test_means_of_goodput_are_over_scenarios_whose_flow_competes(tmp_path: Path) -> None:
+    game = '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }'
+    for name, changes in (("bulk", {}), ("game", {"flows.0.workload": game})):
+        ct.compare("steady-5-18", "cubic,bbr", 2, duration="2s", set=changes, out=tmp_path / "s" / name)
+    result = ct.load(tmp_path / "s")
+    assert isinstance(result, ScenarioSet)
+    bulk = result["bulk"]
+    assert result.values("bbr", "goodput_mbps") == [
+        pytest.approx(sum(bulk.values("bbr", "goodput_mbps")) / 2)
+    ]
+    assert len(result.relative("bbr", "pm_delay")) == 1
+    assert len(result.values("bbr", "rtt_mean_ms")) == 2

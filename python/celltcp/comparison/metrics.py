@@ -22,6 +22,10 @@ METRICS = {
 }
 
 
+#: Metrics that tell nothing of a flow that does not compete for the path.
+OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
+
+
 class AppMetric(NamedTuple):
     """Figure of an application."""
 

@@ -14,7 +14,7 @@ from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, verdicts_of_flows
-from celltcp.comparison.metrics import METRICS
+from celltcp.comparison.metrics import METRICS, OF_COMPETITION
 from celltcp.comparison.outcome import ScenarioSetOutcome
 from celltcp.results.completeness import Completeness
 from celltcp.results.folder import prepare_folder, require_own
@@ -80,9 +80,17 @@ class ScenarioSet:
         return table.reset_index()
 
     def values(self, cca: str, metric: str) -> list[float]:
-        """Returns the mean of each scenario that has the congestion control, in their order."""
-        having = (each for each in self.comparisons.values() if cca in each.ccas)
+        """Returns the mean of each scenario that has the congestion control, in their order.
+
+        Goodput and PM are those of scenarios whose flow under test competes for the path.
+        """
+        having = (each for each in self._telling(metric) if cca in each.ccas)
         return [estimate(each.values(cca, metric)).mean for each in having]
+
+    def _telling(self, metric: str) -> list[Comparison]:
+        """Returns the comparisons on scenarios that a metric tells something of."""
+        every = self.comparisons.values()
+        return [each for each in every if each.is_competing or metric not in OF_COMPETITION]
 
     @property
     def baseline(self) -> str | None:
@@ -98,7 +106,7 @@ class ScenarioSet:
         result: list[float] = []
         if self.baseline is None:
             return result
-        for each in self.comparisons.values():
+        for each in self._telling(metric):
             base = estimate(each.values(self.baseline, metric)).mean
             values = each.values(cca, metric)
             gap = paired_difference(values, each.values(self.baseline, metric)).mean

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.metrics import OF_COMPETITION
 from celltcp.present.section import (
     Column,
     Section,
@@ -62,14 +63,11 @@ _LIMIT_HEADINGS = {
     "network": "network",
 }
 
-#: Metrics that tell nothing of a flow that does not compete for the path.
-_OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
-
 
 def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]:
     """Returns metric, heading and digits of the columns: PM and goodput if flows compete."""
     is_competing = any(each.is_competing for each in comparisons)
-    return [each for each in COLUMNS if is_competing or each[0] not in _OF_COMPETITION]
+    return [each for each in COLUMNS if is_competing or each[0] not in OF_COMPETITION]
 
 
 def headings_of(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.metric_names import drawn_of
 from celltcp.comparison.metrics import FRAME, FRAMES
 from celltcp.comparison.transfers import flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
@@ -18,6 +19,7 @@ from celltcp.results.columns import rows_of, text_array_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.comparison.comparison import Comparison
     from celltcp.results.tables import Results
 
 
@@ -67,6 +69,21 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
         given = f"{unit}:{flow}" if flow else unit
         raise CelltcpError(f"metric: {given!r} has no values in these results; allowed: {allowed}")
     return mine
+
+
+def units_of_applications(comparison: Comparison) -> list[str]:
+    """Returns the units of work by which applications rank, as METRIC, or METRIC:FLOW of several."""
+    # Shares of late frames and of complete transfers are those of these times.
+    named = {"late_share": "frame_delay", "completed_share": "completion"}
+    several = len(comparison.applications) > 1 or comparison.subject
+    found = []
+    for each in comparison.applications:
+        metric = each.ranking.metric
+        name = drawn_of(named.get(metric, metric), UNITS)
+        mine = comparison.units.query("unit == @name and flow == @each.flow")
+        if mine["duration_s"].notna().any():
+            found.append(f"{name}:{each.flow}" if several else name)
+    return found
 
 
 def units_of_work(results: Results) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
 from celltcp.comparison.single_run import SingleRun
-from celltcp.comparison.units_of_work import UNITS, units_of
+from celltcp.comparison.units_of_work import UNITS, units_of, units_of_applications
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
@@ -197,21 +197,6 @@ class ComparisonPlots:
         draw_startup(
             axes, each.tested_slots, each.tested_flows, each.ccas, slot_s=slot_s, seconds=seconds
         )
-
-
-def units_of_applications(comparison: Comparison) -> list[str]:
-    """Returns the units of work by which applications rank, as METRIC, or METRIC:FLOW of several."""
-    # Shares of late frames and of complete transfers are those of these times.
-    named = {"late_share": "frame_delay", "completed_share": "completion"}
-    several = len(comparison.applications) > 1 or comparison.subject
-    found = []
-    for each in comparison.applications:
-        metric = each.ranking.metric
-        name = drawn_metric(named.get(metric, metric))
-        mine = comparison.units.query("unit == @name and flow == @each.flow")
-        if mine["duration_s"].notna().any():
-            found.append(f"{name}:{each.flow}" if several else name)
-    return found
 
 
 def leading_ccas(comparison: Comparison) -> list[str]:

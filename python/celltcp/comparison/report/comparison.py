@@ -5,7 +5,6 @@ from __future__ import annotations
 from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.plots.accessors import units_of_applications
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
@@ -18,7 +17,7 @@ from celltcp.comparison.tables import (
     shares_table,
     subject_text,
 )
-from celltcp.comparison.units_of_work import UNITS
+from celltcp.comparison.units_of_work import UNITS, units_of_applications
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
 from celltcp.scenarios.cca_mix import labels
