@@ -178,6 +178,8 @@ def test_the_line_to_set_names_the_flow_whose_cca_it_is(tmp_path: Path) -> None:
         "For game (95th percentile of the response time), set bbr on download. Against cubic it has "
     )
     assert "goodput " in answer
+    answer, _ = several_answer([result, result], "point")
+    assert answer.startswith("For game (95th percentile of the response time), set bbr on download; ")
 
 
 def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_answered(

@@ -178,4 +178,6 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     if not lines:
         words.append(f"{names[winner]} is in none of Linux, Windows and FreeBSD: no line sets it.")
     section = Section("What to set", text=tuple(words), code=lines, is_front=True)
-    return f"For {need}, set {names[winner]}; {text}.", section
+    flows = {_on_flow(each) for each in comparisons}
+    flow = flows.pop() if len(flows) == 1 else ""
+    return f"For {need}, set {names[winner]}{flow}; {text}.", section
