@@ -1,5 +1,5 @@
 # Everything happens in .venv. Rust links with the C compiler's linker; building a kernel is another matter,
-# see docs/kernel.md.
+# see docs/how-to/check-against-linux.md.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,7 +39,7 @@ test-all: setup
 	cargo test $(EXAMPLE) --locked --quiet
 	$(BIN)/pytest $(WORKERS) -m ""
 
-# Builds a kernel into the user's cache first, unless it is there; docs/kernel.md says what that needs.
+# Builds a kernel into the user's cache first, unless it is there; docs/how-to/check-against-linux.md says what that needs.
 ## The tests of the kernel engine
 test-kernel: setup
 	$(BIN)/celltcp kernel build

@@ -97,7 +97,8 @@ def _head(fidelity: Fidelity, command: str) -> str:
         f"differences are within their bands, {len(fidelity.undecided)} are undecided, "
         f"{len(fidelity.outside)} are outside. This command writes the page:"
     )
-    return f"# Fidelity\n\n{text}\n\n    {command}\n"
+    question = "How far is the native TCP from that of Linux?"
+    return f"# Fidelity\n\n*Results: {question}*\n\n{text}\n\n    {command}\n"
 
 
 def _bands(fidelity: Fidelity) -> str:
