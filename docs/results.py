@@ -1,12 +1,13 @@
 """Writes pages of results from the commands in results.toml: `python docs/results.py [PAGE...]`.
 
 The runs are kept in a folder of work, so that an interrupted call goes on where it was. A command that
-is finished under the present build is not run again.
+is finished under the present build is not run again; with --keep, under any build.
 """
 
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -111,10 +112,16 @@ def _check(table: dict[str, Any], known: set[str], needed: set[str], where: str)
         raise ValueError(f"{where}: the field {key} is missing")
 
 
-def run(command: Command, folder: Path) -> Record:
-    """Runs a command, or what is missing of it, and returns its record."""
+def run(command: Command, folder: Path, *, is_kept: bool = False) -> Record:
+    """Runs a command, or what is missing of it, and returns its record.
+
+    Args:
+        command: of a page.
+        folder: of its record and results.
+        is_kept: whether finished runs of another build do.
+    """
     words = shlex.split(command.text)
-    record = _record(folder, command.text)
+    record = _record(folder, command.text, is_kept)
     if record.is_finished:
         return record
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,13 +139,14 @@ def run(command: Command, folder: Path) -> Record:
     return record
 
 
-def _record(folder: Path, command: str) -> Record:
+def _record(folder: Path, command: str, is_kept: bool) -> Record:
     """Returns the record that is there; runs of another command or build are removed."""
     build = engine().build
     file = folder / "record.json"
     if file.exists():
         record = Record(**json.loads(file.read_text("utf-8")))
-        if (record.command, record.build) == (command, build):
+        is_present = record.build == build or (is_kept and record.is_finished)
+        if record.command == command and is_present:
             return record
         shutil.rmtree(folder)
     return Record(command, build)
@@ -149,14 +157,21 @@ def _children_s() -> float:
     return times.children_user + times.children_system
 
 
-def write(page: Page, docs: Path, work: Path) -> Path:
-    """Runs the commands of a page and writes it, with its pictures in `images` beside it."""
+def write(page: Page, docs: Path, work: Path, *, is_kept: bool = False) -> Path:
+    """Runs the commands of a page and writes it, with its pictures in `images` beside it.
+
+    Args:
+        page: what is written.
+        docs: folder of all pages.
+        work: folder of the runs.
+        is_kept: whether finished runs of another build do.
+    """
     file = docs / page.page
     pictures = PictureNames(f"images/{file.stem}")
     rows, bodies = [], []
     for number, command in enumerate(page.commands, 1):
         folder = work / file.stem / str(number)
-        record = run(command, folder)
+        record = run(command, folder, is_kept=is_kept)
         parts = [] if command.prints else parts_of(folder / "out")
         seeds = command.seeds or _seeds(parts)
         cpu = f"{record.cpu_s:.0f} s" if record.cpu_s < 120 else f"{record.cpu_s / 60:.0f} min"
@@ -165,7 +180,8 @@ def write(page: Page, docs: Path, work: Path) -> Path:
         if command.prints:
             text = (folder / "printed.txt").read_text("utf-8")
             bodies.append("```\n" + "\n".join(map(str.rstrip, text.splitlines())) + "\n```\n")
-        bodies += [markdown_part(_chosen(part, page), pictures) for part in parts]
+        texts = (markdown_part(_chosen(part, page), pictures) for part in parts)
+        bodies += [_below(text) if command.title else text for text in texts]
     head = markdown_table(
         Table(tuple(map(Column, ("command", "build", "seeds", "CPU", "date"))), tuple(rows))
     )
@@ -177,6 +193,11 @@ def write(page: Page, docs: Path, work: Path) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     save_pictures(pictures, file.parent)
     return write_text(file, "\n\n".join(each.strip("\n") for each in (*blocks, *bodies)) + "\n")
+
+
+def _below(text: str) -> str:
+    """Returns a text whose headings are below that of its command."""
+    return re.sub(r"^## ", "### ", text, flags=re.MULTILINE)
 
 
 def _chosen(part: Part, page: Page) -> Part:
@@ -211,6 +232,11 @@ def main() -> None:
     parser.add_argument("--list", type=Path, default=HERE / "results.toml", help="the list of pages")
     parser.add_argument("--docs", type=Path, default=HERE, help="where the pages go")
     parser.add_argument("--work", type=Path, default=HERE.parent / "target" / "results")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="use finished runs of another build, as after a change of notes",
+    )
     arguments = parser.parse_args()
     try:
         pages = pages_in(arguments.list)
@@ -222,7 +248,7 @@ def main() -> None:
             parser.error(f"unknown page {name}; allowed: {', '.join(sorted(known))}")
     for page in pages:
         if not arguments.pages or page.page in arguments.pages:
-            print(write(page, arguments.docs, arguments.work))
+            print(write(page, arguments.docs, arguments.work, is_kept=arguments.keep))
 
 
 if __name__ == "__main__":

@@ -56,6 +56,14 @@ def test_a_page_has_commands_build_seeds_notes_results_and_chosen_pictures(tmp_p
     written(tmp_path, LIST, "results/made-up.md")
     assert table.stat().st_mtime_ns == before
     assert file.read_text() == page
+    # Runs of another build are, unless they are to be kept.
+    other = json.dumps({**record, "build": "other"})
+    (tmp_path / "work" / "made-up" / "1" / "record.json").write_text(other)
+    written(tmp_path, LIST, "--keep")
+    assert table.stat().st_mtime_ns == before
+    assert file.read_text() == page.replace(record["build"], "other", 1)
+    written(tmp_path, LIST)
+    assert table.stat().st_mtime_ns > before
 
 
 @pytest.mark.parametrize(
