@@ -28,7 +28,9 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_each_part_stands_in_one_page(parts: dict[str, str]) -> None:
     named = [
-        name for page in pages() for name in re.findall(r"<!-- generated: (\w+) -->", page.read_text())
+        name
+        for page in pages()
+        for name in re.findall(r"<!-- generated: ([a-z]+) -->", page.read_text())
     ]
     assert sorted(named) == sorted(parts)
 
