@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from docs_pages import (
     links,
     name_of,
     pages,
+    prose_lines,
     sentences,
     words,
     written_words,
@@ -47,6 +49,8 @@ def test_a_page_has_one_kind_and_says_its_question_and_its_sentences_are_short(p
     if kind != "Results":
         long = [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
         assert not long
+        measured = [line for line in prose_lines(text) if re.search(r"\d ?± ?\d", line)]
+        assert not measured
     budget = LONGER.get(name_of(page), BUDGETS.get(kind or ""))
     assert budget is None or words(page) <= budget
 

@@ -89,7 +89,8 @@ def test_faults_of_the_list_name_page_and_field(
     assert not (tmp_path / "docs").exists()
 
 
-def test_notes_have_short_sentences() -> None:
+def test_notes_are_short_and_have_short_sentences() -> None:
     for page in tomllib.loads((DOCS / "results.toml").read_text())["pages"]:
+        assert len(page.get("notes", "").split()) <= 900, page["page"]
         long = [each for each in sentences(page.get("notes", "")) if len(each.split()) > MOST_WORDS]
         assert not long, page["page"]
