@@ -459,6 +459,31 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
     for curve, missing_share in zip(axes.get_lines(), (1 / 3, 1 / 3), strict=False):
         assert curve.get_ydata()[-1] == pytest.approx(1 - missing_share, abs=0.07)
     assert axes.get_title().startswith("frames that never arrived: cubic 3")
+    # Those that arrived are drawn over time; the others have no time.
+    units = result.units[result.units["cca"] == "cubic"]
+    axes = result.plot.units("frame_delay").axes[0]
+    assert list(axes.get_lines()[0].get_xdata()) == pytest.approx(sorted(units["end_s"].dropna()))
+    assert axes.get_title().startswith("frames that never arrived: cubic 3")
+
+
+def test_a_logarithmic_distribution_begins_at_its_least_value_with_legible_ticks() -> None:
+    """Limits of the linear axis, which reach below zero, squeezed all values at the right edge."""
+    frames = "{ kind = 'frames', size = '2kB', interval = '20ms' }"
+    blackout = "[{ at = '2s', duration = '1s' }]"
+    changes = {"flows.0.workload": frames, "path.blackouts": blackout}
+    result = ct.compare("steady-20-68", "cubic,bbr", runs=1, duration="5s", set=changes)
+    axes = result.plot.ecdf("frame_delay").axes[0]
+    durations = result.units["duration_s"].dropna()
+    assert durations.quantile(0.995) > 10 * durations.median(), "no long tail to draw"
+    assert axes.get_xscale() == "log"
+    low, high = axes.get_xlim()
+    assert low == pytest.approx(durations.min() / 1.05)
+    assert high == pytest.approx(1.05 * durations.quantile(0.995))
+    texts = [
+        each.get_text() for each in axes.get_xticklabels() if low <= each.get_position()[0] <= high
+    ]
+    assert 2 <= len(texts) <= 8
+    assert all(float(each) > 0 for each in texts)
 
 
 def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> None:
@@ -473,4 +498,9 @@ def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> N
     assert curve.get_ydata()[0] == 0
     assert len(set(curve.get_ydata())) == 1 + units["duration_s"].nunique()
     assert axes.get_title().startswith("transfers never complete: cubic ")
+    # Its tick is at the upper edge, where it began.
+    axes = result.plot.units("completion").axes[0]
+    ((tick,),) = (each.get_segments() for each in axes.collections)
+    assert tick[0][0] == pytest.approx(units.loc[units["duration_s"].isna(), "start_s"].item())
+    assert [each.get_text() for each in axes.get_legend().get_texts()] == ["transfers never complete"]
     assert result.applications[0].figures["cubic"]["completed_share"] == [1 - 1 / len(units)]

@@ -178,8 +178,35 @@ def test_the_line_to_set_names_the_flow_whose_cca_it_is(tmp_path: Path) -> None:
         "For game (95th percentile of the response time), set bbr on download. Against cubic it has "
     )
     assert "goodput " in answer
+    section = settings_section(result)
+    assert section is not None
+    assert section.text[0] == "For game (95th percentile of the response time): bbr on download."
     answer, _ = several_answer([result, result], "point")
     assert answer.startswith("For game (95th percentile of the response time), set bbr on download; ")
+
+
+def test_of_those_tied_the_one_with_a_clearly_lower_rtt_is_to_be_set(tmp_path: Path) -> None:
+    (tmp_path / "mixed.toml").write_text(_MIXED)
+    result = ct.compare(tmp_path / "mixed.toml", "cubic,bbr", 3)
+    (game,) = result.ranked_stakes
+    tied = replace(game.verdict, leader="cubic", tied=("bbr",), undecided=())
+    result.__dict__["stakes"] = [game._replace(verdict=tied)]
+    answer = answer_of(result)
+    assert "set bbr on download (tied with cubic; of these it has the lowest mean RTT). " in answer
+    new, old = (estimate(result.values(cca, "rtt_mean_ms")).mean for cca in ("bbr", "cubic"))
+    assert f"mean RTT {new:.1f} instead of {old:.1f} ms" in answer
+    section = settings_section(result)
+    assert section is not None
+    assert "bbr on download (cubic as good)." in section.text[0]
+    assert "net.ipv4.tcp_congestion_control = bbr\n" in section.code
+    # A leader whose RTT is the lower one stays, and so does one that no other is tied with.
+    for verdict, best in (
+        (replace(tied, leader="bbr", tied=("cubic",)), "bbr"),
+        (replace(tied, tied=()), "cubic"),
+    ):
+        result.__dict__["stakes"] = [game._replace(verdict=verdict)]
+        assert f"set {best} on download" in answer_of(result)
+        assert "lowest mean RTT" not in answer_of(result)
 
 
 def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_answered(

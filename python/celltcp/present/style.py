@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 
 from celltcp._core import CelltcpError
@@ -281,6 +282,22 @@ def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) ->
     axes.plot(middles[mask], mean, **look)
     shade = look.get("color")
     axes.fill_between(middles[mask], low[mask], high[mask], color=shade, alpha=0.18, lw=0)
+
+
+def make_logarithmic(axes: Axes, low: float, high: float, steps: Sequence[int]) -> None:
+    """Makes the horizontal axis logarithmic, with numbers at its ticks.
+
+    Args:
+        axes: of the picture.
+        low: lower limit, above zero: that of a linear axis may be below it.
+        high: upper limit.
+        steps: multiples of powers of ten that have a tick.
+    """
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:

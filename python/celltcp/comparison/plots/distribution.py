@@ -15,7 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.comparison.metric_names import drawn_of
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, line
-from celltcp.present.style import MOST_BANDS
+from celltcp.present.style import MOST_BANDS, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -33,6 +33,8 @@ METRICS = {
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
 _LONG_TAIL = 10.0
+#: Ratio of the ends of a logarithmic axis from which only powers of ten have ticks.
+_FEW_DECADES = 500.0
 #: Most steps of a curve.
 _MOST_STEPS = 400
 #: Column of the times of units of work.
@@ -65,16 +67,18 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
     axes.set_ylim(0, 1)
     # Single slots in which a filled hole hands over what had waited would squeeze all others.
     if most is not None:
-        axes.set_xlim(right=most)
         if has_long_tail(slots, column):
-            axes.set_xscale("log")
+            least = float(slots[column].min())
+            steps = (1, 2, 5) if most < _FEW_DECADES * least else (1,)
+            make_logarithmic(axes, least / 1.05, most, steps)
+        axes.set_xlim(right=most)
     axes.set_xlabel(label)
     axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else 'slots'}")
-    if text := _unended_text(slots, ccas, metric):
+    if text := unended_text(slots, ccas, metric):
         axes.set_title(text, fontsize=8, color="#555555")
 
 
-def _unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
+def unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
     """Returns the share of units without an end for each CCA that has some; empty without any."""
     if metric not in UNITS:
         return ""

@@ -6,15 +6,20 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from celltcp.comparison.modes import mode_spans
 from celltcp.comparison.plots.cca_modes import draw_modes
 from celltcp.comparison.plots.cca_switches import draw_changes
+from celltcp.comparison.plots.distribution import unended_text
 from celltcp.comparison.plots.smoothing import Window
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, line
 from celltcp.present.style import draw_series, shade_capacity
 from celltcp.scenarios.cca_mix import labels
+
+#: Ends of the ticks of units without an end, as shares of the height.
+_EDGE = (0.95, 1.0)
 
 
 def draw_comparison_series(
@@ -63,14 +68,28 @@ def draw_comparison_series(
 def draw_units(
     axes: Axes, units: pd.DataFrame, ccas: Sequence[str], unit: str, seed: int | None
 ) -> None:
-    """Draws the durations of units of work at their ends, of every congestion control in one run."""
+    """Draws the durations of units of work at their ends, of every congestion control in one run.
+
+    Units without an end have a tick at the upper edge where they began. Frames that never arrived have
+    no time; the title has the share of those without an end.
+    """
     seed = int(units["seed"].min()) if seed is None else seed
+    units = units[units["seed"] == seed]
     names, shades = labels(ccas), colours(ccas)
     for cca in ccas:
-        mine = units[(units["cca"] == cca) & (units["seed"] == seed)].sort_values("end_s")
+        mine = units[units["cca"] == cca].sort_values("end_s")
+        ended = mine.dropna(subset="duration_s")
         look = {"color": shades[cca], "lw": 0.5, "ls": line(cca), "marker": ".", "ms": 3}
-        draw_series(axes, mine["end_s"], mine["duration_s"], label=names[cca], **look)
+        draw_series(axes, ended["end_s"], ended["duration_s"], label=names[cca], **look)
+        begun = mine.loc[mine["duration_s"].isna(), "start_s"].dropna()
+        if len(begun):
+            axes.vlines(begun, *_EDGE, colors=shades[cca], lw=1, transform=axes.get_xaxis_transform())
     axes.set_ylim(bottom=0)
+    if text := unended_text(units, ccas, unit):
+        axes.set_title(text, fontsize=8, color="#555555")
+    if (units["duration_s"].isna() & units["start_s"].notna()).any():
+        key = Line2D([], [], color="#555555", ls="", marker="|", ms=10, label=UNITS[unit].unended)
+        axes.legend(handles=[key], fontsize=8)
     axes.set_ylabel(f"{UNITS[unit].title}, s (seed {seed})")
     axes.set_xlabel("time, s")
 

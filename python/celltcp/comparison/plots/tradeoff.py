@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from celltcp.present.palette import colours, marker
-from celltcp.present.style import MOST_BANDS
+from celltcp.present.style import MOST_BANDS, make_logarithmic
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
@@ -39,12 +38,9 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
     # The axis is for the points: the intervals of few runs reach far beyond them.
     # Less than a decade has round numbers enough on a linear axis.
     if len(delays) and delays.max() > 8 * delays.min():
-        axes.set_xscale("log")
-        axes.set_xlim(0.7 * delays.min(), 1.4 * delays.max())
         is_wide = delays.max() > 40 * delays.min()
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3) if is_wide else (1, 2, 5)))
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        steps = (1, 3) if is_wide else (1, 2, 5)
+        make_logarithmic(axes, 0.7 * delays.min(), 1.4 * delays.max(), steps)
     elif len(delays):
         axes.set_xlim(0, 1.15 * delays.max())
     axes.set_ylim(0, 1.2 * float(runs["goodput_mbps"].max()) or 1)

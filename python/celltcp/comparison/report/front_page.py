@@ -12,7 +12,7 @@ from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.report.settings_lines import settings_lines, systems
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
-from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.results.statistics import Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
@@ -23,8 +23,9 @@ _DEFAULT = "cubic"
 #: Needs by requirement.
 _NEEDS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
 _GOODPUT = "goodput_mbps"
+_RTT = "rtt_mean_ms"
 #: Metrics of the sentence: name, unit, digits.
-_MEASURES = ((_GOODPUT, "goodput", "Mbit/s", 2), ("rtt_mean_ms", "mean RTT", "ms", 1))
+_MEASURES = ((_GOODPUT, "goodput", "Mbit/s", 2), (_RTT, "mean RTT", "ms", 1))
 
 
 class Choice(NamedTuple):
@@ -56,18 +57,46 @@ def answer_of(result: Comparison) -> str:
     names = labels(result.ccas)
     decided = [choice for choice in choices if choice.verdict.best is not None]
     need, verdict = decided[0] if decided else choices[0]
-    cca = str(verdict.leader)
+    cca = _to_set(result, verdict) or str(verdict.leader)
     other = _other(result, cca, choices)
     gaps = "; ".join(_gaps(result, cca, other))
     if not decided:
         among = " and ".join(names[each] for each in verdict.ranked)
         return f"For {need} it is undecided among {among}. {names[cca]} against {names[other]}: {gaps}."
-    tied = f" (tied with {', '.join(names[each] for each in verdict.tied)})" if verdict.tied else ""
+    tied = _tied_text(", ".join(names[each] for each in _as_good(verdict, cca)), cca, verdict)
     text = (
         f"For {need}, set {names[cca]}{_on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
     )
     undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
     return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
+
+
+def _tied_text(others: str, cca: str, verdict: Verdict) -> str:
+    """Returns the CCAs tied with that to set, and why it is not the leader; empty without any."""
+    reason = "" if cca == verdict.leader else "; of these it has the lowest mean RTT"
+    return f" (tied with {others}{reason})" if others else ""
+
+
+def _to_set(result: Comparison, verdict: Verdict) -> str | None:
+    """Returns the CCA to set: the best one, or a tied one with a clearly lower mean RTT.
+
+    Clearly means that the interval of the paired difference is below zero, by an amount that matters.
+    """
+    chosen = verdict.best
+    if chosen is None:
+        return None
+    for other in verdict.tied:
+        pair = [result.values(each, _RTT) for each in (other, chosen)]
+        gap = paired_difference(*pair)
+        most = max(estimate(values).mean for values in pair)
+        if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, most):
+            chosen = other
+    return chosen
+
+
+def _as_good(verdict: Verdict, cca: str) -> list[str]:
+    """Returns the leader and those tied with it, without the CCA to set."""
+    return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
 
 
 def _on_flow(result: Comparison) -> str:
@@ -84,14 +113,15 @@ def settings_section(result: Comparison) -> Section | None:
     names = labels(result.ccas)
     texts = []
     for need, verdict in choices:
-        if verdict.best is None:
+        cca = _to_set(result, verdict)
+        if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
             texts.append(f"For {need}: undecided among {among}.")
         else:
-            tied = [names[each] for each in verdict.tied]
+            tied = [names[each] for each in _as_good(verdict, cca)]
             also = f" ({', '.join(tied)} as good)" if tied else ""
-            texts.append(f"For {need}: {names[verdict.best]}{also}.")
-    best = next((each.verdict.best for each in choices if each.verdict.best is not None), None)
+            texts.append(f"For {need}: {names[cca]}{_on_flow(result)}{also}.")
+    best = next((cca for each in choices if (cca := _to_set(result, each.verdict))), None)
     if best is None:
         texts.append(
             "No difference is significant: the runs give no reason to change the congestion control. "
