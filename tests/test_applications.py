@@ -486,6 +486,31 @@ def test_a_logarithmic_distribution_begins_at_its_least_value_with_legible_ticks
     assert all(float(each) > 0 for each in texts)
 
 
+def test_frames_late_under_every_cca_rank_by_their_delay_and_the_line_says_so(tmp_path: Path) -> None:
+    (tmp_path / "late.toml").write_text(
+        'name = "late"\nduration = "6s"\n[path]\nrtt = "40ms"\nbuffer = "4bdp"\n'
+        'down = { rate = "10Mbit/s" }\n'
+        '[[flows]]\nname = "live"\n'
+        "workload = { kind = 'frames', size = '4kB', interval = '20ms', deadline = '30ms' }\n"
+        '[[flows]]\nname = "download"\ncca = "cubic"\n'
+    )
+    result = ct.compare(tmp_path / "late.toml", "cubic,bbr", 2)
+    (live,) = result.applications
+    assert min(live.means("late_share")) > 0.1
+    assert live.ranking.metric == "frame_delay_ms"
+    delays = dict(zip(result.ccas, live.means("frame_delay_ms"), strict=True))
+    verdict = live.verdict(random=True)
+    assert verdict.leader == min(delays, key=delays.__getitem__)
+    stake = result.ranked_stakes[0]
+    assert stake.need == "live, by delay of frames (over 10 % late under every CCA)"
+    text = stake.text("bbr", "cubic")
+    assert text.startswith("live frame delay mean (over 10 % late under every CCA) ")
+    # One CCA that keeps the deadline is enough for the share to rank.
+    figures = {cca: dict(values) for cca, values in live.figures.items()}
+    figures["bbr"]["late_share"] = [0.05, 0.05]
+    assert live._replace(figures=figures).ranking.metric == "late_share"
+
+
 def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> None:
     result = _stalled("{ kind = 'sequence', size = '100kB', gap = '100ms' }")
     units = result.units

@@ -45,6 +45,9 @@ class Criterion:
         return self.sign * gain.mean > max(MARGIN * most, self.least) and not gain.includes_zero
 
 
+#: Share of late frames above which an application of frames is not usable.
+MOST_LATE = 0.1
+
 #: Criteria, in the order in which they are looked at. On the scale of the mean opinion score 2 is poor
 #: and 1 is bad (ITU-T P.800). Conversations are hard to follow with far less than a tenth of the frames
 #: missing (ITU-T G.1010: 1 % of video, 3 % of speech).
@@ -53,7 +56,7 @@ CRITERIA = (
     Criterion(
         "late_share",
         lambda mean: f"{100 * mean:.1f} % of the frames are late",
-        fails_at=0.1,
+        fails_at=MOST_LATE,
         least=0.01,
     ),
     Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),

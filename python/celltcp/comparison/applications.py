@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.application import MOST_LATE
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.results.statistics import Verdict, estimate
 
@@ -18,6 +19,8 @@ class Ranking(NamedTuple):
     metric: str
     #: In words.
     title: str
+    #: Why it is this figure, in words; empty where it is the usual one.
+    note: str = ""
 
 
 class Application(NamedTuple):
@@ -50,12 +53,17 @@ class Application(NamedTuple):
         """The figure that matters most.
 
         Transfers rank by their completion time if all are complete, otherwise by the share that is.
-        Frames rank by the share that is late, and by their delay if none is.
+        Frames rank by the share that is late. They rank by their mean delay if none is late under any
+        CCA, or so many under each one that none keeps the deadline.
         """
         if "qoe" in self.names:
             return Ranking("qoe", "mean opinion score")
         if "late_share" in self.names:
-            if any(mean > 0 for mean in self.means("late_share")):
+            late = self.means("late_share")
+            if all(mean > MOST_LATE for mean in late):
+                note = f"over {100 * MOST_LATE:.0f} % late under every CCA"
+                return Ranking("frame_delay_ms", "delay of frames", note)
+            if any(mean > 0 for mean in late):
                 return Ranking("late_share", "share of late frames")
             return Ranking("frame_delay_ms", "delay of frames")
         for metric, title in (

@@ -28,11 +28,18 @@ class Stake(NamedTuple):
     #: By CCA, the values of the runs in the order of the seeds.
     values: Mapping[str, list[float]]
     verdict: Verdict
+    #: Why it is this figure, in words; empty where it is the usual one.
+    note: str = ""
 
     @property
     def need(self) -> str:
         """The flow with its figure in words."""
-        return f"{self.flow}, by {self.title}"
+        return f"{self.flow}, by {self.title}{self._noted}"
+
+    @property
+    def question(self) -> str:
+        """The flow, with its figure in words in parentheses."""
+        return f"{self.flow} ({'; '.join(filter(None, (self.title, self.note)))})"
 
     def is_gain(self, cca: str, instead_of: str) -> bool:
         """Returns whether a CCA is better than another, beyond chance and by an amount that matters."""
@@ -42,14 +49,15 @@ class Stake(NamedTuple):
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the figure under a CCA, and under another one that is replaced."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
+        name = f"{self.flow} {self._name}{self._noted}"
         gap, most = self._gap(cca, instead_of)
         if is_tie(gap, most):
-            return f"{self.flow} {self._name} unchanged"
+            return f"{name} unchanged"
         if gap.includes_zero:
             pair = f"{self._number(new)} against {self._number(old)}{self._unit}"
-            return f"{self.flow} {self._name} undecided ({pair})"
+            return f"{name} undecided ({pair})"
         words = f"{self._number(new)}{'' if math.isnan(new) else self._unit} instead of"
-        text = f"{self.flow} {self._name} {words} {self._number(old)}"
+        text = f"{name} {words} {self._number(old)}"
         has_share = self.metric == _GOODPUT and old and not math.isnan(new / old)
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 
@@ -57,6 +65,10 @@ class Stake(NamedTuple):
         """Returns the paired difference, and the larger of both means."""
         pair = self.values[cca], self.values[instead_of]
         return paired_difference(*pair), max(abs(estimate(values).mean) for values in pair)
+
+    @property
+    def _noted(self) -> str:
+        return f" ({self.note})" if self.note else ""
 
     @property
     def _name(self) -> str:
@@ -84,12 +96,12 @@ def stakes_of(result: Comparison) -> list[Stake]:
     stakes = []
     for flow in FlowUnderTest.each(result.results.about):
         if application := applications.get(flow.name):
-            metric, title = application.ranking
+            metric, title, note = application.ranking
             values: Mapping[str, list[float]] = application.values(metric)
         else:
-            metric, title = _GOODPUT, "goodput"
+            metric, title, note = _GOODPUT, "goodput", ""
             values = best_by(result, f"{_GOODPUT}:{flow.name}").values
         mine = {cca: values[cca] for cca in alone}
         best = best_by_metric(metric, mine, random=not result.decides)
-        stakes.append(Stake(flow.name, metric, title, mine, best))
+        stakes.append(Stake(flow.name, metric, title, mine, best, note))
     return stakes

@@ -39,7 +39,7 @@ def choices_of(result: Comparison) -> list[Choice]:
     """Returns the choice for each need: for flows as the scenario has them, then by the network."""
     if len([cca for cca in result.ccas if "+" not in cca]) < 2:
         return []
-    choices = [Choice(f"{each.flow} ({each.title})", each.verdict) for each in result.ranked_stakes]
+    choices = [Choice(each.question, each.verdict) for each in result.ranked_stakes]
     verdicts = result.network_verdicts
     order = (_BALANCED, *(each for each in _NEEDS if each != _BALANCED))
     choices += [Choice(_NEEDS[each], verdicts[each]) for each in order if each in verdicts]
