@@ -9,6 +9,8 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 import celltcp as ct
 from celltcp.comparison.report.front_page import (
     _gap_text,
@@ -17,7 +19,9 @@ from celltcp.comparison.report.front_page import (
     settings_section,
     several_answer,
 )
+from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.settings_lines import settings_lines, systems
+from celltcp.comparison.report.sweep import sweep_part
 from celltcp.present.pdf import pdf_of
 from celltcp.present.section import Finding, Part, Section
 from celltcp.present.style import figure, save
@@ -147,6 +151,13 @@ def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> Non
     assert answer == "For a balance of both, set bbr; best or tied of 2 points: bbr on 2."
     assert section is not None
     assert "net.ipv4.tcp_congestion_control = bbr\n" in section.code
+    # Where each of two CCAs is best at one of two points, the finding names both.
+    for point, best in zip(points, ("bbr", "cubic"), strict=True):
+        alone = replace(point.verdicts["goodput"], leader=best, tied=(), undecided=())
+        point.__dict__["_verdicts"] = {**point.verdicts, "goodput": alone}
+    findings = {each.question: each for each in sweep_part(sweep).findings}
+    assert findings["Best or tied for goodput"].answer == "cubic and bbr, at 1 of 2 each"
+    assert findings["Best or tied for balanced"].answer == "bbr, at 2 of 2"
     reno = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="10s")
     answer, section = several_answer([points[0], reno], "scenario")
     assert section is None
@@ -233,3 +244,36 @@ def test_a_figure_without_a_value_is_said_in_words() -> None:
     assert _gap_text("page load", "s", 3, none, [2.0, 2.2]) == ("page load no value instead of 2.100 s")
     assert _gap_text("page load", "s", 3, [2.0, 2.2], none) == ("page load 2.100 instead of no value")
     assert _gap_text("share", "", 2, [0.5, 0.5], [0.5, 0.5]) == "share 0.50 as well"
+
+
+def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed() -> None:
+    changes = {"tcp.receive_window_max": "64kB", "path.rtt": "80ms"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="10s", set=changes)
+    section = settings_section(result)
+    assert section is not None
+    first = section.text[0]
+    found = re.search(
+        r"limit for (\d+) %.* (\d+) kB or more \(rate x RTT: ([\d.]+) .* ([\d.]+) ms", first
+    )
+    assert found is not None, first
+    share, needed, rate, rtt = map(float, found.groups())
+    assert share > 50
+    assert needed == pytest.approx(rate * rtt / 8, rel=0.01)
+    assert needed > 64
+    lines = section.code.splitlines()
+    assert "net.ipv4.tcp_window_scaling = 1" in lines
+    # Linux's window is half of its buffer; its default of 6 MiB is never lowered.
+    assert "net.ipv4.tcp_rmem = 4096 131072 6291456" in lines
+    assert lines.index("net.ipv4.tcp_window_scaling = 1") == 1
+    assert WindowLimit(0.9, 1000.0, 100.0).lines.count(" 25000000\n") == 1
+    # Without the limit, or with one that fills the path, there is no such text.
+    for window in ("16MB", "2MB"):
+        free = ct.compare(
+            *("steady-20-68", ["cubic", "bbr"], 2),
+            duration="5s",
+            set={**changes, "tcp.receive_window_max": window},
+        )
+        section = settings_section(free)
+        assert section is not None
+        assert "receive window" not in section.text[0]
+        assert "tcp_rmem" not in section.code

@@ -57,6 +57,15 @@ def test_results_have_their_parts_by_name_and_a_picture() -> None:
     assert sweep["0.02s", "1bdp"].to_json() == sweep.points["0.02s", "1bdp"].to_json()
     with pytest.raises(ct.CelltcpError, match=r"no point of .*; allowed: '0.02s, 1bdp', '0.04s, 1bdp'"):
         sweep["30ms", "1bdp"]
+    with pytest.raises(ct.CelltcpError, match=r"'0' is no point of .*; allowed: '0.02s, 1bdp', "):
+        sweep[0]
+    # Numbers name the coordinate of their value, however it is written.
+    losses = ct.sweep("drive", {"path.rtt": [0.02], "path.loss": [0, "1e-3"]}, **settings)
+    assert losses["0.02s", 0] is losses["0.02s", "0"]
+    assert losses["0.02s", 0.001] is losses.points["0.02s", "1e-3"]
+    run = ct.run("drive", "cubic", duration=1)
+    with pytest.raises(ct.CelltcpError, match=r"'cubic' is no part of a run.*flows, slots, samples"):
+        run["cubic"]
     pair = ct.compare_all(["drive", "steady-5-18"], **settings)
     assert pair["drive"].to_json() == result.to_json()
 

@@ -79,6 +79,25 @@ def test_tables_are_documents_or_fragments_with_their_packages(rows: int, tmp_pa
     _compiles(document, tmp_path)
 
 
+def test_a_table_that_is_too_wide_for_a_page_is_split_by_columns(tmp_path: Path) -> None:
+    headings = [f"share of late frames {number} (video)" for number in range(18)]
+    columns = (Column("scenario"), Column("CCA"), *number_columns(*headings))
+    row = ("steady-20-68", "cubic:hystart=off", *(f"0.{number:04} ± 0.0008" for number in range(18)))
+    table = Table(columns, (row, row), "T", frozenset({0}))
+    document = latex_tables([table])
+    parts = re.findall(r"\\caption\{T \(part (\d) of (\d)\)\}", document)
+    assert [int(first) for first, _ in parts] == list(range(1, int(parts[0][1]) + 1))
+    assert 2 <= len(parts) <= 3
+    # Each part has the columns that name its rows, and each number stands in one part.
+    assert document.count("steady-20-68 & cubic:hystart=off & ") == 2 * len(parts)
+    for number in range(18):
+        assert document.count(rf"$0.{number:04} \pm 0.0008$") == 2
+    _compiles(document, tmp_path)
+    narrow = Table(columns[:4], (row[:4],), "T")
+    assert "part 1" not in latex_tables([narrow])
+    assert "shortstack" not in latex_tables([narrow])
+
+
 def test_the_summary_of_an_unfinished_sweep_says_so_in_each_format(
     celltcp, swept: Path, tmp_path: Path
 ) -> None:
@@ -189,3 +208,5 @@ def _compiles(document: str, folder: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+    wide = re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)
+    assert max(map(float, wide), default=0.0) < 10.0

@@ -25,6 +25,19 @@ class Leading(NamedTuple):
         return sorted(leading, key=lambda cca: -len(self.scenarios[cca]))
 
     @property
+    def foremost(self) -> list[str]:
+        """The congestion controls that lead on most scenarios: several if they lead on as many."""
+        ranked = self.ranked
+        return [cca for cca in ranked if len(self.scenarios[cca]) == len(self.scenarios[ranked[0]])]
+
+    def share_text(self, names: Mapping[str, str], word: str) -> str:
+        """Returns the foremost ones in words, such as `cubic and bbr, at 4 of 8 each`."""
+        first = self.foremost
+        share = f"{word} {len(self.scenarios[first[0]])} of {self.total}"
+        each = " each" if len(first) > 1 else ""
+        return f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
+
+    @property
     def undecided(self) -> int:
         """Number of scenarios on which none leads."""
         return self.total - len({name for names in self.scenarios.values() for name in names})

@@ -73,22 +73,31 @@ class Sweep:
         """The comparisons by value; those of several axes are joined with commas."""
         return {", ".join(point): each for point, each in self.points.items()}
 
-    def __getitem__(self, value: str | tuple[str, ...]) -> Comparison:
+    def __getitem__(self, value: str | float | Sequence[str | float]) -> Comparison:
         """Returns the comparison of a value; of several axes, of a value of each.
 
         Args:
-            value: a text for each axis, as a tuple or in one text with commas (`"drive, 1bdp"`).
+            value: a text or number for each axis, as a tuple or in one text with commas
+                (`"drive, 1bdp"`).
 
         Raises:
             CelltcpError: if there is none.
         """
-        name = value if isinstance(value, str) else ", ".join(value)
+        coordinates = value if isinstance(value, Sequence) else (value,)
+        name = value if isinstance(value, str) else ", ".join(map(self._coordinate, coordinates))
         comparisons = self.comparisons
         if name not in comparisons:
             axes = f" of {self.field}" if len(self.axes) > 1 else ""
             known = ", ".join(map(repr, comparisons))
             raise CelltcpError(f"sweep: {name!r} is no point{axes}; allowed: {known}")
         return comparisons[name]
+
+    def _coordinate(self, value: str | float) -> str:
+        """Returns the text of a coordinate: of a number the one on an axis that has its value."""
+        if isinstance(value, str):
+            return value
+        texts = dict.fromkeys(each for point in self.points for each in point)
+        return next((each for each in texts if _is_number(each, value)), str(value))
 
     @property
     def lines(self) -> dict[tuple[str, ...], Sweep]:
@@ -300,3 +309,11 @@ def folder_name(axes: Sequence[str], point: Sequence[str]) -> str:
     ]
     name = ",".join(parts).replace("/", "-")
     return name if len(parts) == 1 else part_of_file_name(name)
+
+
+def _is_number(text: str, value: float) -> bool:
+    """Returns whether a text is a number with a value."""
+    try:
+        return float(text) == value
+    except ValueError:
+        return False

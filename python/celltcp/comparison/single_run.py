@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
@@ -100,6 +100,17 @@ class SingleRun(Recorded):
 
         cca = self.results.about["cca"][0]
         return applications_of(application_figures(self.results, [0]), {cca: [0]})
+
+    def __getitem__(self, key: object) -> NoReturn:
+        """Refuses a key: a run has no parts.
+
+        Raises:
+            CelltcpError: always; it names the tables.
+        """
+        raise CelltcpError(
+            f"run: {key!r} is no part of a run, which is one run of {self.results.about['cca'][0]}; "
+            "allowed: its tables flows, slots, samples and events"
+        )
 
     #: Plots, `celltcp.comparison.plots.accessors.RunPlots`: `time_series()`.
     plot = LazyAttribute()

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from celltcp.present.section import Table
+    from celltcp.present.section import Column, Table
 
 #: Most rows of a table on one page; a longer one is a `longtable`.
 _PAGE_ROWS = 40
+
+#: Width of the text on a landscape page, less a reserve, pt.
+_PAGE_WIDTH = 735.0
+#: Mean width of a character in `footnotesize`, rounded up, and space between columns, pt.
+_CHARACTER, _SPACE = 4.7, 8.0
+#: Fewest characters of a line of a broken heading.
+_LEAST_HEADING = 12
 
 #: Number, which may have an interval.
 _NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?")
@@ -44,9 +53,11 @@ def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
     """Returns tables as a document that compiles, or as fragments for another document.
 
     Args:
-        tables: with their titles, which become captions.
+        tables: with their titles, which become captions. Those that are too wide for a landscape page
+            of A4 have headings of several lines, and are split by columns.
         is_document: whether a preamble and the document environment surround them.
     """
+    tables = [part for table in tables for part in _fitting(table)]
     packages = ["booktabs", *(["longtable"] if any(map(_is_long, tables)) else [])]
     named = "% " + " ".join(f"\\usepackage{{{each}}}" for each in packages)
     body = "\n\n".join(map(_table, tables))
@@ -63,6 +74,63 @@ def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _fitting(table: Table) -> Iterator[Table]:
+    """Yields a table, or its parts that fit on a page; each part has all columns of texts."""
+    titled = (replace(column, heading=column.title) for column in table.columns)
+    table = replace(table, columns=tuple(titled))
+    if sum(_widths(table)) <= _PAGE_WIDTH:
+        yield table
+        return
+    broken = tuple(
+        replace(column, heading=_broken(column, [cells[place] for cells in table.rows]))
+        for place, column in enumerate(table.columns)
+    )
+    table = replace(table, columns=broken)
+    widths = _widths(table)
+    texts = [place for place, column in enumerate(broken) if not column.is_number]
+    rest = [place for place, column in enumerate(broken) if column.is_number]
+    room = _PAGE_WIDTH - sum(widths[place] for place in texts)
+    parts: list[list[int]] = [[]]
+    for place in rest:
+        if parts[-1] and sum(widths[each] for each in (*parts[-1], place)) > room:
+            parts.append([])
+        parts[-1].append(place)
+    for number, part in enumerate(parts, 1):
+        places = sorted((*texts, *part))
+        title = f"{table.title} (part {number} of {len(parts)})" if len(parts) > 1 else table.title
+        yield replace(
+            table,
+            columns=tuple(broken[place] for place in places),
+            rows=tuple(tuple(cells[place] for place in places) for cells in table.rows),
+            title=title,
+        )
+
+
+def _widths(table: Table) -> list[float]:
+    """Returns the widths of the columns, pt."""
+    return [
+        _CHARACTER
+        * max(*map(len, column.heading.split("\n")), *(len(cells[place]) for cells in table.rows), 0)
+        + _SPACE
+        for place, column in enumerate(table.columns)
+    ]
+
+
+def _broken(column: Column, cells: Sequence[str]) -> str:
+    """Returns a heading with line ends where it is wider than the cells below it."""
+    width = max(_LEAST_HEADING, *map(len, cells), 0)
+    return "\n".join(textwrap.wrap(column.title, width, break_long_words=False))
+
+
+def _heading(column: Column) -> str:
+    """Returns a heading; one of several lines ends at the bottom, aligned like its column."""
+    lines = [latex_text(each) for each in column.heading.split("\n")]
+    if len(lines) == 1:
+        return lines[0]
+    side, text = "r" if column.is_number else "l", r" \\ ".join(lines)
+    return rf"\shortstack[{side}]{{{text}}}"
+
+
 def _is_long(table: Table) -> bool:
     return len(table.rows) > _PAGE_ROWS
 
@@ -70,7 +138,7 @@ def _is_long(table: Table) -> bool:
 def _table(table: Table) -> str:
     """Returns the environment of a table."""
     columns = "".join("r" if column.is_number else "l" for column in table.columns)
-    head = [_row([latex_text(column.title) for column in table.columns]), r"\midrule"]
+    head = [_row([_heading(column) for column in table.columns]), r"\midrule"]
     rows = []
     for number, cells in enumerate(table.rows):
         shown = [_cell(cell) for cell in cells]

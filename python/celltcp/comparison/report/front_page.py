@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.settings_lines import settings_lines, systems
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
@@ -111,7 +112,9 @@ def settings_section(result: Comparison) -> Section | None:
     if not choices:
         return None
     names = labels(result.ccas)
-    texts = []
+    window = window_limit(result, _to_set(result, choices[0].verdict) or str(choices[0].verdict.leader))
+    texts = [window.text] if window else []
+    first_lines = window.lines if window else ""
     for need, verdict in choices:
         cca = _to_set(result, verdict)
         if cca is None:
@@ -127,14 +130,14 @@ def settings_section(result: Comparison) -> Section | None:
             "No difference is significant: the runs give no reason to change the congestion control. "
             "More runs (--runs) narrow the intervals."
         )
-        return Section("What to set", text=tuple(texts), is_front=True)
+        return Section("What to set", text=tuple(texts), code=first_lines, is_front=True)
     lines = settings_lines(best)
     if not lines:
         texts.append(f"{names[best]} is in none of Linux, Windows and FreeBSD: no line sets it.")
     else:
         known = systems().values()
         texts.append(f"Sources: {'; '.join(str(each['source']) for each in known)}.")
-    return Section("What to set", text=tuple(texts), code=lines, is_front=True)
+    return Section("What to set", text=tuple(texts), code=first_lines + lines, is_front=True)
 
 
 def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:

@@ -44,9 +44,8 @@ def _findings(result: ScenarioSet) -> tuple[Finding, ...]:
         if not leading.ranked:
             found.append(Finding(question, "undecided", open_text, state="open"))
             continue
-        best = leading.ranked[0]
         extent = ", ".join(f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked)
-        answer = f"{names[best]}, on {len(leading.scenarios[best])} of {leading.total}"
+        answer = leading.share_text(names, "on")
         state = "open" if leading.undecided else "sure" if len(leading.ranked) == 1 else "tied"
-        found.append(Finding(question, answer, extent, open_text, state, shades[best]))
+        found.append(Finding(question, answer, extent, open_text, state, shades[leading.ranked[0]]))
     return tuple(found)

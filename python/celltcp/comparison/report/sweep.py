@@ -102,10 +102,9 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
         if not ranked:
             found.append(Finding(question, "undecided", open_text, state="open"))
             continue
-        best = ranked[0]
-        answer = f"{names[best]}, at {len(leading.scenarios[best])} of {leading.total}"
+        answer = leading.share_text(names, "at")
         state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
-        found.append(Finding(question, answer, extent, open_text, state, shades[best]))
+        found.append(Finding(question, answer, extent, open_text, state, shades[ranked[0]]))
     return tuple(found)
 
 

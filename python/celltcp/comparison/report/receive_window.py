@@ -1,0 +1,74 @@
+"""Receive window that keeps a flow from filling its path: its share of the time, and Linux's lines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.results.limits import flow_limits
+from celltcp.results.statistics import estimate
+
+#: Share of the time above which the window was the limit for most of it.
+_MOST = 0.5
+#: Share of the capacity from which on a larger window would only lengthen the queue.
+_FULL = 0.9
+#: Largest receive buffer of Linux by default, bytes: Documentation/networking/ip-sysctl.rst, tcp_rmem.
+_DEFAULT_MOST = 6 * 1024 * 1024
+#: Buffer for a byte of the window, by default (tcp_adv_win_scale = 1).
+_BUFFER = 2
+
+
+class WindowLimit(NamedTuple):
+    """Receive window that was the limit of the flow under test."""
+
+    #: Share of the time, from 0 to 1.
+    share: float
+    #: Mean rate of the link, Mbit/s.
+    rate_mbps: float
+    #: Lowest RTT, ms.
+    rtt_ms: float
+
+    @property
+    def needed_bytes(self) -> int:
+        """Bandwidth-delay product: the least window that fills the path."""
+        return round(self.rate_mbps * 1e6 / 8 * self.rtt_ms / 1e3)
+
+    @property
+    def text(self) -> str:
+        """The limit and the window needed, in a sentence each."""
+        return (
+            f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time, "
+            "whatever congestion control is set. To fill the path it has to be "
+            f"{self.needed_bytes / 1e3:.0f} kB or more (rate x RTT: {self.rate_mbps:.1f} Mbit/s x "
+            f"{self.rtt_ms:.1f} ms)."
+        )
+
+    @property
+    def lines(self) -> str:
+        """The lines that allow for that window on Linux; never less than its default."""
+        most = max(_BUFFER * self.needed_bytes, _DEFAULT_MOST)
+        return (
+            "# Linux, on the host that receives (/etc/sysctl.d/90-receive-window.conf)\n"
+            "net.ipv4.tcp_window_scaling = 1\n"
+            "# least, initial and largest buffer, bytes; the window is about half of it\n"
+            f"net.ipv4.tcp_rmem = 4096 131072 {most}\n"
+            "# an application that sets SO_RCVBUF keeps to that; net.core.rmem_max bounds it\n"
+        )
+
+
+def window_limit(result: Comparison, cca: str) -> WindowLimit | None:
+    """Returns the receive window as the limit under a CCA; None where it was not for most of the time.
+
+    There is none where the flow fills its path, nor behind middleboxes, which may set the window.
+    """
+    shares = [
+        each.shares["receive_window"]
+        for each in flow_limits(result.results)
+        if (each.cca, each.flow) == (cca, result.tested.name)
+    ]
+    if not shares or not shares[0] > _MOST or result.middlebox(cca) != "none":
+        return None
+    slots = result.tested_slots
+    rate = float(slots.loc[slots["cca"] == cca, "capacity_mbps"].mean())
+    goodput, rtt = (estimate(result.values(cca, each)).mean for each in ("goodput_mbps", "rtt_min_ms"))
+    return WindowLimit(shares[0], rate, rtt) if goodput < _FULL * rate and rtt > 0 else None
