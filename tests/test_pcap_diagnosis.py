@@ -146,6 +146,13 @@ def window_limit(made: Connection) -> None:
                 made.packet(0.3 + turn * 0.1 + segment * 1e-4 - 1e-5, True, ack=(number + 1) * MSS)
 
 
+def window_scale_of_0(made: Connection) -> None:
+    window_limit(made)
+    again = Connection(windows=made.windows)
+    again.handshake(rtt=0.1, scale=0)
+    made.packets[: len(again.packets)] = again.packets
+
+
 def send_buffer(made: Connection) -> None:
     made.windows = (9_000, 9_000)
     made.handshake(rtt=0.1)
@@ -215,7 +222,8 @@ CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "rewritten sequence numbers": (rewritten, ("SACK blocks of 19 ACKs lie outside",)),
     "a black hole of path MTU discovery": (black_hole, ("path MTU", "up to 400 bytes")),
     "a capture that drops": (capture_drops, ("the capture dropped packets",)),
-    "a window without scale": (window_limit, ("no window scale", "11.7 kB")),
+    "a window without scale": (window_limit, (", which has no window scale, limits", "11.7 kB")),
+    "a window scale of 0": (window_scale_of_0, (", which has a window scale of 0, limits",)),
     "a send buffer": (send_buffer, ("the send buffer of the server",)),
     "segments after their ACKs": (captured_late, ("20 segments after their own ACKs",)),
     "time-outs": (time_outs, ("for retransmission time-outs after 3 losses",)),

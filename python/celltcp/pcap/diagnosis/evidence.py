@@ -59,6 +59,11 @@ def plural(count: int, name: str, more: str = "") -> str:
     return f"{count} {name if count == 1 else more or name + 's'}"
 
 
+def segments_were(count: int) -> str:
+    """Returns a count of segments with its verb."""
+    return f"{plural(count, 'segment')} {'was' if count == 1 else 'were'}"
+
+
 def seconds(value: float) -> str:
     """Returns a time in s, or in ms if it is short."""
     return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"

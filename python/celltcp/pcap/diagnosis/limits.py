@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds
+from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.losses import loss_limit, overshoot
 from celltcp.present.quantities import size_text
 
 #: Least payload of which a limit is told, bytes: less fits into the first windows.
@@ -20,9 +21,10 @@ _CONSTANT = 0.8
 _BELOW = 0.8
 #: Growth of the median RTT over the lowest one from which on a queue stands.
 _QUEUE = 1.25
-#: Losses of an overshoot, and the share of the time in which they are.
-_OVERSHOOT = 10
-_EARLY = 0.25
+#: Share of the time in which an application that is idle matters, if hardly anything else waits.
+_IDLE = 0.3
+#: Share of the time that other waits have at most beside it.
+_HARDLY = 0.1
 
 
 def _receive_window(evidence: Evidence) -> str:
@@ -31,8 +33,8 @@ def _receive_window(evidence: Evidence) -> str:
     if math.isnan(window) or not row["window_limited"] >= _MOSTLY or _waits_for_application(evidence):
         return ""
     scale = row[f"scale_{evidence.receiver}"]
-    unscaled = row["handshake"] == "whole" and math.isnan(scale) and window <= _UNSCALED
-    why = ", which has no window scale" if unscaled else ""
+    unscaled = row["handshake"] == "whole" and not scale > 0 and window <= _UNSCALED
+    why = f", which has {_without_scale(scale)}," if unscaled else ""
     rtt = evidence.rtt_ms
     median = row["far_rtt_p50_ms"]
     rate = "" if math.isnan(rtt) else f" of {max(rtt, median) if median > 0 else rtt:.3g} ms"
@@ -42,6 +44,10 @@ def _receive_window(evidence: Evidence) -> str:
     )
 
 
+def _without_scale(scale: float) -> str:
+    return "no window scale" if math.isnan(scale) else "a window scale of 0"
+
+
 def _waits_for_application(evidence: Evidence) -> bool:
     return evidence.is_at_sender and bool(evidence.row["application_limited"] >= _MOSTLY)
 
@@ -49,10 +55,25 @@ def _waits_for_application(evidence: Evidence) -> bool:
 def _application(evidence: Evidence) -> str:
     if not _waits_for_application(evidence):
         return ""
-    share = 100 * evidence.row["application_limited"]
+    return _idle_text(evidence, evidence.row["application_limited"])
+
+
+def _idle_application(evidence: Evidence) -> str:
+    """An idle sender: the largest share, or a large one beside hardly any other wait."""
+    row = evidence.row
+    idle = row["limit_idle"]
+    waits = row["limit_receive_window"] + row["limit_recovery"] + row["limit_wait"]
+    is_largest = idle > max(waits, row["limit_network"])
+    if not (is_largest or (idle >= _IDLE and waits < _HARDLY)):
+        return ""
+    losses = loss_limit(evidence)
+    return _idle_text(evidence, idle) + (f"; in the rest, {losses}" if losses else "")
+
+
+def _idle_text(evidence: Evidence, share: float) -> str:
     return (
         f"the application of the {evidence.sender} limits the rate: nothing was in flight in "
-        f"{share:.0f} % of the time"
+        f"{100 * share:.0f} % of the time"
     )
 
 
@@ -69,48 +90,6 @@ def _send_buffer(evidence: Evidence) -> str:
         f"the send buffer of the {evidence.sender} limits the rate: never more than {size_text(most)} "
         f"are in flight, nothing is lost, and the receive window is {size_text(window)}"
     )
-
-
-def _overshoot(evidence: Evidence) -> str:
-    """Slow start lost many segments at once, and the window has grown slowly since."""
-    row, losses = evidence.row, evidence.losses
-    overflow = losses[losses["kind"] == "congestion"]
-    if len(overflow) < _OVERSHOOT or not row["download_s"] > 0 or not evidence.is_at_sender:
-        return ""
-    last = float(overflow["t_s"].quantile(0.9))
-    if last > _EARLY * row["download_s"] or row["in_flight_mean"] > row["in_flight_max"] / 2:
-        return ""
-    return (
-        f"slow start overshot the queue: {len(overflow)} segments were lost by {seconds(last)}, "
-        f"and the congestion window has not grown back: {size_text(row['in_flight_mean'])} in flight "
-        f"on average after {size_text(row['in_flight_max'])}"
-    )
-
-
-def _losses(evidence: Evidence) -> str:
-    """The kind of which most losses are."""
-    row = evidence.row
-    kinds = {kind: row[f"losses_{kind}"] for kind in ("congestion", "random", "outage", "tail")}
-    kind, count = max(kinds.items(), key=lambda each: each[1])
-    if not count:
-        return _reordering(evidence)
-    lost = plural(count, "segment")
-    texts = {
-        "congestion": f"a full queue on the path limits the rate: {lost} were lost in it",
-        "random": f"{lost} were lost at random, beside a short queue",
-        "outage": f"{lost} were lost while the path stood still",
-        "tail": f"{lost} were lost at the end of a flight, where a probe or a time-out repairs them",
-    }
-    return texts[kind].replace("1 segment were", "1 segment was")
-
-
-def _reordering(evidence: Evidence) -> str:
-    row = evidence.row
-    overtaken = row["reordered"]
-    if not overtaken:
-        return ""
-    were = "was" if overtaken == 1 else "were"
-    return f"{plural(overtaken, 'segment')} {were} overtaken on the path (reordering), none was lost"
 
 
 def _offload(evidence: Evidence) -> str:
@@ -136,7 +115,7 @@ def _queue(evidence: Evidence) -> str:
 
 
 def _losses_and_offload(evidence: Evidence) -> str:
-    losses = _losses(evidence)
+    losses = loss_limit(evidence)
     return "; ".join(filter(None, (losses, losses and _offload(evidence))))
 
 
@@ -148,7 +127,8 @@ def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
 #: Rules in the order in which they are tried.
 LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _enough(_receive_window),
-    _enough(_overshoot),
+    _enough(_idle_application),
+    _enough(overshoot),
     _losses_and_offload,
     _enough(_application),
     _enough(_send_buffer),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds
+from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds, segments_were
 
 #: Number of delayed ACKs from which on it is a pattern of the sender.
 _SEVERAL = 3
@@ -58,19 +58,32 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     rest = row["stalled_s"] - unanswered
     if rest <= 0:
         return
-    timeouts = evidence.timeouts
-    outages = int((timeouts["kind"] == "outage").sum())
+    others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]
     if row["spurious"] and not row["losses"]:
         yield Wait(
             rest,
             f"waited {seconds(rest)} for a path that stood still; nothing was lost "
             f"({plural(row['spurious'], 'spurious retransmission')})",
         )
-    elif len(timeouts) > outages:
-        count = plural(len(timeouts) - outages, "loss", "losses")
-        tails = int((timeouts["kind"] == "tail").sum())
+    elif len(others) and not _is_outage(evidence):
+        count = plural(len(others), "loss", "losses")
+        tails = int((others["kind"] == "tail").sum())
         end = f", {tails} of them at the end of a flight" if tails else ""
         yield Wait(rest, f"waited {seconds(rest)} for retransmission time-outs after {count}{end}")
     else:
-        lost = plural(row["losses_outage"], "segment") if row["losses_outage"] else "nothing"
-        yield Wait(rest, f"waited {seconds(rest)} for an outage of the path, in which {lost} was lost")
+        count = row["losses_outage"]
+        lost = segments_were(count) if count else "nothing was"
+        yield Wait(rest, f"waited {seconds(rest)} for an outage of the path, in which {lost} lost")
+
+
+def _is_outage(evidence: Evidence) -> bool:
+    """Whether every loss repaired by time-out passed, or waited for its repair, within outages.
+
+    The first segments of an outage are at the end of a flight: nothing comes back for any later one.
+    """
+    losses, timeouts = evidence.losses, evidence.timeouts
+    outages = losses[losses["kind"] == "outage"]
+    return bool(len(outages)) and all(
+        bool(((outages["t_s"] <= repaired) & (outages["repaired_s"] >= sent)).any())
+        for sent, repaired in zip(timeouts["t_s"], timeouts["repaired_s"], strict=True)
+    )

@@ -1,0 +1,154 @@
+"""Losses: where most segments of a connection were lost, and what that says about the path."""
+
+from __future__ import annotations
+
+from math import comb
+
+import pandas as pd
+
+from celltcp.pcap.diagnosis.evidence import Evidence, seconds, segments_were
+from celltcp.pcap.diagnosis.policing import policer
+from celltcp.present.quantities import size_text
+
+#: Losses of an overshoot, and the share of the time in which they are.
+_OVERSHOOT = 10
+_EARLY = 0.25
+#: Share of the highest goodput below which a window has not grown back.
+_GROWN = 0.8
+#: Place of a loss in the queue, from 0 to 1, from which on the queue was full.
+_FULL = 0.75
+#: Queueing delay of a full but shallow buffer, as a share of the lowest RTT.
+_SHALLOW = 0.25
+#: Share of the lowest RTT, and time, by which an RTT without a queue may exceed it.
+_JITTER = 0.05
+_JITTER_MS = 1.0
+#: Probability below which losses at the high RTTs of a connection are no accident.
+_ACCIDENT = 1e-3
+#: Most losses that this probability is computed of.
+_DRAWN = 200
+
+
+def overshoot(evidence: Evidence) -> str:
+    """Slow start lost many segments at once, and the window has grown slowly since."""
+    row = evidence.row
+    overflow = _of_kind(evidence, "congestion")
+    if len(overflow) < _OVERSHOOT or not row["download_s"] > 0 or not evidence.is_at_sender:
+        return ""
+    last = float(overflow["t_s"].quantile(0.9))
+    if last > _EARLY * row["download_s"] or row["in_flight_mean"] > row["in_flight_max"] / 2:
+        return ""
+    has_grown = row["throughput_mbps"] > _GROWN * row["goodput_peak_mbps"]
+    if has_grown or not _is_full(overflow):
+        return ""
+    return (
+        f"slow start overshot the queue: {len(overflow)} segments were lost by {seconds(last)}, "
+        f"and the congestion window has not grown back: {size_text(row['in_flight_mean'])} in flight "
+        f"on average after {size_text(row['in_flight_max'])}"
+    )
+
+
+def loss_limit(evidence: Evidence) -> str:
+    """The kind of which most losses are."""
+    row = evidence.row
+    kinds = {kind: row[f"losses_{kind}"] for kind in ("congestion", "random", "outage", "tail")}
+    kind, count = max(kinds.items(), key=lambda each: each[1])
+    if not count:
+        return _reordering(evidence)
+    lost = segments_were(count)
+    if kind in ("congestion", "random"):
+        text = _full_queue if kind == "congestion" else _random
+        return policer(evidence) or _queue_discipline(evidence) or text(evidence, lost)
+    if kind == "outage":
+        return f"{lost} lost while the path stood still"
+    return f"{lost} lost at the end of a flight, where a probe or a time-out repairs them"
+
+
+def _full_queue(evidence: Evidence, lost: str) -> str:
+    row = evidence.row
+    overflow = _of_kind(evidence, "congestion")
+    if not _is_full(overflow):
+        return f"{lost} lost in bursts, beside a queue that was not full"
+    lowest, most = row["far_rtt_min_ms"], (1 + _SHALLOW) * row["far_rtt_min_ms"]
+    is_shallow = row["far_rtt_p95_ms"] <= most and overflow["rtt_ms"].quantile(0.9) <= most
+    if evidence.is_at_sender and is_shallow:
+        return (
+            f"a shallow buffer on the path limits the rate: {lost} lost in a queue that was full "
+            f"at an RTT of {overflow['rtt_ms'].median():.3g} ms, {lowest:.3g} ms at least"
+        )
+    return f"a full queue on the path limits the rate: {lost} lost in it"
+
+
+def _random(evidence: Evidence, lost: str) -> str:
+    """Losses are said to be random only where no queue stood beside them."""
+    losses = _of_kind(evidence, "random")
+    if not _above_lowest(evidence, losses):
+        return f"{lost} lost at random, beside a short queue"
+    return f"{lost} lost beside a queue that was not full: {_rtts(evidence, losses)}"
+
+
+def _queue_discipline(evidence: Evidence) -> str:
+    """Drops at RTTs that are high for the connection, of a queue that is not full (RFC 7567)."""
+    row, losses = evidence.row, evidence.losses
+    losses = losses[losses["kind"].isin(["congestion", "random"]) & (losses["is_upstream"] == 0)]
+    if not evidence.is_at_sender or not _above_lowest(evidence, losses):
+        return ""
+    if _is_full(losses):
+        return ""
+    # Losses within an RTT of each other have one cause and count once.
+    apart = losses["t_s"].sort_values().diff().fillna(float("inf")) > row["far_rtt_p50_ms"] / 1e3
+    rtts = losses.loc[apart[apart].index, "rtt_ms"].dropna()
+    rtts = rtts[:: 1 + len(rtts) // _DRAWN]
+    chance = min(
+        _at_least(int((rtts > row[quantile]).sum()), len(rtts), one_in)
+        for quantile, one_in in (("far_rtt_p50_ms", 2), ("far_rtt_p95_ms", 20))
+    )
+    if chance > _ACCIDENT:
+        return ""
+    return (
+        f"a queue discipline (AQM) on the path drops: {segments_were(len(losses))} lost before its "
+        f"queue was full: {_rtts(evidence, losses)}"
+    )
+
+
+def _at_least(hits: int, count: int, one_in: int) -> float:
+    """Returns the probability of `hits` or more of `count`, each with the probability 1/`one_in`."""
+    ways: int = sum(
+        comb(count, each) * (one_in - 1) ** (count - each) for each in range(hits, count + 1)
+    )
+    return float(ways / one_in**count)
+
+
+def _above_lowest(evidence: Evidence, losses: pd.DataFrame) -> bool:
+    """Whether the RTT beside most losses was above the lowest one of their side."""
+    lowest = _lowest_ms(evidence, losses)
+    return bool((losses["rtt_ms"] > lowest * (1 + _JITTER) + _JITTER_MS).mean() > 0.5)
+
+
+def _rtts(evidence: Evidence, losses: pd.DataFrame) -> str:
+    lowest = float(_lowest_ms(evidence, losses).min())
+    return f"the RTT was {losses['rtt_ms'].median():.3g} ms then, and {lowest:.3g} ms at least"
+
+
+def _lowest_ms(evidence: Evidence, losses: pd.DataFrame) -> pd.Series:
+    """Returns the lowest RTT of the side of the capture on which each loss was, ms."""
+    near, far = evidence.row["near_rtt_min_ms"], evidence.row["far_rtt_min_ms"]
+    lowest: pd.Series = losses["is_upstream"].map({0: far, 1: near}).astype(float)
+    return lowest
+
+
+def _is_full(losses: pd.DataFrame) -> bool:
+    """Whether most losses were beside a full queue; also where no RTT tells the opposite."""
+    is_short = (losses["queue"] < _FULL) & (losses["reason"] != "the queue beside it was full")
+    return bool(is_short.mean() <= 0.5)
+
+
+def _of_kind(evidence: Evidence, kind: str) -> pd.DataFrame:
+    losses: pd.DataFrame = evidence.losses[evidence.losses["kind"] == kind]
+    return losses
+
+
+def _reordering(evidence: Evidence) -> str:
+    overtaken = evidence.row["reordered"]
+    if not overtaken:
+        return ""
+    return f"{segments_were(overtaken)} overtaken on the path (reordering), none was lost"

@@ -1,0 +1,79 @@
+"""Policer: losses of the excess over a constant rate, without a queue.
+
+A token bucket is empty whenever it drops a segment. So the bytes that passed between two drops are
+those of its rate (Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from celltcp.pcap.diagnosis.evidence import Evidence
+
+#: Least losses without a queue, and least steps between them.
+_LOSSES = 20
+_STEPS = 8
+#: Segments of a step at the mean rate; losses within a step are a burst.
+_STEP = 10
+#: Least share of the losses in bursts: those at random stand alone.
+_BURSTS = 0.6
+#: Place in the queue, from 0 to 1, and share of the lowest RTT up to which no queue stood.
+_SHORT = 0.5
+_LOW = 1.25
+#: Share of the transfer over which the losses spread.
+_SPREAD = 0.5
+#: Largest deviation from the rate: of the mean over all steps, and of half of the steps.
+_MEAN = 0.05
+_HALF = 0.1
+
+
+def policer(evidence: Evidence) -> str:
+    """Bursts of losses at low RTTs, between which one and the same rate passes."""
+    row = evidence.row
+    if not evidence.is_at_sender:
+        return ""
+    lost = evidence.losses[evidence.losses["kind"].isin(["congestion", "random", "tail"])]
+    lost = lost.sort_values(["t_s", "seq"])
+    is_low = (lost["rtt_ms"] <= _LOW * row["far_rtt_min_ms"]).to_numpy()
+    if is_low.sum() < max(_LOSSES, len(lost) / 2) or not lost["queue"].median() < _SHORT:
+        return ""
+    times, passed = lost["t_s"].to_numpy()[is_low], _passed(lost)[is_low]
+    spread = float(times[-1] - times[0])
+    mean = float(passed[-1] - passed[0]) / spread if spread > 0 else 0.0
+    if spread < _SPREAD * row["download_s"] or mean <= 0:
+        return ""
+    ends = _steps(times, _STEP * float(lost["len"].median()) / mean)
+    rates = np.diff(passed[ends]) / np.diff(times[ends])
+    if len(rates) < _STEPS or 1 - len(ends) / len(times) < _BURSTS:
+        return ""
+    low, rate, high = np.quantile(rates, (0.25, 0.5, 0.75))
+    is_constant = (1 - _HALF) * rate <= low and high <= (1 + _HALF) * rate
+    if not is_constant or abs(mean - rate) > _MEAN * rate:
+        return ""
+    return (
+        f"a policer on the path limits the rate to {8e-6 * rate:.3g} Mbit/s of payload: {len(lost)} "
+        "segments were lost without a queue, and between the losses this rate passed"
+    )
+
+
+def _passed(lost: pd.DataFrame) -> NDArray[np.float64]:
+    """Returns the bytes that passed before each loss: sent ones and repairs, without lost ones."""
+    lengths = lost["len"].to_numpy(dtype=float)
+    repaired = lost["repaired_s"].fillna(np.inf).to_numpy()
+    order = np.argsort(repaired, kind="stable")
+    repairs = np.concatenate(([0.0], np.cumsum(lengths[order])))
+    before = np.searchsorted(repaired[order], lost["t_s"].to_numpy(), side="left")
+    sent = np.maximum.accumulate(lost["seq"].to_numpy(dtype=float))
+    passed: NDArray[np.float64] = sent - (np.cumsum(lengths) - lengths) + repairs[before]
+    return passed
+
+
+def _steps(times: NDArray[np.float64], step: float) -> list[int]:
+    """Returns the places of losses that are at least a step apart."""
+    ends = [0]
+    for place, time in enumerate(times):
+        if time - times[ends[-1]] >= step:
+            ends.append(place)
+    return ends

@@ -1,0 +1,81 @@
+"""The sentence of celltcp pcap analyze on runs whose cause is known by construction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.pcap import analyse
+
+#: CCA, duration, changes of steady-20-68, and the words of the cause.
+CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "an outage": (
+        "cubic",
+        "8s",
+        {"path.blackouts": [{"at": "3s", "duration": "1500ms"}]},
+        "for an outage of the path, in which",
+    ),
+    "a policer": (
+        "reno",
+        "10s",
+        {"path.policer": {"rate": "5Mbit/s", "burst": "30kB"}, "path.rtt": "30ms"},
+        "a policer on the path limits the rate to 4.6",
+    ),
+    "CoDel": (
+        "cubic",
+        "10s",
+        {"path.queue": "codel", "path.rtt": "20ms"},
+        "a queue discipline (AQM) on the path drops",
+    ),
+    "random losses": ("reno", "6s", {"path.loss": "0.5%", "path.rtt": "30ms"}, "were lost at random"),
+    "losses in a queue": (
+        "cubic",
+        "8s",
+        {"path.loss": "0.02%", "path.rtt": "30ms", "path.buffer": "4bdp"},
+        "were lost beside a queue that was not full",
+    ),
+    "a shallow buffer": (
+        "cubic",
+        "8s",
+        {"path.buffer": "0.1bdp"},
+        "a shallow buffer on the path limits",
+    ),
+    "a deep buffer": ("cubic", "6s", {}, "a full queue on the path limits the rate"),
+    "bursts of losses": (
+        "cubic",
+        "8s",
+        {
+            "path.loss": {"kind": "gilbert-elliott-time", "good": "1s", "bad": "10ms"},
+            "path.rtt": "30ms",
+        },
+        "were lost in bursts, beside a queue that was not full",
+    ),
+    "an application": (
+        "cubic",
+        "8s",
+        {"flows.0.workload": {"kind": "on-off", "on": "500ms", "off": "1s"}},
+        "the application of the server limits the rate: nothing was in flight in",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Returns the sentence of each run."""
+    folder: Path = tmp_path_factory.mktemp("causes")
+    found = {}
+    for number, (name, (cca, duration, changes, _)) in enumerate(CAUSES.items()):
+        file = folder / f"{number}.pcap"
+        ct.run("steady-20-68", cca, duration=duration, set=changes, samples="off", pcap=file)
+        found[name] = analyse(file).connections["diagnosis"].iloc[0]
+    return found
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_sentence_names_the_cause_by_construction(name: str, sentences: dict[str, str]) -> None:
+    assert CAUSES[name][-1] in sentences[name]
+    for other, (*_, words) in CAUSES.items():
+        assert other == name or words not in sentences[name], other
