@@ -1,4 +1,4 @@
-"""Commands of celltcp on how-to pages and in tutorials: each runs, with small numbers."""
+"""Commands of celltcp on pages: all options are known; those of how-to pages and tutorials run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ import click
 import pytest
 
 from celltcp.cli import celltcp as command_line
-from docs_pages import DOCS, name_of
+from docs_pages import DOCS, kind_of, name_of, pages
 
 if TYPE_CHECKING:
     from conftest import Celltcp
 
 PAGES = sorted([*DOCS.glob("how-to/*.md"), *DOCS.glob("tutorial/*.md")])
+#: Pages whose commands are written by hand.
+WRITTEN = [page for page in pages() if kind_of(page) != "Results"]
 #: Smaller numbers that prove that a command runs.
 SMALL = {"--runs": "1", "--duration": "5s"}
 #: Commands that take a duration, which is short here where the page gives none.
@@ -83,7 +85,7 @@ def run_all(celltcp: Celltcp, folder: Path, page: Path) -> None:
             (folder / file).write_text(done.stdout)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
 def test_the_options_of_every_command_of_a_page_are_known(page: Path) -> None:
     for command in commands(page.read_text()):
         words, _ = shorter(command)
