@@ -37,10 +37,9 @@ class WindowLimit(NamedTuple):
     def text(self) -> str:
         """The limit and the window needed, in a sentence each."""
         return (
-            f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time, "
-            "whatever congestion control is set. To fill the path it has to be "
-            f"{self.needed_bytes / 1e3:.0f} kB or more (rate x RTT: {self.rate_mbps:.1f} Mbit/s x "
-            f"{self.rtt_ms:.1f} ms)."
+            f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time. "
+            f"To fill the path it has to be {self.needed_bytes / 1e3:.0f} kB or more "
+            f"(rate x RTT: {self.rate_mbps:.1f} Mbit/s x {self.rtt_ms:.1f} ms)."
         )
 
     @property
