@@ -252,9 +252,53 @@ def test_slow_responses_are_those_that_waited_for_repairs() -> None:
     (explained,) = ExplainedComparison(result).ccas
     (cause,) = (cause for cause in explained.causes if cause.name == "slow_units")
     assert cause.text.startswith(f"{len(slow)} of {len(units)} responses ")
-    assert f"{len(probes)} for a loss probe" in cause.text
+    assert f"{len(probes)} waited for a loss probe" in cause.text
     assert explained.unit == "response:flow-1"
     assert "stayed unused" not in " ".join(each.text for each in explained.causes)
+
+
+def test_a_loss_is_repaired_by_what_repaired_it_and_an_outage_is_one_event() -> None:
+    outages = [{"at": "1s", "duration": "300ms"}, {"at": "1.4s", "duration": "400ms"}]
+    changes: Changes = {"path.blackouts": outages, "variation.start_jitter": "0s"}
+    result = ct.compare("steady-20-68", "bbr", 1, duration="6s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    texts = [event.text for event in explained.events]
+    assert sum("outage" in text for text in texts) == 2
+    # Nothing passes in the second one, so that it is no wait after the first one.
+    waits = [float(text.split("again ")[1].split(" s")[0]) for text in texts if "again" in text]
+    assert sum(waits) < 1.5
+    assert not any("random loss at 1." in text for text in texts)
+    rows = result.results.tables["recoveries"].to_pylist()
+    repaired = [row for row in rows if row["loss_probes"] and not row["timeouts"]]
+    assert sum("a loss probe repaired" in text for text in texts) <= len(repaired)
+
+
+def test_a_connection_without_data_waited_for_the_outage() -> None:
+    result = ct.compare("steady-20-68", "cubic", 1, duration="3s", set={"path.loss": 1})
+    explained = ExplainedComparison(result)
+    (each,) = explained.ccas
+    assert [cause.name for cause in each.causes] == ["outage"]
+    heading = explained.texts(each)[0]
+    assert "nan" not in heading
+    assert "no data arrived" in heading
+
+
+@pytest.mark.parametrize("upload", [False, True])
+def test_what_goes_the_other_way_is_no_competition(upload: bool) -> None:
+    ends = {"from": "phone", "to": "server"}
+    flows = [{"name": "mine", **ends}, {"name": "other", **(ends if upload else {})}]
+    result = ct.compare("steady-20-68", "cubic", 1, duration="6s", set={"flows": flows})
+    (each,) = ExplainedComparison(result).ccas
+    assert ("competition" in {cause.name for cause in each.causes}) == upload
+
+
+def test_a_few_random_losses_are_the_cause_on_a_long_path() -> None:
+    changes: Changes = {"path.rtt": "200ms", "path.loss": 2e-4, "path.down.rate": "50Mbit/s"}
+    result = ct.compare("steady-20-68", "reno", 1, duration="40s", set=changes)
+    (each,) = ExplainedComparison(result).ccas
+    lost = sum(row["random"] for row in result.results.tables["recoveries"].to_pylist())
+    assert lost / result.flows["segments"].sum() < 5e-4
+    assert "random_loss" in {cause.name for cause in each.causes}
 
 
 def test_places_are_by_the_figure_of_the_application() -> None:

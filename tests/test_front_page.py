@@ -22,6 +22,7 @@ from celltcp.comparison.report.front_page import (
 from celltcp.comparison.report.receive_window import WindowLimit
 from celltcp.comparison.report.settings_lines import settings_lines, systems
 from celltcp.comparison.report.sweep import sweep_part
+from celltcp.files.replacing import FileKind
 from celltcp.present.pdf import pdf_of
 from celltcp.present.section import Finding, Part, Section
 from celltcp.present.style import figure, save
@@ -141,6 +142,14 @@ def test_the_report_as_pdf_replaces_no_other_file(celltcp, tmp_path: Path) -> No
     best = json.loads((tmp_path / "o.json").read_text())["verdicts"]["balanced"]["best"]
     page = (tmp_path / "report.html").read_text()
     assert f"net.ipv4.tcp_congestion_control = {best}" in page
+
+
+def test_a_long_pdf_of_celltcp_is_known_by_its_creator(tmp_path: Path) -> None:
+    file = tmp_path / "long.pdf"
+    xref = b"0000000016 00000 n \n" * 3_000
+    file.write_bytes(b"%PDF-1.4\n<< /Creator (celltcp 0.1) >>\n" + xref + b"trailer\n")
+    assert FileKind("PDF", (b"%PDF",), end=b"/Creator (celltcp ").matches(file)
+    assert not FileKind("PDF", (b"%PDF",), end=b"/Creator (other ").matches(file)
 
 
 def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> None:

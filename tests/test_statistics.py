@@ -2,7 +2,8 @@
 
 import math
 
-from celltcp.results.statistics import best_and_ties, estimate, paired_difference, verdict
+from celltcp.comparison.metrics import best_by_metric
+from celltcp.results.statistics import Verdict, best_and_ties, estimate, paired_difference, verdict
 
 
 def test_the_interval_is_students() -> None:
@@ -56,3 +57,19 @@ def test_the_advice_counts_the_runs_that_a_tie_or_a_difference_needs() -> None:
         needed([4 - 3, 4 + 6, 4 - 3, 4 + 0])
         == math.ceil(4 * (3.1824 * math.sqrt(54 / 3 / 4) / 4) ** 2) + 1
     )
+
+
+def test_a_mean_without_an_end_is_behind_only_if_every_pair_says_so() -> None:
+    times = {"good": [-1.0, -2.0, -1.5], "mixed": [-0.9, -math.inf, -1.4]}
+    assert verdict(times) == Verdict("good", (), ("mixed",), None)
+    times["mixed"] = [-1.1, -math.inf, -1.6]
+    assert verdict(times).best == "good"
+
+
+def test_without_anything_late_all_are_as_good() -> None:
+    late = {"cubic": [0.0, 0.0], "bbr": [0.0, 0.0]}
+    assert best_by_metric("late_share", late, random=True) == Verdict("cubic", ("bbr",))
+    one = {cca: values[:1] for cca, values in late.items()}
+    assert best_by_metric("late_share", one, random=True).best is None
+    nothing = {"cubic": [0.0, 0.0], "bbr": [0.0, 0.0]}
+    assert best_by_metric("goodput_mbps", nothing, random=True).leader is None

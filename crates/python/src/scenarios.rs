@@ -132,6 +132,12 @@ impl Scenario {
         self.hash.get_or_init(|| self.inner.hash())
     }
 
+    /// Digest of the files that affect a run, beside the hash; empty without any.
+    #[getter]
+    fn files_digest(&self) -> String {
+        self.traces.files().digest()
+    }
+
     /// Settings by which runs differ; empty if there are none.
     #[getter]
     fn randomness(&self) -> Vec<&'static str> {

@@ -31,7 +31,8 @@ class Job:
         # Words of `auto` name files, whose paths have slashes.
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
-        after = f"{self.scenario.hash}-{engine}{source_digests(self.scenario.ccas)}"
+        scenario = f"{self.scenario.hash}{self.scenario.files_digest}"
+        after = f"{scenario}-{engine}{source_digests(self.scenario.ccas)}"
         return Keys([KeyRange(cca, self.seed, 1, after)])
 
     @property

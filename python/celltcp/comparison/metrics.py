@@ -189,4 +189,9 @@ def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random
     """
     sign = sign_of(metric)
     signed = {cca: [sign * each for each in of] for cca, of in values.items() if "+" not in cca}
+    if sign < 0 and signed and not any(map(any, signed.values())):
+        # Nothing late, or nothing lost: they are as good as each other. One run decides nothing.
+        leader, *others = signed
+        decides = not random or len(signed[leader]) > 1
+        return Verdict(leader, tuple(others) if decides else (), () if decides else tuple(others))
     return verdict(signed, random=random)

@@ -9,8 +9,10 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import check_writable, regular_file
 
-#: Bytes at the begin or the end of a file that are searched for the mark of its kind.
+#: Bytes at the begin of a file that are searched for the mark of its kind.
 _SEARCHED = 4096
+#: Bytes at the end of one. A PDF has its creator before the table of its objects, 20 bytes for each.
+_SEARCHED_END = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class FileKind:
         starts: with one of these the file begins, white space aside.
         mark: text among the first 4096 bytes that such a file has.
         first_line: text in its first line.
-        end: text among its last 4096 bytes.
+        end: text in its last MiB.
     """
 
     title: str
@@ -35,7 +37,7 @@ class FileKind:
         """Returns whether a file is of this kind."""
         with file.open("rb") as content:
             head = content.read(_SEARCHED)
-            content.seek(max(file.stat().st_size - _SEARCHED, 0))
+            content.seek(max(file.stat().st_size - _SEARCHED_END, 0))
             tail = content.read()
         return (
             head.lstrip().startswith(self.starts)

@@ -162,6 +162,11 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         # or until both together are within the margin, whichever comes first.
         room = max(abs(result.mean), within - abs(result.mean))
         needed = max(needed, runs * (half / room) ** 2 if room else math.inf)
+    endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
+    # Of a mean without an end there is no interval: the pairs decide if they all say the same.
+    endless = [name for name in endless if not _is_behind(values[name], values[leader])]
+    undecided += endless
+    needed = math.inf if endless else needed
     enough = math.ceil(min(needed, _MOST_RUNS + 1)) + 1
     for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
         result = paired_difference(values[leader], values[name])
@@ -170,6 +175,12 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     return Verdict(
         leader, tuple(tied), tuple(undecided), enough if undecided and enough <= _MOST_RUNS else None
     )
+
+
+def _is_behind(values: Sequence[float], leading: Sequence[float]) -> bool:
+    """Returns whether values are below the leading ones in every pair in which both are known."""
+    pairs = zip(values, leading, strict=True)
+    return all(value < best for value, best in pairs if not math.isnan(value + best))
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estimate:

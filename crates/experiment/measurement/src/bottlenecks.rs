@@ -13,15 +13,15 @@ struct Bottleneck {
     /// Bytes of all packets that it carried in the slot, at the IP layer.
     forwarded_bytes: u64,
     /// Times of whole slots without capacity, of the radio.
-    still: Vec<PathOutage>,
+    zero_capacity: Vec<PathOutage>,
 }
 
 impl Bottleneck {
     /// Notes a slot without capacity.
-    fn stood_still(&mut self, start: Instant, end: Instant) {
-        match self.still.last_mut() {
+    fn note_zero_capacity(&mut self, start: Instant, end: Instant) {
+        match self.zero_capacity.last_mut() {
             Some(last) if last.end == start => last.end = end,
-            _ => self.still.push(PathOutage {
+            _ => self.zero_capacity.push(PathOutage {
                 start,
                 end,
                 cause: OutageCause::Capacity,
@@ -48,7 +48,7 @@ impl Bottlenecks {
             link,
             capacity_bps: 0,
             forwarded_bytes: 0,
-            still: Vec::new(),
+            zero_capacity: Vec::new(),
         };
         let links: Vec<_> = links.map(bottleneck).collect();
         let most = links.iter().map(|each| each.link.0 as usize).max();
@@ -88,7 +88,7 @@ impl Bottlenecks {
             let from = if is_predictable { now } else { before };
             let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
             if !is_predictable && bytes.get() == 0 && before < now {
-                bottleneck.stood_still(before, now);
+                bottleneck.note_zero_capacity(before, now);
             }
             bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
             bottleneck.forwarded_bytes = 0;
@@ -100,7 +100,7 @@ impl Bottlenecks {
         let ue = |host| self.ues.iter().position(|ue| *ue == host);
         let links = [ue(to).map(|ue| 2 * ue), ue(from).map(|ue| 2 * ue + 1)];
         let links = links.into_iter().flatten();
-        links.flat_map(|index| self.links[index].still.iter().copied())
+        links.flat_map(|index| self.links[index].zero_capacity.iter().copied())
     }
 
     /// Returns whether a bottleneck is the one from its UE.

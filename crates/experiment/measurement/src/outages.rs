@@ -49,7 +49,7 @@ impl OutageLog {
     ) -> Vec<OutageRow> {
         let ways = [("data", hosts), ("ack", (hosts.1, hosts.0))];
         let mut rows = Vec::new();
-        for (way, (from, to)) in ways {
+        for (direction, (from, to)) in ways {
             let wires = self.ways.iter().filter(|(pair, _)| *pair == (from, to));
             let wires = wires.flat_map(|(_, outages)| outages).copied();
             let mut outages: Vec<_> = wires.chain(bottlenecks.outages(from, to)).collect();
@@ -61,7 +61,7 @@ impl OutageLog {
                     flow,
                     t_s: start.as_secs_f64(),
                     duration_s: length.as_secs_f64(),
-                    way: way.to_owned(),
+                    direction: direction.to_owned(),
                     cause: match each.cause {
                         OutageCause::Capacity => "capacity".to_owned(),
                         OutageCause::Loss => "loss".to_owned(),

@@ -232,7 +232,7 @@ impl Recorder {
         }
         let timers = (view.timeouts.unwrap_or(0), view.loss_probes.unwrap_or(0));
         let is_new_state = watched.state != view.ca_state;
-        if !is_new_state && watched.timers == timers && !watched.recoveries.probes() {
+        if !is_new_state && watched.timers == timers && !watched.recoveries.is_probing() {
             return;
         }
         // Without a reference to the view, an engine need not put it together for what is looked at here.
@@ -270,7 +270,7 @@ impl Recorder {
             watched.recoveries.timed_out(now, meter);
             self.event(now, connection, "timeout", format!("rto {rto}"));
         }
-        if self.watched[connection as usize].recoveries.probes() {
+        if self.watched[connection as usize].recoveries.is_probing() {
             self.probe_answered(now, connection, sender.undone);
         }
     }

@@ -74,13 +74,13 @@ pub(crate) struct RecoveryTracker {
     undone: Option<u64>,
     present: Option<RecoveryRow>,
     /// Whether the present recovery consists of loss probes so far, which leave the sender's state as it is.
-    probes: bool,
+    is_probing: bool,
 }
 
 impl RecoveryTracker {
     /// Notes that the data segment at `seq` was dropped.
     pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason, meter: &Meter) {
-        self.forget_repaired(meter);
+        self.clear_repaired(meter);
         let is_later = self.present.is_some() && seq >= self.recovery_point;
         let drops = if is_later {
             &mut self.later_drops
@@ -91,7 +91,7 @@ impl RecoveryTracker {
     }
 
     /// Forgets drops that needed no recovery, such as that of a segment that was sent again needlessly.
-    fn forget_repaired(&mut self, meter: &Meter) {
+    fn clear_repaired(&mut self, meter: &Meter) {
         if self.present.is_none() && !self.drops.outlast(meter.acknowledged()) {
             self.drops = Drops::default();
         }
@@ -106,13 +106,13 @@ impl RecoveryTracker {
         meter: &Meter,
     ) -> Option<RecoveryRow> {
         if matches!(sender.state, CaState::Recovery | CaState::Loss) {
-            if core::mem::take(&mut self.probes) {
+            if core::mem::take(&mut self.is_probing) {
                 self.recovery_point = meter.highest();
             }
             self.begin(now, flow, sender, meter);
             return None;
         }
-        if self.probes {
+        if self.is_probing {
             return self.probe_answered(now, sender.undone, meter);
         }
         self.end(now.as_secs_f64(), sender.undone, meter)
@@ -120,8 +120,8 @@ impl RecoveryTracker {
 
     /// Returns whether the present recovery consists of loss probes so far.
     #[inline]
-    pub(crate) fn probes(&self) -> bool {
-        self.probes
+    pub(crate) fn is_probing(&self) -> bool {
+        self.is_probing
     }
 
     /// Notes a loss probe.
@@ -129,7 +129,7 @@ impl RecoveryTracker {
         let acknowledged = meter.acknowledged();
         if self.present.is_none() && self.drops.outlast(acknowledged) {
             self.begin(now, flow, sender, meter);
-            self.probes = true;
+            self.is_probing = true;
         }
         if let Some(row) = &mut self.present {
             row.loss_probes += 1;
@@ -150,7 +150,7 @@ impl RecoveryTracker {
     }
 
     fn begin(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
-        self.forget_repaired(meter);
+        self.clear_repaired(meter);
         if self.present.is_some() {
             return;
         }
@@ -201,7 +201,7 @@ impl RecoveryTracker {
         meter: &Meter,
     ) -> Option<RecoveryRow> {
         let row = self.present.take()?;
-        self.probes = false;
+        self.is_probing = false;
         let later = core::mem::take(&mut self.later_drops);
         let mut drops = core::mem::take(&mut self.drops);
         // A recovery that went on with what was sent in it has repaired that, too.
@@ -311,17 +311,17 @@ mod tests {
         tracker.dropped(at(400), 900, DropReason::Loss, &meter);
         acknowledge(&mut meter, 450, 900);
         tracker.probed(at(540), 0, open, &meter);
-        assert!(tracker.probes());
+        assert!(tracker.is_probing());
         assert!(tracker.probe_answered(at(545), Some(0), &meter).is_none());
         acknowledge(&mut meter, 560, 1_000);
         let row = tracker.probe_answered(at(560), Some(0), &meter);
         let row = row.expect("it has ended");
-        assert!(!tracker.probes());
+        assert!(!tracker.is_probing());
         assert_eq!((row.random, row.loss_probes, row.timeouts), (1, 1, 0));
         let times = [(row.dropped_s, 0.4), (row.t_s, 0.54), (row.end_s, 0.56)];
         assert!(times.iter().all(|(t, wanted)| (t - wanted).abs() < 1e-9));
         tracker.probed(at(600), 0, open, &meter);
-        assert!(!tracker.probes(), "nothing was lost");
+        assert!(!tracker.is_probing(), "nothing was lost");
     }
 
     #[test]

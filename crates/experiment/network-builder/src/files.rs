@@ -8,6 +8,7 @@ use std::sync::Arc;
 use config::{ConfigError, FieldError};
 use link_trace::{Direction, ReadOptions, TraceFormat};
 use scenario::Scenario;
+use sha2::{Digest, Sha256};
 
 use crate::LoadedTrace;
 
@@ -75,6 +76,21 @@ impl Files {
     /// Returns the texts that were read or given.
     pub fn texts(&self) -> &BTreeMap<PathBuf, String> {
         &self.texts
+    }
+
+    /// Returns the first 16 hexadecimal digits of the SHA-256 of the texts, whatever the files are called; empty without
+    /// any.
+    pub fn digest(&self) -> String {
+        if self.texts.is_empty() {
+            return String::new();
+        }
+        let mut digests: Vec<_> = self.texts.values().map(Sha256::digest).collect();
+        digests.sort_unstable();
+        let digest = Sha256::digest(digests.concat());
+        digest[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// Reads the files that workloads and losses of `scenario` name.

@@ -113,7 +113,7 @@ tables! {
         flow: u32 = "number of the connection",
         t_s: f64 = "start, s",
         duration_s: f64 = "length, s",
-        way: String = "data: the way of the data; ack: that of their ACKs",
+        direction: String = "data: that of the data; ack: that of their ACKs",
         cause: String = "capacity: a link without capacity; loss: a link that lost all it sent",
     }
 

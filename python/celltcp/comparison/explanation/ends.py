@@ -24,8 +24,8 @@ def application(evidence: Evidence) -> Cause | None:
     if share < _LIMITED or evidence.unused < _UNUSED:
         return None
     kind = evidence.workload.get("kind", "bulk")
-    if evidence.is_thin:
-        # That is its nature, and costs it nothing.
+    if not evidence.is_bulk:
+        # Pauses are its nature, and cost it nothing.
         text = f"The application ({kind}) had no more to send for {percent(share)} of the time."
         return Cause("application", text, 0.0)
     return Cause(
@@ -52,10 +52,15 @@ def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) 
     if share < _LIMITED or evidence.unused < _UNUSED:
         return None
     tcp = evidence.scenario.get("tcp", {})
-    set_to = ", ".join(f"tcp.{field} = {tcp[field]}" for field in fields if field in tcp)
+    set_to = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
     return Cause(
         limit,
         f"The {name} was full for {percent(share)} of the time, and {percent(evidence.unused)} of the "
         f"capacity stayed unused ({set_to}).",
         min(share, evidence.unused),
     )
+
+
+def _toml(value: object) -> str:
+    """Returns a value as a scenario has it, without quotes."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: Events of a run at most.
 _MAX_EVENTS = 5
 
+#: Round trips, means, in which a loss probe is answered.
+_ROUND_TRIPS = 2.0
 #: Least silence before a time-out that is worth a word, s.
 _SILENT_S = 0.05
 
@@ -59,9 +61,14 @@ def longest_events(evidence: Evidence) -> list[Event]:
 
 
 def _belongs_to_an_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
-    """Returns whether a recovery waited for its time-out in an outage, which is an event of its own."""
+    """Returns whether an outage, an event of its own, led to a recovery: to its drops or time-out."""
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
-    return any(gap.overlaps(row["run"], start, end) for gap in outages)
+    dropped = row["dropped_s"]
+    return any(
+        gap.overlaps(row["run"], start, end)
+        or (gap.loses_all and gap.overlaps(row["run"], dropped, dropped))
+        for gap in outages
+    )
 
 
 def _outage(evidence: Evidence, gap: Gap) -> Event:
@@ -84,7 +91,9 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     if row["timeouts"] > 0 and not row["overflow"] > 0:
         return _time_out(evidence, row, reasons, seed)
     length = float(row["length_s"])
-    if row["loss_probes"] > 0 and reasons and sum(reasons.values()) <= row["loss_probes"]:
+    # A probe that repairs a loss leaves nothing for a fast recovery, and its ACK comes in a round trip.
+    is_repaired = 0 < sum(reasons.values()) <= row["loss_probes"] and not row["timeouts"] > 0
+    if is_repaired and length <= _ROUND_TRIPS * evidence.mean("rtt_mean_ms") / 1e3:
         return _probe(row, reasons, seed)
     if not reasons:
         undone = row["undone"] > 0

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.limits import FlowLimits
 
+#: Share of its time without more to send from which on unused capacity costs a flow nothing.
+_PAUSES = 0.5
+#: Node that receives the data of an upload.
+_SERVER = "server"
 #: Reasons of drops in the table `recoveries`.
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
 
@@ -61,6 +65,7 @@ class Evidence:
         self.runs = [int(run) for run in mine["run"]]
         #: Seed of each run.
         self.seeds = dict(zip(self.runs, map(int, mine["seed"]), strict=True))
+        self._run_seconds = float(mine["duration_s"].sum())
         #: Scenario, as its file has it.
         self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
         flows = result.flows
@@ -116,13 +121,23 @@ class Evidence:
 
     @property
     def is_thin(self) -> bool:
-        """Whether it sends little now and then, as a workload with pauses does."""
+        """Whether it sends little now and then, as responses and frames do."""
         return self.workload.get("kind", "bulk") in THIN
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether capacity that stays unused is a loss: not of a flow that has few data to send."""
+        return not self.is_thin and self.share("idle", "in_flight") < _PAUSES
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether the data go to the server."""
+        return bool((self.flows["ue"] == _SERVER).all())
 
     @functools.cached_property
     def seconds(self) -> float:
-        """Time of the flow in all runs, s."""
-        return len(self.slots) * self.slot_s
+        """Time of the flow in all runs, s; all of the runs if it has never sent data."""
+        return len(self.slots) * self.slot_s or self._run_seconds
 
     @functools.cached_property
     def connection_seconds(self) -> float:
@@ -153,7 +168,9 @@ class Evidence:
         own = set(self.flows[["run", "flow"]].itertuples(index=False, name=None))
         rest = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own for key in zip(rest["run"], rest["flow"], strict=True)]
-        rest = rest[is_other].merge(self._all_flows[["run", "flow", "name"]], on=["run", "flow"])
+        # What goes the other way takes nothing of the capacity.
+        same_way = self._all_flows[(self._all_flows["ue"] == _SERVER) == self.is_upload]
+        rest = rest[is_other].merge(same_way[["run", "flow", "name"]], on=["run", "flow"])
         sums = rest.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
 
@@ -188,12 +205,12 @@ class Evidence:
         """Stretches in which nothing passed on the way of the ACKs, each of them once."""
         return self._outages_of("ack")
 
-    def _outages_of(self, way: str) -> list[Gap]:
-        """Returns the outages of a way; those that overlap, also of several connections, are one."""
+    def _outages_of(self, direction: str) -> list[Gap]:
+        """Returns the outages of a direction; those that overlap, also of several connections, are one."""
         if self._outages is None:
             return []
         rows = frame(self._outages).merge(self.flows[["run", "flow"]], on=["run", "flow"])
-        rows = rows[rows["way"] == way].sort_values(["run", "t_s"])
+        rows = rows[rows["direction"] == direction].sort_values(["run", "t_s"])
         result: list[Gap] = []
         columns = rows[["run", "t_s", "duration_s", "cause"]]
         for run, start, length, cause in columns.itertuples(index=False, name=None):
@@ -207,10 +224,21 @@ class Evidence:
         return result
 
     def restart_after(self, gap: Gap) -> float:
-        """Returns the time from the end of an outage until data arrives again, s; NaN if none does."""
+        """Returns the time from the end of an outage until data arrives again, s.
+
+        Outages that follow before that do not count; NaN if no data arrives again.
+        """
         slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
         starts = slots["t_s"][slots["t_s"] + self.slot_s > gap.end]
-        return max(float(starts.min()) - gap.end, 0.0) if len(starts) else float("nan")
+        if not len(starts):
+            return float("nan")
+        restart = float(starts.min())
+        later = (
+            min(each.end, restart) - each.start
+            for each in self.outages
+            if each.run == gap.run and gap.end <= each.start < restart
+        )
+        return max(restart - gap.end - sum(later), 0.0)
 
     def _gaps(self, marked: pd.Series) -> list[Gap]:
         """Returns the stretches of successive slots that are marked."""

@@ -130,11 +130,14 @@ class ExplainedComparison:
         names = labels(self.result.ccas)
         place = explained.place
         figures = [place.figure_text] if place.figure_text else []
-        if not explained.is_thin:
+        if math.isnan(explained.goodput_mbps):
+            figures.append("no data arrived")
+        elif not explained.is_thin:
             used = math.isnan(explained.used)
             share = "" if used else f" ({100 * explained.used:.0f} % of the capacity)"
             figures.append(f"{explained.goodput_mbps:.2f} Mbit/s{share}")
-        figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
+        if not math.isnan(explained.rtt_mean_ms):
+            figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
         of_flow = f", {explained.flow}" if self._names_flows else ""
         text = f"{names[explained.cca]}{of_flow}: {', '.join(figures)}"
         if place.leader is not None and place.leader != explained.cca:

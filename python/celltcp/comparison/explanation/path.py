@@ -8,6 +8,7 @@ import numpy as np
 
 from celltcp.comparison.explanation.cause import Cause, grouped, percent, times
 from celltcp.present.quantities import size_text
+from celltcp.scenarios.cca_mix import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,11 @@ _UNUSED = 0.02
 _INTERRUPTED = 0.02
 #: Share of the segments lost to one reason from which on it is a cause.
 _LOST = 5e-4
+#: Share of the capacity that losses of one reason leave unused where they are most of all losses; on a
+#: long path a few of them keep the window small.
+_UNUSED_BY_LOSS = 0.1
+#: Least silence before a time-out that late ACKs can have caused, s.
+_SILENT_S = 0.1
 #: Share of what all flows got from which on the others compete.
 _COMPETES = 0.1
 #: Mean delay of ACKs beyond their least one from which on it is a cause, of the lowest RTT and in ms.
@@ -37,7 +43,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     """The buffer of the bottleneck overflows although it is much smaller than a BDP."""
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     most = evidence.most_queued
-    if not len(overflows) or most >= _SHALLOW * evidence.bdp or evidence.unused < _UNUSED:
+    is_deep = most >= _SHALLOW * evidence.bdp
+    if not len(overflows) or is_deep or not evidence.wants_more or evidence.unused < _UNUSED:
         return None
     lost = overflows["overflow"].sum()
     return Cause(
@@ -76,10 +83,12 @@ def outage(evidence: Evidence) -> Cause | None:
     share = min(whole / evidence.seconds, 1.0)
     waits = [wait for gap in gaps if (wait := evidence.restart_after(gap)) > 0]
     longest = max(gaps, key=lambda gap: gap.length)
-    after = f"; data arrived again at most {max(waits):.1f} s after that" if waits else ""
+    restarted = max(waits, default=0.0)
+    after = f"; data arrived again at most {restarted:.1f} s after that" if restarted >= 0.05 else ""
+    runs = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
     return Cause(
         "outage",
-        f"The link carried nothing for {percent(share)} of the time, {times(len(gaps))}, at most "
+        f"The link carried nothing for {percent(share)} of the time, {times(len(gaps))}{runs}, at most "
         f"{longest.length:.1f} s at {longest.start:.1f} s{after}.",
         min(share + sum(waits) / evidence.seconds, 1.0),
     )
@@ -89,26 +98,29 @@ def uplink(evidence: Evidence) -> Cause | None:
     """ACKs came late or not at all, although the data had arrived."""
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
+    # A time-out right after an ACK is no matter of late ACKs.
+    rows = rows[rows["silence_s"] >= _SILENT_S]
     rows = rows[~_during(rows, evidence.outages)]
     slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
-    way = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
+    back = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
     least = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
-    late = float(way.mean() - least) if len(way) else 0.0
+    late = float(back.mean() - least) if len(back) else 0.0
     is_late = late >= max(_LATE_ACKS * evidence.mean("rtt_min_ms"), _LATE_ACKS_MS)
     if not len(rows) and not is_late:
         return None
     parts = []
     if len(rows):
         parts.append(
-            f"{grouped(rows['timeouts'].sum())} time-outs came while data had arrived that no ACK "
-            f"reported, with up to {rows['silence_s'].max():.1f} s without an ACK"
+            f"{counted(int(rows['timeouts'].sum()), 'time-out')} came while data had arrived that no "
+            f"ACK reported, with up to {rows['silence_s'].max():.1f} s without an ACK"
         )
     if is_late:
         parts.append(f"ACKs took {late:.0f} ms longer than at best on average")
     silent = rows["silence_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
     delayed = late / (late + evidence.mean("rtt_min_ms")) if is_late else 0.0
     weight = min(max(silent, delayed), 1.0)
-    return Cause("uplink", f"The uplink held up ACKs: {', and '.join(parts)}.", weight)
+    way = "downlink" if evidence.is_upload else "uplink"
+    return Cause("uplink", f"The {way} held up ACKs: {', and '.join(parts)}.", weight)
 
 
 def _during(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
@@ -142,7 +154,7 @@ def random_loss(evidence: Evidence) -> Cause | None:
     rows = evidence.recoveries
     rows = rows[~_beside(rows, [gap for gap in evidence.outages if gap.loses_all])]
     lost, sent = rows["random"].sum(), evidence.total("segments")
-    if not sent or lost < max(_LOST * sent, 2):
+    if not _matters(evidence, lost, sent):
         return None
     return _lost("random_loss", "Random loss took", lost, sent, evidence)
 
@@ -159,9 +171,18 @@ def aqm(evidence: Evidence) -> Cause | None:
 
 def _losses(evidence: Evidence, reason: str, verb: str) -> Cause | None:
     lost, sent = evidence.recoveries[reason].sum(), evidence.total("segments")
-    if not sent or lost < max(_LOST * sent, 2):
+    if not _matters(evidence, lost, sent):
         return None
     return _lost(reason if reason != "radio" else "radio_loss", verb, lost, sent, evidence)
+
+
+def _matters(evidence: Evidence, lost: float, sent: float) -> bool:
+    """Returns whether losses of a reason are many, or most of all while capacity stays unused."""
+    if not sent or lost < 2:
+        return False
+    are_most = lost > evidence.recoveries["drops"].sum() / 2
+    leaves = not evidence.is_thin and evidence.unused >= _UNUSED_BY_LOSS
+    return bool(lost >= _LOST * sent or (are_most and leaves))
 
 
 def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) -> Cause:
@@ -201,10 +222,19 @@ def queue(evidence: Evidence) -> Cause | None:
         return None
     return Cause(
         "queue",
-        f"A queue stood on the way: packets waited {waits:.0f} ms on average, beside a lowest RTT of "
-        f"{least:.0f} ms.",
+        f"A queue stood on the way{_filled_by(evidence)}: packets waited {waits:.0f} ms on average, "
+        f"beside a lowest RTT of {least:.0f} ms.",
         min(induced / (induced + least), 1.0) if induced > 0 else 0.0,
     )
+
+
+def _filled_by(evidence: Evidence) -> str:
+    """Returns the flow that fills the queue of a flow that sends little; empty if none is known."""
+    others = evidence.others
+    if not evidence.is_thin or not others:
+        return ""
+    largest = max(others, key=others.__getitem__)
+    return f", which {largest} ({others[largest]:.2f} Mbit/s) filled"
 
 
 def times_of(rows: pd.DataFrame) -> str:

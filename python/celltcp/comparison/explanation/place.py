@@ -39,9 +39,10 @@ class Place(NamedTuple):
         """Returns the distance to the leader, by its label."""
         if self.is_as_good:
             return f"as good as {leader}"
-        rest = (
-            ", which leads" if self.is_as_good is False else "; the runs do not decide which is better"
-        )
+        of = "" if self.metric in APP_METRICS else f" for {_REQUIREMENT}"
+        rest = f", which leads{of}"
+        if self.is_as_good is None:
+            rest = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
             return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{rest}"
         goodput, rtt = self.network or (0.0, 0.0)

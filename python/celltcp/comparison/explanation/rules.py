@@ -39,7 +39,7 @@ def causes_of(evidence: Evidence) -> list[Cause]:
     The growth of the window is a cause only where no other explains why capacity stayed unused.
     """
     if not len(evidence.slots):
-        return []
+        return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
     if all(cause.name == "queue" for cause in causes) and (slow := sender.slow_growth(evidence)):
         causes.append(slow)

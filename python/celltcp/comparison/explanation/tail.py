@@ -14,18 +14,20 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Units whose size varies little, so that a long time has another reason.
-_ALIKE = ("response", "frame_delay")
+#: Units that the rule looks at. Fetches of segments and transfers are long or short by their size.
+_KINDS = ("response", "frame_delay", "page_load")
 #: Time from which on a unit is slow, medians.
 _SLOW = 1.5
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
-    """Some responses or frames took far longer than the median, because of losses or outages."""
+    """Some responses, frames or pages took far longer than the median, because of losses or outages."""
     if evidence.units is None:
         return None
-    for name in _ALIKE:
+    for name in _KINDS:
         units = evidence.units[evidence.units["unit"] == name]
+        # A frame that never arrives counts as in the percentiles of the tables.
+        units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
         median = float(units["duration_s"].median()) if len(units) else 0.0
         slow = units[units["duration_s"] > _SLOW * median]
         reasons = _reasons(evidence, slow)
@@ -34,15 +36,17 @@ def slow_units(evidence: Evidence) -> Cause | None:
         rest = len(slow) - sum(reasons.values())
         parts = [f"{grouped(count)} {reason}" for reason, count in reasons.items() if count]
         if rest:
-            parts.append(f"{grouped(rest)} met none of these on the way of the data")
+            parts.append(f"{grouped(rest)} had other reasons")
         share = percent(len(slow) / len(units))
-        excess = float((slow["duration_s"] - median).sum())
+        ended = slow[np.isfinite(slow["duration_s"])]
+        longest = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
+        excess = float((ended["duration_s"] - median).sum())
+        whole = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(
             "slow_units",
             f"{grouped(len(slow))} of {grouped(len(units))} {UNITS[name].noun} ({share}) took over "
-            f"{_SLOW} times the median of {median:.3f} s, "
-            f"up to {slow['duration_s'].max():.2f} s: {', '.join(parts)}.",
-            min(excess / float(units["duration_s"].sum()), 1.0),
+            f"{_SLOW} times the median of {median:.3f} s{longest}: {', '.join(parts)}.",
+            min(excess / float(whole), 1.0) if whole > 0 else 0.0,
         )
     return None
 
@@ -53,7 +57,13 @@ def _reasons(evidence: Evidence, units: pd.DataFrame) -> dict[str, int]:
     by_connection = dict(tuple(rows.groupby(["run", "flow"]))) if len(rows) else {}
     outages = [*evidence.outages, *evidence.ack_outages]
     counts = dict.fromkeys(
-        ("met an outage", "waited for a time-out", "for a loss probe", "for a fast recovery"), 0
+        (
+            "met an outage",
+            "waited for a time-out",
+            "waited for a loss probe",
+            "waited for a fast recovery",
+        ),
+        0,
     )
     outage, time_out, probe, recovery = counts
     columns = units[["run", "connection", "start_s", "end_s"]]

@@ -78,13 +78,13 @@ impl GilbertElliottTime {
 
 /// Least mean time in a state. A run follows each change, so that shorter states only make it slow: at 10 Gbit/s, a
 /// full packet takes 1.2 µs.
-const LEAST_TIME: Duration = Duration::from_micros(10);
+const MIN_TIME: Duration = Duration::from_micros(10);
 
 fn check_time(field: &str, mean: Duration) -> Result<(), FieldError> {
-    if mean >= LEAST_TIME {
+    if mean >= MIN_TIME {
         return Ok(());
     }
-    invalid_value(field, mean.to_string(), format!("at least {LEAST_TIME}"))
+    invalid_value(field, mean.to_string(), format!("at least {MIN_TIME}"))
 }
 
 fn check_losses(good: f64, bad: f64) -> Result<(), FieldError> {

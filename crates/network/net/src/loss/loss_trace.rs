@@ -58,9 +58,8 @@ fn parse(text: &str) -> Result<Vec<LossStep>, (usize, String)> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let has_names = core::mem::replace(&mut is_first, false)
-            && !line.starts_with(|first: char| first.is_ascii_digit() || first == '.');
-        if has_names {
+        let may_be_names = core::mem::replace(&mut is_first, false);
+        if may_be_names && fields(line).all(|field| number_of(field).is_none()) {
             continue;
         }
         let step = step(line).map_err(|error| (index + 1, error))?;
@@ -83,12 +82,21 @@ fn parse(text: &str) -> Result<Vec<LossStep>, (usize, String)> {
     Ok(steps)
 }
 
+fn fields(line: &str) -> impl Iterator<Item = &str> {
+    line.split([',', ';', '\t', ' '])
+        .map(|field| field.trim_matches('"'))
+        .filter(|field| !field.is_empty())
+}
+
+/// Returns a number or the share of a percentage.
+fn number_of(field: &str) -> Option<f64> {
+    field.parse().ok().or_else(|| percent(field))
+}
+
 fn step(line: &str) -> Result<LossStep, String> {
     let allowed =
         || format!("{line:?} is not a time in s and a loss, such as 12.5,0.02 or 12.5,2%");
-    let mut fields = line
-        .split([',', ';', '\t', ' '])
-        .filter(|field| !field.is_empty());
+    let mut fields = fields(line);
     let (Some(time), Some(loss), None) = (fields.next(), fields.next(), fields.next()) else {
         return Err(allowed());
     };
@@ -96,8 +104,7 @@ fn step(line: &str) -> Result<LossStep, String> {
         .parse::<f64>()
         .ok()
         .filter(|time| (0.0..1e9).contains(time));
-    let loss = loss.parse().ok().or_else(|| percent(loss));
-    let (Some(seconds), Some(loss)) = (seconds, loss) else {
+    let (Some(seconds), Some(loss)) = (seconds, number_of(loss)) else {
         return Err(allowed());
     };
     number("loss", loss, 0.0, 1.0).map_err(|error| error.to_string())?;
@@ -145,7 +152,7 @@ mod tests {
             ("0,0\nx,1", "line 2: \"x,1\" is not a time"),
             ("0,0,1", "line 1: \"0,0,1\" is not a time"),
             ("1,0\n1,0.5", "line 2: 1s is not after 1s"),
-            ("-1,0\n-2,0", "line 2: \"-2,0\" is not a time"),
+            ("-1,0\n2,0", "line 1: \"-1,0\" is not a time"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.contains(part), "{error} lacks {part}");
