@@ -44,6 +44,20 @@ def test_a_file_has_the_same_losses_as_its_steps(scenario: Path) -> None:
     assert sum(row["random"] for row in recoveries) > 10
 
 
+def test_runs_of_a_file_that_has_changed_are_not_used_again(scenario: Path, celltcp) -> None:
+    command = ("compare", str(scenario), "--cca", "cubic,bbr", "--runs", "2", "--out", "r", "--quiet")
+    file = scenario.parent / "loss.csv"
+    file.write_text("0,0\n")
+    assert celltcp(*command).returncode == 0
+    before = ct.load(scenario.parent / "r").flows["goodput_mbps"].mean()
+    file.write_text("0,20%\n")
+    refused = celltcp(*command)
+    assert refused.returncode == 2
+    assert "other runs" in refused.stderr
+    assert celltcp(*command, "--overwrite").returncode == 0
+    assert ct.load(scenario.parent / "r").flows["goodput_mbps"].mean() < before / 2
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [

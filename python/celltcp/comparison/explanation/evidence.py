@@ -206,7 +206,7 @@ class Evidence:
         return self._outages_of("ack")
 
     def _outages_of(self, direction: str) -> list[Gap]:
-        """Returns the outages of a direction; those that overlap, also of several connections, are one."""
+        """Returns the outages of a direction; those that overlap, of any connections, are one."""
         if self._outages is None:
             return []
         rows = frame(self._outages).merge(self.flows[["run", "flow"]], on=["run", "flow"])
