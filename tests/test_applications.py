@@ -466,6 +466,17 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
     assert axes.get_title().startswith("frames that never arrived: cubic 3")
 
 
+def test_frames_that_the_sender_drops_are_none_that_never_arrived() -> None:
+    frames = "{ kind = 'frames', size = '20kB', interval = '20ms', backlog = 'newest' }"
+    changes = {"flows.0.workload": frames, "tcp.notsent_lowat": "10kB", "path.down.rate": "5Mbit/s"}
+    result = ct.compare("steady-20-68", "cubic", runs=1, duration="5s", set=changes)
+    events = result.results.tables["events"].to_pandas().set_index("kind")["detail"]
+    sent = round(float(events["frames"]) * (1 - float(events["dropped_share"])))
+    assert float(events["dropped_share"]) > 0.2
+    assert len(result.units) == sent
+    assert result.units["duration_s"].isna().sum() == sent - len(events.loc[["frame_ms"]])
+
+
 def test_a_logarithmic_distribution_begins_at_its_least_value_with_legible_ticks() -> None:
     """Limits of the linear axis, which reach below zero, squeezed all values at the right edge."""
     frames = "{ kind = 'frames', size = '2kB', interval = '20ms' }"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
 import celltcp as ct
+from celltcp.logs.formats.iperf3 import Interval, summed
 from reading_logs import MEAN, RATES, check, read, table
 
 #: Bytes per second in one Mbit/s.
@@ -185,3 +187,13 @@ SAR = "Linux 5.15 (h)\n\n12:00:01 AM        IFACE   rxpck/s   rxkB/s\n12:00:02 A
 def test_outputs_without_rates_are_named(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(ct.CelltcpError, match=said):
         read(tmp_path, data, "log.txt")
+
+
+def test_an_interval_of_iperf3_that_is_a_little_longer_is_no_total() -> None:
+    ms = 1_000_000
+    ends = [0, 1_000, 2_000, 3_000]
+    first = [Interval(a * ms, b * ms, 1e6) for a, b in itertools.pairwise(ends)]
+    total = Interval(0, 3_000 * ms, 9e9)
+    later = [Interval(0, 1_010 * ms, 2e6), *first[1:]]
+    result = summed({"5": [*first, total, *later, total]})
+    assert [each.bps for each in result] == [1e6, 1e6, 1e6, 2e6, 1e6, 1e6]

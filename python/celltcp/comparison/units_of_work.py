@@ -51,6 +51,9 @@ UNITS = {
 _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
 
 _Row = tuple[int, str, int, str, int, str, float, float, float]
+#: Kinds of the events that have the number of frames, and the share that the sender dropped.
+_OF_ALL_FRAMES = (FRAMES, "dropped_share")
+
 _COLUMNS = ["run", "cca", "seed", "flow", "connection", "unit", "start_s", "end_s", "duration_s"]
 
 
@@ -115,26 +118,30 @@ def units_of_work(results: Results) -> pd.DataFrame:
         for each in transfers_of(results, flows)
         if math.isnan(each.completion_s)
     ]
-    missing: collections.Counter[tuple[int, int]] = collections.Counter()
+    arrived: collections.Counter[tuple[int, int]] = collections.Counter()
+    frames: dict[tuple[int, int], float] = {}
+    dropped: dict[tuple[int, int], float] = {}
     for run, number, t_ns, kind, detail in _events(results):
-        if kind == FRAMES:
-            missing[run, number] += round(float(detail))
+        if kind in _OF_ALL_FRAMES:
+            (frames if kind == FRAMES else dropped)[run, number] = float(detail)
             continue
-        missing[run, number] -= kind == FRAME
+        arrived[run, number] += kind == FRAME
         unit = _NAMES[kind]
         taken_s = float(detail) * UNITS[unit].seconds
         rows.append(row(run, number, unit, t_ns * 1e-9 - taken_s, t_ns * 1e-9, taken_s))
-    for (run, number), count in missing.items():
-        rows += [row(run, number, _NAMES[FRAME], *[math.nan] * 3)] * count
+    for (run, number), count in frames.items():
+        sent = round(count * (1.0 - dropped.get((run, number), 0.0)))
+        missing = sent - arrived[run, number]
+        rows += [row(run, number, _NAMES[FRAME], *[math.nan] * 3)] * missing
     units = pd.DataFrame(rows, columns=_COLUMNS)
     return units.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)
 
 
 def _events(results: Results) -> Iterator[tuple[Any, ...]]:
-    """Returns run, connection, time, kind and value of the events of units, and counts of frames."""
+    """Returns run, connection, time, kind and value of the events of units, and of all frames."""
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]
-    wanted = text_array_of(sorted((*_NAMES, FRAMES)))
+    wanted = text_array_of(sorted((*_NAMES, *_OF_ALL_FRAMES)))
     mine = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=wanted))
     return iter(rows_of(mine, "run", "flow", "t_ns", "kind", "detail"))
