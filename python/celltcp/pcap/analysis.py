@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
-from celltcp.pcap.diagnosis import DIAGNOSIS, diagnoses
+from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
 from celltcp.pcap.tags import TagRule, tagged
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
@@ -160,7 +160,7 @@ class _Keeper:
             if batches
         }
         if "connections" in tables:
-            tables["connections"] = _diagnosed(tables["connections"], tables["losses"])
+            tables["connections"] = _diagnosed(tables)
         if notes is not None:
             connections = tagged(tables["connections"].to_pandas(), list(notes))
             tables["connections"] = pa.Table.from_pandas(connections, preserve_index=False)
@@ -244,9 +244,11 @@ def _read(
         raise
 
 
-def _diagnosed(connections: pa.Table, losses: pa.Table) -> pa.Table:
+def _diagnosed(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Adds the sentence about each connection as the last column."""
-    sentences = diagnoses(connections.to_pandas(), losses.to_pandas())
+    connections = tables["connections"]
+    intervals = tables["intervals"].select(INTERVAL_COLUMNS)
+    sentences = diagnoses(connections.to_pandas(), tables["losses"].to_pandas(), intervals.to_pandas())
     field = pa.field("diagnosis", pa.string(), metadata={"meaning": DIAGNOSIS})
     return connections.append_column(field, pa.array(sentences, pa.string()))
 

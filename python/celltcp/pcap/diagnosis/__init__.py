@@ -13,29 +13,36 @@ from celltcp.pcap.diagnosis.faults import FAULTS
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
 
-__all__ = ["DIAGNOSIS", "diagnoses"]
+__all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 
 #: Meaning of the column with the sentences.
 DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where nothing is to be said"
+
+#: Columns of intervals that the rules use.
+INTERVAL_COLUMNS = ["file", "connection", "up", "t_s", "in_flight_max", "rtt_min_ms"]
 
 #: Share of a connection's time, and least time, for which a wait is what matters most.
 _SHARE = 0.05
 _LEAST_S = 0.1
 
 
-def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame) -> list[str]:
+def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.DataFrame) -> list[str]:
     """Returns the sentence of each connection; empty where nothing is to be said.
 
     Args:
         connections: rows of connections.
         losses: rows of their losses.
+        intervals: rows of their intervals.
     """
     own = dict(iter(losses.groupby(["file", "connection"], observed=True)))
     none = losses.iloc[:0]
-    return [
-        _diagnosis(Evidence(row, own.get((row["file"], row["connection"]), none)))
-        for row in connections.to_dict("records")
-    ]
+    places = intervals.groupby(["file", "connection"], observed=True).indices
+    sentences = []
+    for row in connections.to_dict("records"):
+        key = (row["file"], row["connection"])
+        times = intervals.iloc[places.get(key, [])]
+        sentences.append(_diagnosis(Evidence(row, own.get(key, none), times)))
+    return sentences
 
 
 def _diagnosis(evidence: Evidence) -> str:

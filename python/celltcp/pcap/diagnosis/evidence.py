@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,13 +10,17 @@ from typing import Any
 
 import pandas as pd
 
+#: Share of a transfer in which it starts up.
+_STARTUP = 0.1
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """Row of a connection, and the rows of its losses."""
+    """Row of a connection, and the rows of its losses and intervals."""
 
     row: dict[Hashable, Any]
     losses: pd.DataFrame
+    intervals: pd.DataFrame
 
     @property
     def sender(self) -> str:
@@ -36,6 +41,19 @@ class Evidence:
     def bytes(self) -> int:
         """Payload of the sender."""
         return int(self.row[f"bytes_{self.row['direction']}"])
+
+    @property
+    def segment(self) -> float:
+        """Longest segment on the path: of the direction, and not longer than announced, bytes."""
+        sizes = (float(self.row[name]) for name in ("segment_max", "mss_up", "mss_down"))
+        return min(size for size in sizes if not math.isnan(size))
+
+    @property
+    def steady(self) -> pd.DataFrame:
+        """Intervals of the sender's direction without the first tenth of its time and the last one."""
+        own = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
+        steady: pd.DataFrame = own[own["t_s"] >= own["t_s"].max() * _STARTUP].iloc[:-1]
+        return steady
 
     @property
     def rtt_ms(self) -> float:

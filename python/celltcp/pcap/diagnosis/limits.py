@@ -15,12 +15,12 @@ _LEAST_BYTES = 20_000
 _MOSTLY = 0.5
 #: Largest window without scale (RFC 7323 section 2.1), bytes.
 _UNSCALED = 65_535
-#: Share of the most bytes in flight that the mean reaches if their number is constant.
-_CONSTANT = 0.8
+#: Share of the intervals in which the path empties if nothing but the sender bounds the flight.
+_EMPTY = 0.8
+#: Least intervals of a flight that is constant.
+_INTERVALS = 10
 #: Share of the receive window below which it does not limit.
 _BELOW = 0.8
-#: Growth of the median RTT over the lowest one from which on a queue stands.
-_QUEUE = 1.25
 #: Share of the time in which an application that is idle matters, if hardly anything else waits.
 _IDLE = 0.3
 #: Share of the time that other waits have at most beside it.
@@ -78,17 +78,24 @@ def _idle_text(evidence: Evidence, share: float) -> str:
 
 
 def _send_buffer(evidence: Evidence) -> str:
-    """A flight that stays the same without loss or queue, far below the receive window."""
-    row = evidence.row
-    most, window = row["in_flight_max"], row["window_max"]
-    if math.isnan(window) or most > _BELOW * window or row["losses"] or not most:
+    """A flight that stays the same without loss, far below the receive window, on a path that empties.
+
+    A congestion control that keeps its flight, such as Vegas, keeps a queue of a segment or more: the
+    RTT does not come back to its lowest.
+    """
+    row, steady = evidence.row, evidence.steady
+    window = row["window_max"]
+    if math.isnan(window) or row["losses"] or not evidence.is_at_sender or len(steady) < _INTERVALS:
         return ""
-    has_queue = row["far_rtt_p50_ms"] > _QUEUE * row["far_rtt_min_ms"]
-    if row["in_flight_mean"] < _CONSTANT * most or has_queue or not evidence.is_at_sender:
+    low, flight, high = steady["in_flight_max"].quantile([0.1, 0.5, 0.9])
+    segment_ms = 8e-3 * evidence.segment / row["throughput_mbps"]
+    is_empty = steady["rtt_min_ms"] - row["far_rtt_min_ms"] < segment_ms
+    if high > _BELOW * window or high - low > evidence.segment or is_empty.mean() < _EMPTY:
         return ""
     return (
-        f"the send buffer of the {evidence.sender} limits the rate: never more than {size_text(most)} "
-        f"are in flight, nothing is lost, and the receive window is {size_text(window)}"
+        f"the send buffer of the {evidence.sender} limits the rate, or its application (a window, a "
+        f"constant rate), not the network: it keeps to {size_text(flight)} in flight, nothing is lost, "
+        f"and the receive window is {size_text(window)}"
     )
 
 
