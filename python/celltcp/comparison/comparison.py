@@ -193,9 +193,9 @@ class Comparison(Recorded):
     def recommendation(self) -> dict[str, list[str]]:
         """For each requirement the best congestion control, followed by those that may be as good.
 
-        `verdicts` tells ties from what the runs leave undecided. One run of a random scenario has no
-        best one, nor has a requirement whose leader the application's figures contradict. Line-ups of
-        several flows compete with each other, and are left out.
+        `verdicts` separates ties from CCAs that the runs leave undecided. One run of a random scenario
+        has no best one, nor has a requirement whose leader the application's figures contradict.
+        Line-ups of several flows compete with each other, and are left out.
         """
         decides = self.decides
         return {
@@ -239,7 +239,7 @@ class Comparison(Recorded):
 
     @property
     def ranked_stakes(self) -> list[Stake]:
-        """The stakes without the goodput of the flow under test, of which `verdicts` tell."""
+        """The stakes without the goodput of the flow under test, which `verdicts` rank."""
         applications = {each.flow for each in self.applications}
         return [
             each for each in self.stakes if each.flow in applications or each.flow != self.tested.name

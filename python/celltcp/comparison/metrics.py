@@ -22,7 +22,7 @@ METRICS = {
 }
 
 
-#: Metrics that tell nothing of a flow that does not compete for the path.
+#: Metrics that are no measure of a flow that does not compete for the path.
 OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
 
 

@@ -84,11 +84,11 @@ class ScenarioSet:
 
         Goodput and PM are those of scenarios whose flow under test competes for the path.
         """
-        having = (each for each in self._telling(metric) if cca in each.ccas)
+        having = (each for each in self._measured_by(metric) if cca in each.ccas)
         return [estimate(each.values(cca, metric)).mean for each in having]
 
-    def _telling(self, metric: str) -> list[Comparison]:
-        """Returns the comparisons on scenarios that a metric tells something of."""
+    def _measured_by(self, metric: str) -> list[Comparison]:
+        """Returns the comparisons on scenarios for which a metric is a measure."""
         every = self.comparisons.values()
         return [each for each in every if each.is_competing or metric not in OF_COMPETITION]
 
@@ -106,7 +106,7 @@ class ScenarioSet:
         result: list[float] = []
         if self.baseline is None:
             return result
-        for each in self._telling(metric):
+        for each in self._measured_by(metric):
             base = estimate(each.values(self.baseline, metric)).mean
             values = each.values(cca, metric)
             gap = paired_difference(values, each.values(self.baseline, metric)).mean

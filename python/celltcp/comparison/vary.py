@@ -70,7 +70,7 @@ def varied(text: str) -> tuple[str, list[str]]:
     numbers = _RANGE.fullmatch(given.strip())
     if numbers:
         first, last = map(int, numbers.groups())
-        # One beyond what is allowed is enough to tell that there are too many.
+        # One beyond what is allowed shows that there are too many.
         values = [str(number) for number in range(first, min(last, first + MAX_POINTS) + 1)]
     else:
         values = [value.strip() for value in given.split(",")]

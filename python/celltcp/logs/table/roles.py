@@ -54,9 +54,6 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         time, clock, duration = time_of(columns, dialect, rate)
     elif time is not None and columns[time].is_date:
         clock = clock_of(columns, time)
-    elif time is None:
-        # A row number is no rate.
-        time = None
     taken = {place for place in (time, clock, duration) if place is not None}
     is_rate = rate_unit is not None and not rate_unit.is_volume
     both = _candidates(columns, taken, is_rate=is_rate) if dialect.has_names else []

@@ -16,7 +16,7 @@ from celltcp.scenarios.cca_mix import counted, labels
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
-#: Columns of connections that tell why nothing was delivered; results of old versions lack the last.
+#: Columns of connections that show why nothing was delivered; results of old versions lack the last.
 _COLUMNS = ("run", "cca", "flow", "name", "start_s", "segments", "handshake_timeouts")
 
 #: Run, congestion control and number of a connection.
@@ -70,7 +70,7 @@ def uncovered(results: Results) -> list[str]:
 def no_delivery(results: Results) -> list[str]:
     """Returns a warning for flows that delivered nothing in some runs, and why.
 
-    Flows whose UE found no cell are left out: `uncovered` tells of them.
+    Flows whose UE found no cell are left out: `uncovered` names them.
     """
     lineups = results.lineups
     flows = results.tables["flows"]
@@ -108,7 +108,7 @@ def no_delivery(results: Results) -> list[str]:
 
 
 def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
-    """Returns why a connection delivered nothing, as far as its counters tell."""
+    """Returns why a connection delivered nothing, as far as its counters show."""
     left_s = about["duration_s"] - flow["start_s"]
     if flow["segments"] > 0:
         result = f"none of the segments that it sent had arrived at the end, {left_s:.3g} s later"
@@ -133,7 +133,7 @@ _ROOM = 1.25
 def cut_transfers(results: Results) -> list[str]:
     """Returns a warning for each flow of which no transfer was complete, with a duration that would do.
 
-    Flows that delivered nothing are left out: `no_delivery` tells of them.
+    Flows that delivered nothing are left out: `no_delivery` names them.
     """
     about = results.about
     duration_s = float(about["duration_s"])

@@ -5,7 +5,8 @@ use config::{ConfigError, FieldContext, FieldError};
 use crate::model::{Loss, Scenario};
 
 impl Scenario {
-    /// Reads the files that the flows' workloads and the losses of links name. `read` returns the path that errors name and the text of a file.
+    /// Reads the files that the flows' workloads and the losses of links name. `read` returns the path that errors name,
+    /// and the text of a file.
     ///
     /// # Errors
     /// The first fault, with the line of the scenario that names the file.
