@@ -228,9 +228,8 @@ fn inject(
         source,
         destination,
         size: segment.ip_len(),
-        segment,
+        payload: segment.into(),
         sent_at: now,
-        kind: net::Kind::Tcp,
     };
     *packets += 1;
     path.inject(now, packet, &mut ());

@@ -164,7 +164,9 @@ impl Simulation {
         for delivery in &deliveries {
             let connection = delivery.packet.flow;
             let end = self.endpoints.end_at(connection, delivery.host);
-            let segment = &delivery.packet.segment;
+            let Some(segment) = delivery.packet.segment() else {
+                continue;
+            };
             if let Some(reset) = self.endpoints.reset_reply(connection, end, segment) {
                 let place = (connection, end);
                 self.endpoints.send(self.now, place, reset, &mut self.path);
@@ -172,7 +174,7 @@ impl Simulation {
             }
             let socket = self.endpoints.end(connection, end);
             let before = socket.state();
-            socket.take_segment(self.now, &delivery.packet.segment);
+            socket.take_segment(self.now, segment);
             let opening = matches!(before, State::SynSent | State::SynReceived);
             if opening && socket.state() == State::Established {
                 if end == End::Server {

@@ -203,9 +203,14 @@ impl ObservedPath {
         self.run.memory_pressures += times;
     }
 
-    /// Gives middleboxes access to the payload of packets.
-    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
-        self.network.set_contents(contents);
+    /// Keeps bytes of packets from now on, to which middleboxes have access.
+    pub fn keep_contents(&mut self) {
+        self.network.keep_contents();
+    }
+
+    /// Returns the bytes of packets; `None` unless they are kept.
+    pub fn contents(&mut self) -> Option<&mut Contents> {
+        self.network.contents()
     }
 
     /// Advances the path to `now` and appends packets that arrive to `deliveries`; `also` observes it, too.

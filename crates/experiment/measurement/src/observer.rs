@@ -1,7 +1,7 @@
 //! Observer of the recorder: measures packets at the taps, bottlenecks and the radio.
 
 use ::radio::ran::{ConnectionEvent, ControlRecord, TtiRecord, UserId};
-use net::{DropReason, HostId, Kind, LinkId, Observer, Packet};
+use net::{DropReason, HostId, LinkId, Observer, Packet};
 use results::Ack;
 use tcp::Flags;
 use units::Instant;
@@ -11,23 +11,23 @@ use crate::{Recorder, radio};
 impl Recorder {
     /// Counts payload dropped by a reset tracker.
     fn count_suppressed(&mut self, packet: &Packet) {
-        if packet.kind != Kind::Tcp {
+        let Some(segment) = packet.segment() else {
             return;
-        }
+        };
         let watched = &mut self.watched[packet.flow as usize];
         if watched.record.waste.abandoned && packet.destination == watched.hosts.1 {
-            watched.record.waste.suppressed += u64::from(packet.segment.len);
+            watched.record.waste.suppressed += u64::from(segment.len);
         }
     }
 
     /// Counts a data segment that was dropped.
     fn count_drop(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
-        if packet.kind != Kind::Tcp || packet.segment.len == 0 {
+        let Some(segment) = packet.segment().filter(|segment| segment.len > 0) else {
             return;
-        }
+        };
         let watched = &mut self.watched[packet.flow as usize];
         if packet.destination == watched.hosts.1
-            && let Some(seq) = watched.stream.acknowledgement(packet.segment.seq)
+            && let Some(seq) = watched.stream.acknowledgement(segment.seq)
         {
             let meter = &watched.record.meter;
             watched.recoveries.dropped(at, seq, reason, meter);
@@ -37,7 +37,7 @@ impl Recorder {
     /// Keeps the delay of a packet of the uplink.
     #[cold]
     fn log_uplink(&mut self, index: usize, packet: &Packet, start: Instant) {
-        if self.bottlenecks.is_uplink(index) && packet.kind == Kind::Tcp {
+        if self.bottlenecks.is_uplink(index) && packet.segment().is_some() {
             let ue = self.bottlenecks.number(index);
             self.tables.uplink.push(radio::uplink(start, ue, packet));
         }
@@ -49,7 +49,7 @@ impl Recorder {
         if self.log_control {
             self.log_uplink(index, packet, start);
         }
-        if packet.kind == Kind::Tcp {
+        if packet.segment().is_some() {
             let watched = &mut self.watched[packet.flow as usize];
             if watched.bottleneck == index {
                 watched.carried += u64::from(packet.size);
@@ -60,8 +60,10 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let Some(segment) = packet.segment() else {
+            return;
+        };
         let watched = &mut self.watched[packet.flow as usize];
-        let segment = &packet.segment;
         if host != watched.hosts.0 {
             if host == watched.hosts.1 && segment.flags.contains(Flags::RST) {
                 watched.record.waste.resets += 1;
@@ -75,13 +77,15 @@ impl Observer for Recorder {
         let seq = watched.stream.segment(segment.seq);
         watched.record.meter.data_sent(at, seq, segment.len);
         if let Some(fates) = &mut self.fates {
-            fates.sent(at, packet, seq);
+            fates.sent(at, packet, (seq, segment.len));
         }
     }
 
     fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        let Some(segment) = packet.segment() else {
+            return;
+        };
         let watched = &mut self.watched[packet.flow as usize];
-        let segment = &packet.segment;
         let meter = &mut watched.record.meter;
         if host == watched.hosts.1 {
             if segment.len > 0 {

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::net::SocketAddrV4;
 
-use net::{HostId, Kind, Observer, Packet};
+use net::{HostId, Observer, Packet};
 use packet::addressing::address;
 use packet::pcap::Writer;
 use packet::wire::{IpPacket, encode};
+use tcp::Segment;
 use units::Instant;
 
 /// Hosts and ports of the two ends of a connection.
@@ -28,7 +29,7 @@ impl FlowPorts {
     }
 }
 
-/// Observer that captures the TCP packets of one host, or of one middlebox. It leaves out cross-traffic.
+/// Observer that captures the TCP segments of one host, or of one middlebox. It leaves out all other packets.
 pub(crate) struct PcapTap<W: Write> {
     host: HostId,
     /// By the number of the flow.
@@ -72,7 +73,7 @@ impl<W: Write> PcapTap<W> {
         }
     }
 
-    fn write(&mut self, at: Instant, packet: &Packet) -> io::Result<()> {
+    fn write(&mut self, at: Instant, packet: &Packet, segment: &Segment) -> io::Result<()> {
         let flow = self.flows.get(packet.flow as usize).ok_or_else(|| {
             io::Error::other(format!(
                 "flow {} has no ports: {} have",
@@ -86,7 +87,7 @@ impl<W: Write> PcapTap<W> {
             source: endpoint(packet.source),
             destination: endpoint(packet.destination),
             identification: *identification,
-            segment: packet.segment,
+            segment: *segment,
         };
         *identification = identification.wrapping_add(1);
         let total = encode(&datagram, self.out.snaplen() as usize, &mut self.packet)
@@ -97,10 +98,13 @@ impl<W: Write> PcapTap<W> {
     /// Writes a packet that the host of the capture has sent or received. Most runs go without a capture.
     #[cold]
     fn capture(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        if host != self.host || packet.kind == Kind::Cross || self.failed.is_some() {
+        let Some(segment) = packet.segment() else {
             return;
-        }
-        if let Err(error) = self.write(at, packet) {
+        };
+        if host == self.host
+            && self.failed.is_none()
+            && let Err(error) = self.write(at, packet, segment)
+        {
             self.failed = Some(error);
         }
     }
@@ -127,9 +131,10 @@ impl<W: Write> Observer for PcapTap<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use net::Payload;
     use packet::pcap::Reader;
     use packet::wire;
-    use tcp::Segment;
+    use tcp::Ecn;
 
     #[test]
     fn a_capture_has_a_header_and_a_record_per_packet_of_its_host() {
@@ -148,16 +153,15 @@ mod tests {
         let data = Packet {
             source: server,
             destination: client,
-            segment,
+            payload: segment.into(),
             ..Packet::default()
         };
         tap.sent(Instant::from_nanos(2_000_000_003), server, &data);
         tap.received(Instant::from_nanos(2_000_000_004), client, &data);
-        let cross = Packet {
-            kind: Kind::Cross,
-            ..data
-        };
-        tap.sent(Instant::from_nanos(2_000_000_005), server, &cross);
+        for payload in [Payload::Cross, Payload::Other { ecn: Ecn::Ect0 }] {
+            let beside = Packet { payload, ..data };
+            tap.sent(Instant::from_nanos(2_000_000_005), server, &beside);
+        }
 
         let file = tap.finish().unwrap();
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());

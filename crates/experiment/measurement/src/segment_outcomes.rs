@@ -17,13 +17,13 @@ pub(crate) struct SegmentOutcomes {
 }
 
 impl SegmentOutcomes {
-    /// Notes a data segment; `seq` is its first byte.
-    pub(crate) fn sent(&mut self, at: Instant, packet: &Packet, seq: u64) {
+    /// Notes a data segment with the sequence number of its first byte and its length, bytes.
+    pub(crate) fn sent(&mut self, at: Instant, packet: &Packet, (seq, len): (u64, u32)) {
         self.under_way.insert(packet.id, self.rows.len());
         self.rows.push(FateRow {
             flow: packet.flow,
             seq,
-            len: packet.segment.len,
+            len,
             sent_ns: at.as_nanos(),
             ended_ns: u64::MAX,
             reported: self.reported.get(&packet.flow).copied().unwrap_or(0),
@@ -73,21 +73,16 @@ impl SegmentOutcomes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tcp::Segment;
 
     #[test]
     fn each_segment_has_one_row_with_its_end() {
         let mut fates = SegmentOutcomes::default();
         let packet = |id| Packet {
             id,
-            segment: Segment {
-                len: 100,
-                ..Segment::default()
-            },
             ..Packet::default()
         };
         for id in 0..3 {
-            fates.sent(Instant::from_nanos(id), &packet(id), id * 100);
+            fates.sent(Instant::from_nanos(id), &packet(id), (id * 100, 100));
         }
         fates.dropped(Instant::from_nanos(10), &packet(1), DropReason::Overflow);
         fates.received(Instant::from_nanos(20), &packet(0));

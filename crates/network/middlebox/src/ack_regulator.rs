@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use net::{Actions, HostId, Kind, Node, Packet};
+use net::{Actions, HostId, Node, Packet};
 use tcp::{Flags, Segment, SeqUnwrapper};
 use units::{Duration, Instant};
 
@@ -53,11 +53,11 @@ struct RegulatedConnection {
 
 impl RegulatedConnection {
     /// Handles data of the sender. Returns whether it is to be dropped.
-    fn on_data(&mut self, packet: &Packet, queue: Option<u64>) -> bool {
-        let start = self.data.segment(packet.segment.seq);
-        let end = start + u64::from(packet.segment.len);
-        if packet.segment.len >= self.payload {
-            (self.payload, self.size) = (packet.segment.len, packet.size);
+    fn on_data(&mut self, packet: &Packet, segment: &Segment, queue: Option<u64>) -> bool {
+        let start = self.data.segment(segment.seq);
+        let end = start + u64::from(segment.len);
+        if segment.len >= self.payload {
+            (self.payload, self.size) = (segment.len, packet.size);
         }
         if end <= self.arrived {
             return false;
@@ -171,9 +171,13 @@ impl AckRegulator {
 
 impl Node for AckRegulator {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+        let Some(segment) = packet.segment() else {
+            actions.forward(packet.id);
+            return;
+        };
         let to = EgressQueue::towards(&self.outlets, packet.destination);
         let from = EgressQueue::towards(&self.outlets, packet.source);
-        if packet.kind != Kind::Tcp || to.is_some() == from.is_some() {
+        if to.is_some() == from.is_some() {
             actions.forward(packet.id);
             return;
         }
@@ -184,11 +188,10 @@ impl Node for AckRegulator {
         }
         let flow = &mut self.flows[index];
         flow.measure(actions.now(), from.is_some());
-        let segment = &packet.segment;
         if let Some(outlet) = to {
             flow.mobile = outlet.host;
             let queue = outlet.capacity(packet.size);
-            if segment.len > 0 && flow.on_data(packet, queue) {
+            if segment.len > 0 && flow.on_data(packet, segment, queue) {
                 actions.absorb(packet.id);
             } else {
                 actions.forward(packet.id);

@@ -6,7 +6,7 @@
 //! understands it repeats the data and keeps its window. Data that found the queue of the access link full was lost to
 //! congestion.
 
-use net::{Actions, HostId, Kind, Node, Packet};
+use net::{Actions, HostId, Node, Packet};
 use tcp::{Flags, Segment, SeqUnwrapper};
 
 use crate::egress::EgressQueue;
@@ -120,12 +120,15 @@ impl Eln {
 
 impl Node for Eln {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        let segment = &packet.segment;
+        let Some(segment) = packet.segment() else {
+            actions.forward(packet.id);
+            return;
+        };
         let to = self.outlet(packet.destination);
         let from = self.outlet(packet.source);
         let others = Flags::SYN.bits() | Flags::RST.bits();
         let plain = segment.flags.bits() & others == 0;
-        if packet.kind == Kind::Tcp && plain {
+        if plain {
             if let Some(outlet) = to
                 && segment.len > 0
             {
@@ -141,8 +144,11 @@ impl Node for Eln {
                     eln: true,
                     ..*segment
                 };
-                let segment = marked;
-                actions.create(Packet { segment, ..*packet }, payload);
+                let marked = Packet {
+                    payload: marked.into(),
+                    ..*packet
+                };
+                actions.create(marked, payload);
                 return;
             }
         }

@@ -5,7 +5,7 @@
 //! three times when it is connected again. Here the base station does so in the name of the mobile host, which stays
 //! unmodified. It changes the window of ACKs only, never their number.
 
-use net::{Actions, HostId, Kind, LinkChange, LinkSubscription, Node, Packet};
+use net::{Actions, HostId, LinkChange, LinkSubscription, Node, Packet};
 use tcp::{Flags, SackBlocks, Segment, SeqUnwrapper};
 
 use crate::Middlebox;
@@ -27,7 +27,7 @@ enum Entry {
     /// The mobile host has sent no ACK.
     Unknown,
     /// The sender may have data.
-    Open(Latest),
+    Open(Box<Latest>),
     /// The sender has ended its data: there is nothing to freeze.
     Over,
 }
@@ -35,22 +35,23 @@ enum Entry {
 /// Latest ACK of a mobile host on one connection, as it would be without data.
 struct Latest {
     ack: Packet,
+    segment: Segment,
     numbers: SeqUnwrapper,
     acknowledged: u64,
 }
 
 impl Latest {
-    fn new(packet: &Packet) -> Self {
+    fn new(packet: &Packet, segment: &Segment) -> Self {
         Self {
             ack: *packet,
+            segment: *segment,
             numbers: SeqUnwrapper::default(),
             acknowledged: 0,
         }
     }
 
     /// Takes a segment of the mobile host, unless a later one has overtaken it.
-    fn note(&mut self, packet: &Packet) {
-        let segment = packet.segment;
+    fn note(&mut self, packet: &Packet, segment: &Segment) {
         let number = self.numbers.segment(segment.ack);
         if number < self.acknowledged {
             return;
@@ -63,10 +64,11 @@ impl Latest {
             flags: Flags::ACK,
             sack: SackBlocks::EMPTY,
             continues: false,
-            ..segment
+            ..*segment
         };
+        self.segment = ack;
         self.ack = Packet {
-            segment: ack,
+            payload: ack.into(),
             size: ack.ip_len(),
             ..*packet
         };
@@ -76,10 +78,10 @@ impl Latest {
     fn with_window(&self, window: u16) -> Packet {
         let segment = Segment {
             window,
-            ..self.ack.segment
+            ..self.segment
         };
         Packet {
-            segment,
+            payload: segment.into(),
             ..self.ack
         }
     }
@@ -104,10 +106,10 @@ impl Freeze {
     }
 
     /// Returns the latest ACK of the connection of `packet`, unless that is over.
-    fn open(&mut self, packet: &Packet) -> Option<&mut Latest> {
+    fn open(&mut self, packet: &Packet, segment: &Segment) -> Option<&mut Latest> {
         let entry = self.entry(packet.flow);
         if let Entry::Unknown = entry {
-            *entry = Entry::Open(Latest::new(packet));
+            *entry = Entry::Open(Box::new(Latest::new(packet, segment)));
         }
         match entry {
             Entry::Open(latest) => Some(latest),
@@ -124,22 +126,24 @@ impl Freeze {
 
 impl Node for Freeze {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+        let Some(segment) = packet.segment() else {
+            actions.forward(packet.id);
+            return;
+        };
         let others = Flags::SYN.bits() | Flags::RST.bits();
-        let plain = packet.segment.flags.bits() & others == 0;
-        let is_ack = packet.segment.flags.contains(Flags::ACK) && plain;
+        let plain = segment.flags.bits() & others == 0;
+        let is_ack = segment.flags.contains(Flags::ACK) && plain;
         let interrupted = self.is_interrupted(packet.source);
         let ends = Flags::FIN.bits() | Flags::RST.bits();
-        if packet.segment.flags.bits() & ends != 0
-            && self.is_interrupted(packet.destination).is_some()
-        {
+        if segment.flags.bits() & ends != 0 && self.is_interrupted(packet.destination).is_some() {
             *self.entry(packet.flow) = Entry::Over;
         }
-        if packet.kind != Kind::Tcp || !is_ack || interrupted.is_none() {
+        if !is_ack || interrupted.is_none() {
             actions.forward(packet.id);
             return;
         }
-        if let Some(latest) = self.open(packet) {
-            latest.note(packet);
+        if let Some(latest) = self.open(packet, segment) {
+            latest.note(packet, segment);
         }
         if interrupted != Some(true) {
             actions.forward(packet.id);
@@ -149,9 +153,15 @@ impl Node for Freeze {
         actions.absorb(packet.id);
         let segment = Segment {
             window: 0,
-            ..packet.segment
+            ..*segment
         };
-        actions.create(Packet { segment, ..*packet }, payload);
+        actions.create(
+            Packet {
+                payload: segment.into(),
+                ..*packet
+            },
+            payload,
+        );
     }
 
     fn link_subscription(&self) -> Option<LinkSubscription> {
@@ -177,7 +187,7 @@ impl Node for Freeze {
                 actions.create(latest.with_window(0), None);
                 continue;
             }
-            let window = latest.ack.segment.window;
+            let window = latest.segment.window;
             for _ in 0..ACKS_AFTER {
                 actions.create(latest.with_window(window), None);
             }

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use net::{Actions, HostId, Kind, Node, Packet};
-use tcp::Flags;
+use net::{Actions, HostId, Node, Packet};
+use tcp::{Flags, Segment};
 use units::{Duration, Instant};
 
 use crate::Middlebox;
@@ -32,8 +32,7 @@ impl ResetTracker {
     }
 
     /// Notes the flags of a packet of a phone: a RST begins the time, a SYN ends it.
-    fn note(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        let flags = packet.segment.flags;
+    fn note(&mut self, flags: Flags, packet: &Packet, actions: &mut Actions<'_>) {
         if flags.contains(Flags::RST) {
             self.reset
                 .insert(packet.flow, actions.now() + self.discard_time);
@@ -44,8 +43,8 @@ impl ResetTracker {
     }
 
     /// Returns whether data of a connection towards a phone is discarded.
-    fn discards(&mut self, now: Instant, packet: &Packet) -> bool {
-        if packet.segment.flags.contains(Flags::SYN) {
+    fn discards(&mut self, now: Instant, flags: Flags, packet: &Packet) -> bool {
+        if flags.contains(Flags::SYN) {
             // The ports are used again.
             self.reset.remove(&packet.flow);
             return false;
@@ -63,11 +62,11 @@ impl ResetTracker {
 
 impl Node for ResetTracker {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        if packet.kind == Kind::Tcp {
+        if let Some(&Segment { flags, .. }) = packet.segment() {
             if self.mobiles.contains(&packet.source) {
-                self.note(packet, actions);
+                self.note(flags, packet, actions);
             } else if self.mobiles.contains(&packet.destination)
-                && self.discards(actions.now(), packet)
+                && self.discards(actions.now(), flags, packet)
             {
                 actions.absorb(packet.id);
                 return;
@@ -81,16 +80,17 @@ impl Node for ResetTracker {
     }
 
     fn on_header(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        if packet.kind == Kind::Tcp && self.mobiles.contains(&packet.source) {
-            self.note(packet, actions);
+        if let Some(segment) = packet.segment()
+            && self.mobiles.contains(&packet.source)
+        {
+            self.note(segment.flags, packet, actions);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use net::{LinkCapacity, LinkConfig, Network, Topology};
-    use tcp::Segment;
+    use net::{LinkCapacity, LinkConfig, Network, Payload, Topology};
     use units::Rate;
 
     use super::*;
@@ -130,10 +130,10 @@ mod tests {
                 source,
                 destination: if source == PHONE { SERVER } else { PHONE },
                 size: 100,
-                segment: Segment {
+                payload: Payload::Tcp(Segment {
                     flags,
                     ..Segment::default()
-                },
+                }),
                 ..Packet::default()
             };
             network.inject(at, packet, &mut ());

@@ -4,7 +4,7 @@ use config::{Cross, Distribution};
 use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant};
 
-use crate::{HostId, Kind, LinkConfig, LinkId, Packet};
+use crate::{HostId, LinkConfig, LinkId, Packet, Payload};
 
 /// Identities from here on belong to cross-traffic.
 const FIRST_ID: u64 = 1 << 63;
@@ -73,8 +73,7 @@ impl CrossSource {
             destination: self.ends.1,
             size: self.size,
             sent_at: self.next_at(),
-            kind: Kind::Cross,
-            ..Packet::default()
+            payload: Payload::Cross,
         };
         self.sent += 1;
         self.sent_in_turn += 1;

@@ -10,7 +10,7 @@ use crate::packet_pool::PacketHandle;
 use crate::policer::Bucket;
 use crate::queue::{LinkQueue, QueueContext};
 use crate::transmitter::{OpportunityTransmitter, Transmitter};
-use crate::{Backlog, DropReason, HostId, Kind, LinkCapacity, LinkConfig, LinkId, Observer};
+use crate::{Backlog, DropReason, HostId, LinkCapacity, LinkConfig, LinkId, Observer};
 
 pub(crate) struct Link {
     pub(crate) from: HostId,
@@ -187,7 +187,7 @@ impl Channel {
         scene
             .observer
             .transmitted(scene.link, packet, scene.now, finish);
-        if packet.kind == Kind::Cross {
+        if packet.is_cross() {
             scene.store.remove(handle);
             return;
         }

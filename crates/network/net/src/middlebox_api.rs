@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 
 use crate::links::EgressQueues;
 use crate::packet_pool::PacketHandle;
-use crate::{Backlog, HostId, Packet};
+use crate::{Backlog, Contents, HostId, Packet};
 
 /// Packets that a middlebox keeps, by their identity.
 pub(crate) type Held = BTreeMap<u64, PacketHandle>;
@@ -101,15 +101,6 @@ pub struct ConnectionState {
     pub buffered: [u64; 2],
 }
 
-/// Contents: payload bytes of packets, kept by an engine whose packets have any.
-pub trait Contents: Send {
-    /// Returns the payload of the packet with this identity, which is at a middlebox.
-    fn payload(&mut self, packet: u64) -> Option<Vec<u8>>;
-
-    /// Keeps the payload of `packet`, which a middlebox creates; `None` if the middlebox gives none.
-    fn keep(&mut self, packet: &Packet, payload: Option<Vec<u8>>);
-}
-
 /// Actions of a [`Node`] in one call. They are carried out in the order of the calls.
 pub struct Actions<'a> {
     pub(crate) now: Instant,
@@ -118,7 +109,7 @@ pub struct Actions<'a> {
     pub(crate) orders: &'a mut Vec<Action>,
     pub(crate) next_id: &'a mut u64,
     pub(crate) call_at: &'a mut Instant,
-    pub(crate) contents: Option<&'a mut (dyn Contents + 'static)>,
+    pub(crate) contents: Option<&'a mut Contents>,
     pub(crate) outlets: EgressQueues<'a>,
 }
 
@@ -162,9 +153,9 @@ impl Actions<'_> {
     /// Returns the payload of the packet with this identity. There is none of a packet that is not at the node, and in
     /// an engine that moves lengths only.
     pub fn payload(&mut self, packet: u64) -> Option<Vec<u8>> {
-        let contents = self.contents.as_mut()?;
+        let contents = self.contents.as_ref()?;
         if self.held.contains_key(&packet) {
-            contents.payload(packet)
+            contents.payload(packet).map(<[u8]>::to_vec)
         } else {
             None
         }
@@ -182,7 +173,7 @@ impl Actions<'_> {
         };
         *self.next_id += 1;
         if let Some(contents) = self.contents.as_mut() {
-            contents.keep(&packet, payload);
+            contents.create(packet.id, payload.unwrap_or_default());
         }
         self.orders.push(Action::Create(packet));
         packet.id

@@ -6,9 +6,9 @@ use units::Instant;
 
 use crate::interruptions::OutageWatch;
 use crate::links::EgressQueues;
-use crate::middlebox_api::{Action, Actions, ConnectionState, Contents, Held, LinkChange, Node};
+use crate::middlebox_api::{Action, Actions, ConnectionState, Held, LinkChange, Node};
 use crate::packet_pool::PacketHandle;
-use crate::{CREATED_FROM, HostId, Packet};
+use crate::{CREATED_FROM, Contents, HostId, Packet};
 
 /// The reason for calling a middlebox.
 pub(crate) enum Event {
@@ -29,7 +29,8 @@ pub(crate) struct Middleboxes {
     created: u64,
     /// Room for orders that is used again.
     orders: Vec<Action>,
-    contents: Option<Box<dyn Contents>>,
+    /// Bytes of packets; `None` in an engine that moves lengths only.
+    pub(crate) contents: Option<Contents>,
 }
 
 struct MiddleboxSlot {
@@ -59,11 +60,6 @@ impl Middleboxes {
             call_at: Instant::NEVER,
             outages,
         });
-    }
-
-    /// Gives middleboxes access to the payload of packets.
-    pub(crate) fn set_contents(&mut self, contents: Box<dyn Contents>) {
-        self.contents = Some(contents);
     }
 
     /// Returns whether `node` has a middlebox.
@@ -140,7 +136,7 @@ impl Middleboxes {
             orders: &mut orders,
             next_id: &mut next_id,
             call_at: &mut seat.call_at,
-            contents: self.contents.as_deref_mut(),
+            contents: self.contents.as_mut(),
             outlets,
         };
         match &call {

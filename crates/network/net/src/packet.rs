@@ -1,6 +1,7 @@
-//! Packet: a TCP segment or a unit of cross-traffic on its way, with the identities of nodes and links.
+//! Packet: a TCP segment, any other IP packet or a unit of cross-traffic on its way, with the identities of nodes and
+//! links.
 
-use tcp::Segment;
+use tcp::{Ecn, Segment};
 use units::Instant;
 
 /// Identities from here on belong to packets that middleboxes create, and those from 2^63 on to cross-traffic.
@@ -14,14 +15,31 @@ pub struct HostId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct LinkId(pub u32);
 
-/// Kind of traffic that a packet belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Kind {
-    /// A TCP segment between hosts.
-    #[default]
-    Tcp,
+/// Content of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Payload {
+    /// A TCP segment of a connection of the run, whose ECN field is that of the IP header.
+    Tcp(Segment),
     /// Cross-traffic of one link: it enters there and leaves behind it.
     Cross,
+    /// Any other IP packet between hosts, such as UDP, ICMP or ESP. Links treat it as a TCP segment of its size;
+    /// middleboxes pass it on, and no table has it.
+    Other {
+        /// ECN field of the IP header.
+        ecn: Ecn,
+    },
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self::Tcp(Segment::default())
+    }
+}
+
+impl From<Segment> for Payload {
+    fn from(segment: Segment) -> Self {
+        Self::Tcp(segment)
+    }
 }
 
 /// One packet.
@@ -29,7 +47,8 @@ pub enum Kind {
 pub struct Packet {
     /// Unique in a run. Drivers of a network use numbers below [`CREATED_FROM`].
     pub id: u64,
-    /// The connection it belongs to; the same in both directions.
+    /// The connection it belongs to; the same in both directions. Of other packets any number that those of one flow
+    /// share, by which queues tell flows apart.
     pub flow: u32,
     /// The host that sent it.
     pub source: HostId,
@@ -37,10 +56,49 @@ pub struct Packet {
     pub destination: HostId,
     /// Bytes at the IP layer.
     pub size: u32,
-    /// The segment that it carries, if [`Kind::Tcp`], and the ECN field of its IP header.
-    pub segment: Segment,
+    /// What it carries.
+    pub payload: Payload,
     /// Time at which it was sent.
     pub sent_at: Instant,
-    /// Kind of traffic.
-    pub kind: Kind,
+}
+
+impl Packet {
+    /// Returns the TCP segment, if it is one of a connection of the run.
+    #[inline]
+    pub fn segment(&self) -> Option<&Segment> {
+        match &self.payload {
+            Payload::Tcp(segment) => Some(segment),
+            Payload::Cross | Payload::Other { .. } => None,
+        }
+    }
+
+    /// Returns whether it is a unit of cross-traffic.
+    #[inline]
+    pub fn is_cross(&self) -> bool {
+        matches!(self.payload, Payload::Cross)
+    }
+
+    /// Returns the ECN field of the IP header.
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        match &self.payload {
+            Payload::Tcp(segment) => segment.ecn,
+            Payload::Other { ecn } => *ecn,
+            Payload::Cross => Ecn::NotEct,
+        }
+    }
+
+    /// Marks the packet if its sender understands marks (RFC 3168 section 5); returns whether it is marked.
+    pub(crate) fn mark(&mut self) -> bool {
+        let ecn = match &mut self.payload {
+            Payload::Tcp(segment) => &mut segment.ecn,
+            Payload::Other { ecn } => ecn,
+            Payload::Cross => return false,
+        };
+        if *ecn == Ecn::NotEct {
+            return false;
+        }
+        *ecn = Ecn::Ce;
+        true
+    }
 }

@@ -118,8 +118,7 @@ fn open(abi: c_uint, start: impl FnOnce() -> io::Result<RunConfig>) -> c_int {
 /// Takes a packet that leaves a port.
 ///
 /// # Safety
-/// `bytes` points to `length` readable bytes, which do not change before the verdict that ends the packet; if the path
-/// does not take the packet, before this function returns.
+/// `bytes` points to `length` readable bytes, which do not change before this function returns.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn celltcp_path_transmit(
     port: c_uint,
@@ -128,9 +127,8 @@ pub(crate) unsafe extern "C" fn celltcp_path_transmit(
     bytes: *const u8,
     length: c_uint,
 ) -> c_int {
-    // SAFETY: the driver keeps the packet in a buffer of its own until then. The session forgets the bytes when it
-    // hands out that verdict, and does not keep those of a packet that it does not take.
-    let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(bytes, length as usize) };
+    // SAFETY: the driver has the packet in a buffer of its own during this call.
+    let bytes = unsafe { std::slice::from_raw_parts(bytes, length as usize) };
     match with(|session| Ok(session.transmit(now, port, packet, bytes))).flatten() {
         Some(verdict) => verdict.into(),
         None => -1,

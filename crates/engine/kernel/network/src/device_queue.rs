@@ -56,7 +56,7 @@ mod tests {
     use units::Duration;
 
     use super::*;
-    use net::{HostId, Kind};
+    use net::{HostId, Payload};
 
     #[test]
     fn packets_leave_one_after_another_at_the_rate_of_the_card() {
@@ -66,9 +66,8 @@ mod tests {
             source: HostId(0),
             destination: HostId(1),
             size: 1_250,
-            segment: tcp::Segment::default(),
+            payload: Payload::default(),
             sent_at: Instant::ZERO,
-            kind: Kind::Tcp,
         };
         let mut card = DeviceQueue::default();
         assert_eq!(card.next(), Instant::NEVER);

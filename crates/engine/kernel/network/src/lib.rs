@@ -2,16 +2,13 @@
 //! devices call in virtual time (`kernel/driver/path.h` has the border).
 //!
 //! The path, its queues, draws and observers are those of every engine; only the packets are the kernel's. Their bytes
-//! stay in the kernel's memory. The path reads the headers, and payload where a middlebox asks for it.
+//! stay in the kernel's memory. The path reads the headers, and copies packets where there are middleboxes.
 
 mod abi;
 mod call_stack;
 mod device_queue;
-mod drops;
 mod guest_job;
 mod linux_queue;
-mod payload_store;
-mod reassembly;
 mod run_config;
 mod senders;
 mod session;

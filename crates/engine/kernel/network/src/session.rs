@@ -3,25 +3,23 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::net::{IpAddr, SocketAddrV4};
 use std::path::Path;
 
+use byte_path::{BytePath, Headers};
 use cca::SenderInfo;
 use kernel_protocol::{Job, Message, PROTOCOL, Reply, Report, write_frame};
 use measurement::{Capture, CaptureFile, Engine, NewConnection, ObservedPath, Options, Recorder};
-use net::{CREATED_FROM, Delivery, HostId, Kind, Packet};
+use net::{CREATED_FROM, HostId, Packet};
 use network_builder::{Plan, SERVER};
 use packet::addressing;
-use packet::wire::{self, IpPacket};
+use packet::wire::IpPacket;
 use scenario::Scenario;
-use tcp::{Flags, SeqUnwrapper};
 use units::{Duration, Instant};
 use workload::End;
 
 use crate::device_queue::DeviceQueue;
-use crate::drops::Fates;
 use crate::guest_job::guest_job;
-use crate::payload_store::PayloadStore;
-use crate::reassembly::Reassembly;
 use crate::run_config::RunConfig;
 use crate::senders::Senders;
 
@@ -49,14 +47,6 @@ pub(crate) enum Verdict {
     Sent { packet: u64 },
 }
 
-/// The data of one connection.
-#[derive(Debug, Default)]
-struct TrackedConnection {
-    receiver: Reassembly,
-    /// Sequence numbers of its data.
-    stream: SeqUnwrapper,
-}
-
 /// A run on the path.
 pub(crate) struct Session {
     job: Job,
@@ -64,20 +54,16 @@ pub(crate) struct Session {
     plan: Plan,
     reports: BufWriter<File>,
     /// `None` before the guest has said hello and after the end.
-    path: Option<ObservedPath>,
+    path: Option<BytePath>,
     /// The kernel's time at time zero of the run.
     zero: Option<u64>,
     end: Instant,
-    fates: Fates,
-    /// Bytes of packets, where there are middleboxes that may want them.
-    contents: Option<PayloadStore>,
     /// Bytes of packets that middleboxes have created, which were handed to the kernel last.
     handed_over: Vec<Vec<u8>>,
     card: DeviceQueue,
     senders: Senders,
-    followed: Vec<TrackedConnection>,
-    verdicts: VecDeque<Verdict>,
-    deliveries: Vec<Delivery>,
+    /// Verdicts, with the bytes of packets that middleboxes have created.
+    verdicts: VecDeque<(Verdict, Option<Vec<u8>>)>,
     answer: Option<Reply>,
     packets: u32,
     reported: Instant,
@@ -94,8 +80,6 @@ impl Session {
         } = start;
         Self {
             end: Instant::ZERO + scenario.duration,
-            fates: Fates::default(),
-            contents: (!plan.middleboxes.is_empty()).then(PayloadStore::default),
             handed_over: Vec::new(),
             card: DeviceQueue::default(),
             job,
@@ -105,9 +89,7 @@ impl Session {
             path: None,
             zero: None,
             senders: Senders::default(),
-            followed: Vec::new(),
             verdicts: VecDeque::new(),
-            deliveries: Vec::new(),
             answer: None,
             packets: 0,
             reported: Instant::ZERO,
@@ -140,57 +122,46 @@ impl Session {
         (next <= self.end).then(|| zero + next.as_nanos())
     }
 
-    /// Takes a packet of the kernel, which is `bytes` until a verdict ends it. Returns whether its card will report
-    /// when it is done with it; `None` if the path does not take it.
+    /// Takes a packet of the kernel. Returns whether its card will report when it is done with it; `None` if the path
+    /// does not take it.
     pub(crate) fn transmit(
         &mut self,
         now: u64,
         port: u32,
         packet: u32,
-        bytes: &'static [u8],
+        bytes: &[u8],
     ) -> Option<bool> {
         let time = self.time(now)?;
-        let datagram = wire::parse(bytes).ok()?;
+        let ports = self.ports();
+        let path = self.path.as_mut().filter(|_| time <= self.end)?;
+        let connections = path.connections();
+        let headers = Headers::read(bytes, |ip| connection(ip, connections))?;
+        let IpAddr::V4(address) = headers.destination else {
+            return None;
+        };
         let source = HostId(port);
-        let destination = HostId(addressing::host(*datagram.destination.ip())?);
-        let known = (destination.0 as usize) < self.ports() && destination != source;
-        let connection = self.connection(&datagram)?;
-        let path = self.path.as_mut().filter(|_| known && time <= self.end)?;
-        let on_path = Packet {
+        let destination = HostId(addressing::host(address)?);
+        if destination.0 as usize >= ports || destination == source {
+            return None;
+        }
+        let packet = Packet {
             id: u64::from(self.packets) << KERNEL_BITS | u64::from(packet),
-            flow: connection,
+            flow: headers.flow,
             source,
             destination,
             size: bytes.len() as u32,
-            segment: datagram.segment,
+            payload: headers.payload,
             sent_at: time,
-            kind: Kind::Tcp,
         };
-        if let Some(contents) = &self.contents {
-            let payload = bytes.len().checked_sub(on_path.segment.len as usize)?;
-            contents.add(on_path.id, &bytes[payload..]);
-        }
         self.packets = self.packets.wrapping_add(1) & PACKET_NUMBERS;
+        path.keep(&packet, bytes);
         if source == SERVER {
-            self.card.take(time, on_path);
+            self.card.take(time, packet);
             return Some(true);
         }
-        path.inject(time, on_path, &mut self.fates);
-        self.drain_dropped();
+        path.inject(time, packet);
+        self.take_verdicts();
         Some(false)
-    }
-
-    /// Returns the connection of a packet, by the port of the end that opened it.
-    fn connection(&self, datagram: &IpPacket) -> Option<u32> {
-        let ports = [datagram.source.port(), datagram.destination.port()];
-        let client = ports.into_iter().max()?;
-        let first = addressing::client_port(0);
-        let last = self.followed.len().checked_sub(1)? as u32;
-        let number = u32::from(client.checked_sub(first)?);
-        // Port numbers are used again after all have been; the latest connection has it then.
-        let round = u32::from(u16::MAX - first) + 1;
-        let rounds = last.checked_sub(number)? / round;
-        Some(number + rounds * round)
     }
 
     /// Advances the path to the kernel's time `now`. The verdicts are then to be fetched.
@@ -207,17 +178,18 @@ impl Session {
             }
             if card == next {
                 while let Some(packet) = self.card.leave(next) {
-                    path.inject(next, packet, &mut self.fates);
+                    path.inject(next, packet);
                 }
                 while let Some(packet) = self.card.report(next) {
-                    self.verdicts.push_back(Verdict::Sent { packet });
+                    self.verdicts.push_back((Verdict::Sent { packet }, None));
                 }
-                self.drain_dropped();
+                self.take_verdicts();
             } else if event == next {
-                self.run_path(next)?;
+                path.advance(next).map_err(io::Error::other)?;
+                self.take_verdicts();
             } else {
                 let senders = &self.senders;
-                path.end_slot(|connection| senders.view(connection));
+                path.path().end_slot(|connection| senders.view(connection));
                 self.report_progress(next)?;
             }
         }
@@ -225,73 +197,47 @@ impl Session {
     }
 
     /// Returns the next verdict and, of a packet that a middlebox has created, its bytes, which stay until the path is
-    /// advanced again. Packets of the kernel must stay until this verdict.
+    /// advanced again.
     pub(crate) fn verdict(&mut self) -> Option<(Verdict, Option<&[u8]>)> {
-        let verdict = self.verdicts.pop_front()?;
-        let (Verdict::Deliver { packet, .. } | Verdict::Drop { packet }) = verdict else {
+        let (verdict, created) = self.verdicts.pop_front()?;
+        let Some(bytes) = created else {
             return Some((verdict, None));
         };
-        let Some(contents) = &self.contents else {
-            return Some((verdict, None));
-        };
-        if packet < CREATED_FROM {
-            contents.forget(packet);
-            return Some((verdict, None));
-        }
-        self.handed_over.push(contents.take(packet));
+        self.handed_over.push(bytes);
         Some((verdict, self.handed_over.last().map(Vec::as_slice)))
     }
 
-    fn run_path(&mut self, now: Instant) -> io::Result<()> {
-        let Some(path) = self.path.as_mut() else {
-            return Ok(());
-        };
-        let mut deliveries = core::mem::take(&mut self.deliveries);
-        path.advance(now, &mut deliveries, &mut self.fates);
-        self.drain_dropped();
-        for delivery in deliveries.drain(..) {
-            self.arrive(now, &delivery);
-        }
-        self.deliveries = deliveries;
-        let failure = self.contents.as_ref().and_then(PayloadStore::take_failure);
-        failure.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
-    }
-
-    fn arrive(&mut self, now: Instant, delivery: &Delivery) {
-        let packet = &delivery.packet;
-        self.card.forget(packet.id);
-        self.verdicts.push_back(Verdict::Deliver {
-            packet: packet.id,
-            port: delivery.host.0 as u16,
-            congestion: packet.segment.ecn == tcp::Ecn::Ce,
-        });
-        let segment = &packet.segment;
-        let followed = &mut self.followed[packet.flow as usize];
+    /// Takes the verdicts of the path. The card forgets these packets: the kernel frees them.
+    fn take_verdicts(&mut self) {
         let Some(path) = self.path.as_mut() else {
             return;
         };
-        if packet.source != path.recorder().sender(packet.flow) {
-            return;
-        }
-        let seq = followed.stream.segment(segment.seq);
-        if segment.flags.contains(Flags::SYN) {
-            followed.receiver.begin(seq + 1);
-        } else if segment.len > 0 {
-            let fresh = followed.receiver.arrive(seq, segment.len);
-            if fresh > 0 {
-                path.recorder().delivered(now, packet.flow, fresh);
-            }
-        }
-    }
-
-    fn drain_dropped(&mut self) {
-        for packet in self.fates.take_gone() {
-            if packet < CREATED_FROM {
-                self.card.forget(packet);
-                self.verdicts.push_back(Verdict::Drop { packet });
-            } else if let Some(contents) = &self.contents {
-                contents.forget(packet);
-            }
+        while let Some(verdict) = path.next_verdict() {
+            let (packet, verdict, bytes) = match verdict {
+                byte_path::Verdict::Drop { packet } => (packet, Verdict::Drop { packet }, None),
+                byte_path::Verdict::Deliver {
+                    packet,
+                    host,
+                    congestion,
+                    bytes,
+                } => {
+                    let port = host.0 as u16;
+                    let verdict = Verdict::Deliver {
+                        packet,
+                        port,
+                        congestion,
+                    };
+                    (packet, verdict, bytes)
+                }
+            };
+            self.card.forget(packet);
+            let created = if packet < CREATED_FROM {
+                bytes.into_iter().for_each(|bytes| path.recycle(bytes));
+                None
+            } else {
+                bytes
+            };
+            self.verdicts.push_back((verdict, created));
         }
     }
 
@@ -306,7 +252,7 @@ impl Session {
     }
 
     fn report_samples(&mut self, at_least: usize) -> io::Result<()> {
-        let Some(path) = self.path.as_mut() else {
+        let Some(path) = self.path.as_mut().map(BytePath::path) else {
             return Ok(());
         };
         if path.sample_count() < at_least {
@@ -332,7 +278,7 @@ impl Session {
             Message::Complete { connection } => {
                 if let Some(path) = self.path.as_mut() {
                     let view = self.senders.view(connection);
-                    path.recorder().complete(time, connection, view);
+                    path.path().recorder().complete(time, connection, view);
                 }
             }
             Message::AppMetric {
@@ -380,15 +326,15 @@ impl Session {
             }
             Message::MemoryPressures(times) => {
                 let path = self.path.as_mut().ok_or_else(no_run)?;
-                path.memory_pressures(times);
+                path.path().memory_pressures(times);
             }
             Message::Clock => self.answer = Some(Reply::Clock(time.as_nanos())),
             Message::BottleneckState { uplink } => {
                 self.answer = Some(self.bottleneck_state(uplink)?);
             }
             Message::Hints { host } => {
-                let path = self.path.as_ref().ok_or_else(no_run)?;
-                self.answer = Some(Reply::Hints(path.hints(time, HostId(host))));
+                let path = self.path.as_mut().ok_or_else(no_run)?;
+                self.answer = Some(Reply::Hints(path.path().hints(time, HostId(host))));
             }
             Message::End => self.finish()?,
             Message::Fail(reason) => return Err(io::Error::other(reason)),
@@ -398,13 +344,13 @@ impl Session {
 
     /// Returns the recorder of the tables; `None` before the guest has said hello and after the end.
     fn recorder(&mut self) -> Option<&mut Recorder> {
-        self.path.as_mut().map(ObservedPath::recorder)
+        self.path.as_mut().map(|path| path.path().recorder())
     }
 
     /// Returns the queue and the capacity of the bottleneck.
-    fn bottleneck_state(&self, uplink: bool) -> io::Result<Reply> {
-        let path = self.path.as_ref().ok_or_else(no_run)?;
-        let (queue_bytes, capacity_bps) = path.truth(uplink);
+    fn bottleneck_state(&mut self, uplink: bool) -> io::Result<Reply> {
+        let path = self.path.as_mut().ok_or_else(no_run)?;
+        let (queue_bytes, capacity_bps) = path.path().truth(uplink);
         Ok(Reply::BottleneckState {
             queue_bytes,
             capacity_bps,
@@ -436,9 +382,9 @@ impl Session {
         };
         let engine = Engine::Kernel { version: release };
         let path = ObservedPath::new(&self.scenario, &self.plan, self.job.seed, engine, options);
-        let mut path = path.map_err(io::Error::other)?;
-        if let Some(contents) = &self.contents {
-            path.set_contents(Box::new(contents.clone()));
+        let mut path = BytePath::new(path.map_err(io::Error::other)?);
+        if !self.plan.middleboxes.is_empty() {
+            path.keep_contents();
         }
         self.path = Some(path);
         let job = guest_job(&self.scenario.expand_flows(), &self.plan, &self.job)?;
@@ -454,35 +400,30 @@ impl Session {
             End::Client => hosts.1,
             End::Server => hosts.0,
         };
+        let acceptor = if opener == hosts.0 { hosts.1 } else { hosts.0 };
         let path_mtu = self.scenario.path.path_mtu();
         let path = self.path.as_mut().ok_or_else(no_run)?;
-        path.open(
-            now,
-            NewConnection {
-                name: flow.name.clone(),
-                ue: flow.to.clone(),
-                cca,
-                hosts,
-                opener,
-                mss: self.scenario.tcp.segment_payload(path_mtu),
-                flow: number,
-            },
-        );
-        if let Some(contents) = &self.contents {
-            let acceptor = if opener == hosts.0 { hosts.1 } else { hosts.0 };
-            let connection = self.followed.len() as u32;
-            contents.open([
-                (opener, addressing::client_port(connection)),
-                (acceptor, addressing::service_port(number)),
-            ]);
-        }
+        let end = |host: HostId, port| (host, SocketAddrV4::new(addressing::address(host.0), port));
+        let ends = [
+            end(opener, addressing::client_port(path.connections())),
+            end(acceptor, addressing::service_port(number)),
+        ];
+        let new = NewConnection {
+            name: flow.name.clone(),
+            ue: flow.to.clone(),
+            cca,
+            hosts,
+            opener,
+            mss: self.scenario.tcp.segment_payload(path_mtu),
+            flow: number,
+        };
+        path.open(now, new, ends);
         self.senders.add();
-        self.followed.push(TrackedConnection::default());
         Ok(())
     }
 
     fn update_sender(&mut self, now: Instant, sample: bool, connection: u32, view: SenderInfo) {
-        let Some(path) = self.path.as_mut() else {
+        let Some(path) = self.path.as_mut().map(BytePath::path) else {
             return;
         };
         let Some(view) = self.senders.show(now, connection, view) else {
@@ -498,7 +439,7 @@ impl Session {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        let path = self.path.take().ok_or_else(no_run)?;
+        let path = self.path.take().ok_or_else(no_run)?.into_path();
         let senders = &self.senders;
         let tables = path
             .finish(self.end, |connection| senders.view(connection))
@@ -515,6 +456,18 @@ impl Session {
             let _ = write_frame(&mut self.reports, failure);
         }
     }
+}
+
+/// Returns the connection, of this many, that a segment belongs to, by the port of the end that opened it.
+fn connection(ip: &IpPacket, connections: u32) -> Option<u32> {
+    let client = ip.source.port().max(ip.destination.port());
+    let first = addressing::client_port(0);
+    let last = connections.checked_sub(1)?;
+    let number = u32::from(client.checked_sub(first)?);
+    // Port numbers are used again after all have been; the latest connection has it then.
+    let round = u32::from(u16::MAX - first) + 1;
+    let rounds = last.checked_sub(number)? / round;
+    Some(number + rounds * round)
 }
 
 fn no_run() -> io::Error {

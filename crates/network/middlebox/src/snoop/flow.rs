@@ -70,12 +70,12 @@ impl SnoopFlow {
     pub(super) fn on_data(
         &mut self,
         now: Instant,
-        packet: &Packet,
+        (packet, segment): (&Packet, &Segment),
         payload: Option<Vec<u8>>,
         most: u64,
     ) {
-        let seq = self.stream.segment(packet.segment.seq);
-        let end = seq + u64::from(packet.segment.len);
+        let seq = self.stream.segment(segment.seq);
+        let end = seq + u64::from(segment.len);
         let by_sender = seq < self.end;
         self.end = self.end.max(end);
         if end <= self.acknowledged {
@@ -90,10 +90,10 @@ impl SnoopFlow {
             copy.by_sender = true;
             return;
         }
-        if self.bytes + u64::from(packet.segment.len) > most {
+        if self.bytes + u64::from(segment.len) > most {
             return;
         }
-        self.bytes += u64::from(packet.segment.len);
+        self.bytes += u64::from(segment.len);
         let copy = CachedPacket {
             seq,
             end,

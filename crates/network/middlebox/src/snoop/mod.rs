@@ -7,7 +7,7 @@
 
 mod flow;
 
-use net::{Actions, Kind, Node, Packet};
+use net::{Actions, Node, Packet};
 use units::Instant;
 
 use crate::Middlebox;
@@ -45,9 +45,13 @@ impl Node for Snoop {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let now = actions.now();
         let index = packet.flow as usize;
+        let Some(segment) = packet.segment() else {
+            actions.forward(packet.id);
+            return;
+        };
         let to = EgressQueue::towards(&self.outlets, packet.destination);
         let from = EgressQueue::towards(&self.outlets, packet.source);
-        if packet.kind != Kind::Tcp || to.is_some() == from.is_some() {
+        if to.is_some() == from.is_some() {
             actions.forward(packet.id);
             return;
         }
@@ -60,13 +64,13 @@ impl Node for Snoop {
             flow.sees_queue = self.at_queues && outlet.tail_drop;
             // What the queue drops is the sender's to repair.
             let goes_on = !flow.sees_queue || outlet.has_room(packet.size, actions);
-            if packet.segment.len > 0 && goes_on {
+            if segment.len > 0 && goes_on {
                 let payload = actions.payload(packet.id);
-                flow.on_data(now, packet, payload, self.cache);
+                flow.on_data(now, (packet, segment), payload, self.cache);
             }
             actions.forward(packet.id);
         } else {
-            match flow.on_ack(now, &packet.segment) {
+            match flow.on_ack(now, segment) {
                 AckVerdict::Forward => {
                     actions.forward(packet.id);
                 }
@@ -77,7 +81,7 @@ impl Node for Snoop {
                     actions.absorb(packet.id);
                     let size = segment.ip_len();
                     let ack = Packet {
-                        segment,
+                        payload: segment.into(),
                         size,
                         ..*packet
                     };

@@ -22,10 +22,10 @@ fn sent() -> SnoopFlow {
         };
         let packet = Packet {
             id: u64::from(number),
-            segment,
+            payload: segment.into(),
             ..Packet::default()
         };
-        flow.on_data(ms(u64::from(number)), &packet, None, 1_000_000);
+        flow.on_data(ms(u64::from(number)), (&packet, &segment), None, 1_000_000);
         assert!(flow.repairs(ms(0)).is_empty());
     }
     flow
@@ -46,7 +46,7 @@ fn repaired(flow: &mut SnoopFlow, at: u64) -> Vec<u32> {
     let repairs = flow.repairs(ms(at));
     repairs
         .iter()
-        .map(|(packet, _)| packet.segment.seq)
+        .map(|(packet, _)| packet.segment().unwrap().seq)
         .collect()
 }
 
@@ -95,10 +95,10 @@ fn what_is_not_in_the_cache_is_the_sender_s() {
         ..Segment::default()
     };
     let packet = Packet {
-        segment,
+        payload: segment.into(),
         ..Packet::default()
     };
-    flow.on_data(ms(0), &packet, None, 500);
+    flow.on_data(ms(0), (&packet, &segment), None, 500);
     let duplicate = ack(0, &[(1_000, 2_000)]);
     assert_eq!(flow.on_ack(ms(20), &duplicate), AckVerdict::Forward);
 }
@@ -113,10 +113,10 @@ fn what_the_sender_repeats_is_the_sender_s() {
         ..Segment::default()
     };
     let packet = Packet {
-        segment,
+        payload: segment.into(),
         ..Packet::default()
     };
-    flow.on_data(ms(10), &packet, None, 1_000_000);
+    flow.on_data(ms(10), (&packet, &segment), None, 1_000_000);
     assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), AckVerdict::Forward);
     let duplicate = ack(1_000, &[(2_000, 3_000)]);
     assert_eq!(flow.on_ack(ms(22), &duplicate), AckVerdict::Forward);

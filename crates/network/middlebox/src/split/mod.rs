@@ -10,7 +10,7 @@ mod stream;
 use std::sync::Arc;
 
 use cca::{BuiltCca, CongestionState, SenderInfo};
-use net::{Actions, ConnectionState, HostId, Kind, LinkChange, LinkSubscription, Node, Packet};
+use net::{Actions, ConnectionState, HostId, LinkChange, LinkSubscription, Node, Packet};
 use tcp::{Connection, Flags, Segment, TcpConfig};
 use units::Instant;
 use units::random::{Purpose, RngStream as Draws};
@@ -97,14 +97,13 @@ impl SplitHost {
     }
 
     /// Takes a request of a connection that is not known yet.
-    fn open(&mut self, now: Instant, packet: &Packet) -> Entry {
+    fn open(&mut self, now: Instant, packet: &Packet, request: Segment) -> Entry {
         let buffers = 2 * self.settings.buffer.get();
         if self.memory + buffers > self.settings.memory.get() {
             return Entry::Bypassed;
         }
         self.memory += buffers;
         let hosts = [packet.source, packet.destination];
-        let request = packet.segment;
         // The leg to the opener is made anew when the initial sequence number of the acceptor is known.
         let legs =
             [OPENER, ACCEPTOR].map(|leg| self.connection(packet.flow, leg, hosts, request.seq));
@@ -115,10 +114,15 @@ impl SplitHost {
     }
 
     /// Handles a packet of a split connection.
-    fn relay(&mut self, flow: &mut Flow, packet: &Packet, actions: &mut Actions<'_>) {
+    fn relay(
+        &mut self,
+        flow: &mut Flow,
+        packet: &Packet,
+        segment: &Segment,
+        actions: &mut Actions<'_>,
+    ) {
         let now = actions.now();
         let leg = flow.leg_to(packet.source);
-        let segment = &packet.segment;
         if flow.awaits_answer() {
             if leg == OPENER {
                 flow.on_early_segment(now, segment);
@@ -146,9 +150,8 @@ impl SplitHost {
             source: flow.hosts[1 - leg],
             destination: flow.hosts[leg],
             size: segment.ip_len(),
-            segment,
+            payload: segment.into(),
             sent_at,
-            kind: Kind::Tcp,
         };
         for leg in [OPENER, ACCEPTOR] {
             while let Some(segment) = flow.legs[leg].poll_transmit() {
@@ -197,13 +200,13 @@ impl SplitHost {
 }
 
 /// Answers a packet by a reset in the name of the host that it is addressed to.
-fn refuse(packet: &Packet, actions: &mut Actions<'_>) {
-    if let Some(segment) = tcp::reset_reply(&packet.segment) {
+fn refuse(packet: &Packet, segment: &Segment, actions: &mut Actions<'_>) {
+    if let Some(segment) = tcp::reset_reply(segment) {
         let reply = Packet {
             source: packet.destination,
             destination: packet.source,
             size: segment.ip_len(),
-            segment,
+            payload: segment.into(),
             sent_at: actions.now(),
             ..*packet
         };
@@ -213,23 +216,22 @@ fn refuse(packet: &Packet, actions: &mut Actions<'_>) {
 
 impl Node for SplitHost {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
-        if packet.kind != Kind::Tcp {
+        let Some(segment) = packet.segment() else {
             actions.forward(packet.id);
             return;
-        }
+        };
         self.extend(packet.flow);
         let index = packet.flow as usize;
         let entry = core::mem::replace(&mut self.entries[index], Entry::Unknown);
-        let requests =
-            packet.segment.flags.contains(Flags::SYN) && !packet.segment.flags.contains(Flags::ACK);
+        let requests = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
         let (entry, fresh) = match entry {
-            Entry::Unknown if requests => (self.open(actions.now(), packet), true),
+            Entry::Unknown if requests => (self.open(actions.now(), packet, *segment), true),
             other => (other, false),
         };
         match entry {
             Entry::Split(mut flow) => {
                 if !fresh {
-                    self.relay(&mut flow, packet, actions);
+                    self.relay(&mut flow, packet, segment, actions);
                 }
                 actions.absorb(packet.id);
                 self.flush(packet.flow, &mut flow, actions);
@@ -239,7 +241,7 @@ impl Node for SplitHost {
             Entry::Closed => {
                 actions.absorb(packet.id);
                 self.entries[index] = Entry::Closed;
-                refuse(packet, actions);
+                refuse(packet, segment, actions);
             }
             passes => {
                 actions.forward(packet.id);

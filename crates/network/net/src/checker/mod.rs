@@ -16,7 +16,7 @@ use units::Instant;
 use crate::routing::Routes;
 use crate::validate::validate;
 use crate::{
-    Backlog, DropReason, HostId, Kind, LinkId, Network, Observer, Packet, Topology, TopologyError,
+    Backlog, DropReason, HostId, LinkId, Network, Observer, Packet, Topology, TopologyError,
 };
 use link_audit::LinkAudit;
 use radio_audit::RadioAudit;
@@ -126,7 +126,7 @@ impl Checker {
     /// Verifies that the packet can be at `node`, and takes it from the link that it was on, if any.
     fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         let actual = match self.packets.get(&packet.id) {
-            None if packet.kind == Kind::Cross => return self.enter(at, node, packet),
+            None if packet.is_cross() => return self.enter(at, node, packet),
             None | Some(PacketLocation::Left) => {
                 return Err(Violation::Duplicate {
                     packet: packet.id,
@@ -208,7 +208,7 @@ impl Checker {
         }
         let ledger = self.link(link);
         let earliest = finish + ledger.delay();
-        let in_transit = packet.kind == Kind::Tcp;
+        let in_transit = !packet.is_cross();
         ledger.transmitted(packet, start, finish, in_transit)?;
         let on_wire = PacketLocation::OnWire(link, earliest);
         self.put(

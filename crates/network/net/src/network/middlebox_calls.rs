@@ -44,9 +44,14 @@ impl Network {
         Ok(())
     }
 
-    /// Gives middleboxes access to the payload of packets.
-    pub fn set_contents(&mut self, contents: Box<dyn Contents>) {
-        self.middleboxes.set_contents(contents);
+    /// Keeps bytes of packets from now on, to which middleboxes have access.
+    pub fn keep_contents(&mut self) {
+        self.middleboxes.contents.get_or_insert_default();
+    }
+
+    /// Returns the bytes of packets; `None` unless they are kept.
+    pub fn contents(&mut self) -> Option<&mut Contents> {
+        self.middleboxes.contents.as_mut()
     }
 
     /// Shows each connection at each middlebox, with the node.

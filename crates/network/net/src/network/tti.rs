@@ -9,7 +9,7 @@ use crate::middleboxes::Event;
 use crate::packet_pool::PacketHandle;
 use crate::queue::QueueContext;
 use crate::radio_link::RanLinks;
-use crate::{HostId, Kind, LinkChange, LinkId, Observer, Packet};
+use crate::{HostId, LinkChange, LinkId, Observer, Packet};
 
 impl Network {
     /// Runs the next TTI of the radio access network, which begins now.
@@ -74,7 +74,7 @@ impl Network {
             self.call(now, node, Event::Head(packet), observer, deliveries);
         }
         for (id, handle) in arrived.drain(..) {
-            if self.store.packet(handle).kind == Kind::Cross {
+            if self.store.packet(handle).is_cross() {
                 self.store.remove(handle);
             } else {
                 self.arrive(now, id, handle, observer, deliveries);
@@ -90,7 +90,7 @@ impl Network {
         for (user, packet_id) in heads.drain(..) {
             let node = self.links[air.link(user, Direction::Up)].to();
             let packet = *self.store.packet(packet_id as PacketHandle);
-            if packet.kind == Kind::Tcp && self.middleboxes.are_at(node) {
+            if !packet.is_cross() && self.middleboxes.are_at(node) {
                 notified.push((node, packet));
             }
         }
@@ -119,7 +119,7 @@ impl Network {
             let store = &self.store;
             let gone = |packet_id: u64| {
                 let packet = store.packet(packet_id as PacketHandle);
-                packet.flow == flow && packet.kind == Kind::Tcp
+                packet.flow == flow && packet.segment().is_some()
             };
             let discarded = air.ran.discard(now, link.user, &gone);
             let mut context = QueueContext {

@@ -7,7 +7,6 @@ mod fq_codel;
 mod pie;
 mod threshold;
 
-use tcp::Ecn;
 use units::Instant;
 
 use crate::packet_pool::{PacketHandle, PacketPool};
@@ -34,13 +33,12 @@ impl<O: Observer> QueueContext<'_, O> {
         self.observer.dropped(self.now, self.link, &packet, reason);
     }
 
-    /// Marks the packet if its sender understands marks (RFC 3168 §5).
+    /// Marks the packet if its sender understands marks; returns whether it is marked.
     fn mark(&mut self, handle: PacketHandle) -> bool {
         let packet = self.store.packet_mut(handle);
-        if packet.segment.ecn == Ecn::NotEct {
+        if !packet.mark() {
             return false;
         }
-        packet.segment.ecn = Ecn::Ce;
         self.observer.marked(self.now, self.link, packet);
         true
     }

@@ -1,10 +1,8 @@
 //! Middleboxes: what they may do with packets, and that the checker follows them.
 
-use std::sync::mpsc::{Sender, channel};
-
 use net::{
-    Actions, CREATED_FROM, Checker, Contents, HostId, LinkCapacity, LinkConfig, LinkId, Network,
-    Node, Observer, Packet, Topology,
+    Actions, CREATED_FROM, Checker, HostId, LinkCapacity, LinkConfig, LinkId, Network, Node,
+    Observer, Packet, Topology,
 };
 use proptest::prelude::*;
 use units::random::{Purpose, RngStream};
@@ -200,18 +198,6 @@ fn a_box_needs_a_node() {
     );
 }
 
-/// Payload that is the identity of its packet, and what boxes have given theirs.
-struct Numbers(Sender<(u64, Option<Vec<u8>>)>);
-
-impl Contents for Numbers {
-    fn payload(&mut self, packet: u64) -> Option<Vec<u8>> {
-        Some(packet.to_be_bytes().to_vec())
-    }
-    fn keep(&mut self, packet: &Packet, payload: Option<Vec<u8>>) {
-        self.0.send((packet.id, payload)).unwrap();
-    }
-}
-
 /// Sends a copy of every packet, with its payload, and asks for the payload of a packet that is elsewhere.
 struct Copy;
 
@@ -228,8 +214,7 @@ impl Node for Copy {
 fn a_box_reads_and_writes_payload() {
     let mut network = Network::new(&line(), 1).unwrap();
     network.place("gateway", Box::new(Copy)).unwrap();
-    let (kept, given) = channel();
-    network.set_contents(Box::new(Numbers(kept)));
+    network.keep_contents();
     for id in 7..9 {
         let packet = Packet {
             id,
@@ -237,12 +222,18 @@ fn a_box_reads_and_writes_payload() {
             size: 1_000,
             ..Packet::default()
         };
+        // Two bytes of headers.
+        let bytes = [&[0xee; 2][..], &id.to_be_bytes()].concat();
+        let contents = network.contents().unwrap();
+        contents.insert(id, &bytes, 2);
         network.inject(ms(0), packet, &mut ());
     }
     network.advance(ms(100), &mut (), &mut Vec::new());
-    let payload = |id: u64| Some(id.to_be_bytes().to_vec());
-    let copies = [(CREATED_FROM, payload(7)), (CREATED_FROM + 1, payload(8))];
-    assert_eq!(given.try_iter().collect::<Vec<_>>(), copies);
+    let contents = network.contents().unwrap();
+    for (copy, id) in (CREATED_FROM..).zip(7_u64..9) {
+        assert_eq!(contents.take(copy), Some(id.to_be_bytes().to_vec()));
+        assert_eq!(contents.take(id).map(|bytes| bytes.len()), Some(10));
+    }
 }
 
 /// Passes everything on to a checker but what boxes create, absorb, or both.

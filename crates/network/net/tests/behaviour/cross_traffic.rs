@@ -1,7 +1,7 @@
 //! Traffic beside the one that is looked at.
 
 use config::{Cross, Distribution};
-use net::{Kind, LinkCapacity};
+use net::LinkCapacity;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::lab::{Lab, Notes, ms};
@@ -32,7 +32,7 @@ fn cross(notes: &Notes) -> Vec<Instant> {
     let cross = notes
         .transmitted
         .iter()
-        .filter(|(packet, ..)| packet.kind == Kind::Cross);
+        .filter(|(packet, ..)| packet.is_cross());
     cross.map(|&(packet, ..)| packet.sent_at).collect()
 }
 

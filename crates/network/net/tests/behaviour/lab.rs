@@ -1,8 +1,8 @@
 //! A bench to put links on.
 
 use net::{
-    Backlog, Checker, DropReason, HostId, Kind, LinkCapacity, LinkConfig, LinkId, Network, Node,
-    Observer, Packet, Topology,
+    Backlog, Checker, DropReason, HostId, LinkCapacity, LinkConfig, LinkId, Network, Node,
+    Observer, Packet, Payload, Topology,
 };
 use tcp::{Ecn, Segment};
 use units::{Duration, Instant, Rate};
@@ -158,12 +158,11 @@ impl Lab {
             source: HostId(ends.0),
             destination: HostId(ends.1),
             size,
-            segment: Segment {
+            payload: Payload::Tcp(Segment {
                 ecn: self.ecn,
                 ..Segment::default()
-            },
+            }),
             sent_at: at,
-            kind: Kind::Tcp,
         }
     }
 

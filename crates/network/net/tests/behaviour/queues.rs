@@ -179,7 +179,7 @@ fn codel_marks_those_who_understand_marks() {
     let marks = notes
         .transmitted
         .iter()
-        .filter(|(packet, ..)| packet.segment.ecn == Ecn::Ce)
+        .filter(|(packet, ..)| packet.ecn() == Ecn::Ce)
         .count();
     assert_eq!(marks, notes.marked.len());
 }

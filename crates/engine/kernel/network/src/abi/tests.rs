@@ -243,8 +243,14 @@ impl Node for Duplicate {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let payload = actions.payload(packet.id);
         actions.forward(packet.id);
-        let mut copy = *packet;
-        copy.segment.window = 4_321;
+        let segment = Segment {
+            window: 4_321,
+            ..*packet.segment().unwrap()
+        };
+        let copy = Packet {
+            payload: segment.into(),
+            ..*packet
+        };
         actions.create(copy, payload);
     }
 }
@@ -283,17 +289,19 @@ struct Acknowledge(Vec<Packet>);
 
 impl Node for Acknowledge {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
+        let data = packet.segment().unwrap();
+        let ack = Segment {
+            seq: data.ack,
+            ack: data.seq + data.len,
+            flags: Flags::ACK,
+            window: 77,
+            ..Segment::default()
+        };
         self.0.push(Packet {
             source: packet.destination,
             destination: packet.source,
             size: 40,
-            segment: Segment {
-                seq: packet.segment.ack,
-                ack: packet.segment.seq + packet.segment.len,
-                flags: Flags::ACK,
-                window: 77,
-                ..Segment::default()
-            },
+            payload: ack.into(),
             ..*packet
         });
         actions.absorb(packet.id);

@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use cca::{Settings, reno};
 use middlebox::{Middlebox, RunDefaults, SplitHost};
-use net::{Delivery, HostId, LinkCapacity, LinkConfig, Network, Node, Packet, Topology};
+use net::{
+    CREATED_FROM, Contents, Delivery, HostId, LinkCapacity, LinkConfig, Network, Node, Packet,
+    Topology,
+};
 use tcp::{Ecn, FarAck, Flags, SackBlocks, Segment, Tcp, TcpConfig, WindowScale};
 use units::{Bytes, Duration, Instant, Rate};
 
-use crate::conformance::contents::Contents;
+use crate::conformance::contents::pattern;
 
 /// The far host and the mobile host.
 pub const FAR: HostId = HostId(0);
@@ -72,7 +75,8 @@ pub struct Script {
     now: Instant,
     next_id: u64,
     arrived: Vec<Delivery>,
-    contents: Contents,
+    /// Data segments that the split host has created and that have arrived.
+    created: u64,
 }
 
 impl Script {
@@ -127,14 +131,13 @@ impl Script {
         }
         let mut network = Network::new(&topology, 1).unwrap();
         network.place("gateway", node).unwrap();
-        let contents = Contents::default();
-        network.set_contents(Box::new(contents.clone()));
+        network.keep_contents();
         Self {
             network,
             now: Instant::ZERO,
             next_id: 0,
             arrived: Vec::new(),
-            contents,
+            created: 0,
         }
     }
 
@@ -171,12 +174,13 @@ impl Script {
             source: from,
             destination: if from == FAR { MOBILE } else { FAR },
             size: segment.ip_len(),
-            segment,
+            payload: segment.into(),
             sent_at: self.now,
             ..Packet::default()
         };
         self.next_id += 1;
-        self.contents.add(&packet);
+        let bytes = pattern(segment.seq, segment.len);
+        self.contents().insert(packet.id, &bytes, 0);
         self.network.inject(self.now, packet, &mut ());
         self.wait(3);
     }
@@ -187,22 +191,35 @@ impl Script {
         self.wait(0);
     }
 
-    /// Returns the data segments that the split host has created.
+    /// Returns the data segments that the split host has created and that have arrived.
     pub fn created(&self) -> u64 {
-        self.contents.created()
+        self.created
+    }
+
+    fn contents(&mut self) -> &mut Contents {
+        self.network.contents().unwrap()
     }
 
     /// Lets time pass, milliseconds.
     pub fn wait(&mut self, milliseconds: u64) {
         self.now += Duration::from_millis(milliseconds);
-        self.network.advance(self.now, &mut (), &mut self.arrived);
+        let mut arrived = Vec::new();
+        self.network.advance(self.now, &mut (), &mut arrived);
+        for Delivery { packet, .. } in &arrived {
+            let Segment { seq, len, .. } = *packet.segment().unwrap();
+            let bytes = self.contents().take(packet.id).unwrap();
+            assert_eq!(bytes, pattern(seq, len), "bytes of {len} from {seq} on");
+            self.created += u64::from(packet.id >= CREATED_FROM && len > 0);
+        }
+        self.arrived.append(&mut arrived);
     }
 
     /// Takes what has come to a host.
     pub fn take(&mut self, host: HostId) -> Vec<Segment> {
         let of_host = |delivery: &Delivery| delivery.host == host;
         let taken: Vec<_> = self.arrived.extract_if(.., |each| of_host(each)).collect();
-        taken.iter().map(|each| each.packet.segment).collect()
+        let segment = |each: &Delivery| *each.packet.segment().unwrap();
+        taken.iter().map(segment).collect()
     }
 
     /// The far host sends `len` bytes from `from` on.

@@ -211,7 +211,7 @@ impl World {
             for delivery in arrived {
                 let end = usize::from(delivery.host == PHONE);
                 let socket = &mut self.ends[end].socket;
-                socket.on_segment(next, &delivery.packet.segment);
+                socket.on_segment(next, delivery.packet.segment().unwrap());
                 self.after(end);
             }
             for end in 0..2 {
@@ -276,7 +276,7 @@ impl World {
                 source,
                 destination,
                 size: segment.ip_len(),
-                segment,
+                payload: segment.into(),
                 sent_at: self.now,
                 ..Packet::default()
             };

@@ -1,6 +1,6 @@
-//! Dropped and absorbed packets of the kernel.
+//! Fates: packets of an engine that the path has dropped, or that a middlebox has absorbed.
 
-use net::{DropReason, HostId, Kind, LinkId, Observer, Packet};
+use net::{DropReason, HostId, LinkId, Observer, Packet};
 use units::Instant;
 
 /// Observer of packets that were dropped or absorbed.
@@ -18,7 +18,7 @@ impl Fates {
 
 impl Observer for Fates {
     fn dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, _: DropReason) {
-        if packet.kind == Kind::Tcp {
+        if !packet.is_cross() {
             self.gone.push(packet.id);
         }
     }
