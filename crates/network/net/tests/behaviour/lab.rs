@@ -81,6 +81,8 @@ pub struct Lab {
     watch: (Notes, Checker),
     next_id: u64,
     pub ecn: Ecn,
+    /// Whether packets are of another protocol than TCP.
+    pub other: bool,
 }
 
 pub const LINK: LinkId = LinkId(0);
@@ -108,6 +110,7 @@ impl Lab {
             watch,
             next_id: 0,
             ecn: Ecn::NotEct,
+            other: false,
         }
     }
 
@@ -158,10 +161,14 @@ impl Lab {
             source: HostId(ends.0),
             destination: HostId(ends.1),
             size,
-            payload: Payload::Tcp(Segment {
-                ecn: self.ecn,
-                ..Segment::default()
-            }),
+            payload: if self.other {
+                Payload::Other { ecn: self.ecn }
+            } else {
+                Payload::Tcp(Segment {
+                    ecn: self.ecn,
+                    ..Segment::default()
+                })
+            },
             sent_at: at,
         }
     }

@@ -184,6 +184,28 @@ fn codel_marks_those_who_understand_marks() {
     assert_eq!(marks, notes.marked.len());
 }
 
+/// Links treat UDP, ICMP or ESP as TCP: they wait, are dropped and are marked alike.
+#[test]
+fn packets_of_other_protocols_meet_the_same_queue() {
+    let codel = || {
+        Queue::Codel(Codel {
+            ecn: true,
+            ..Codel::default()
+        })
+    };
+    for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1] {
+        let [tcp, other] = [false, true].map(|other| {
+            let mut lab = lab(codel());
+            (lab.ecn, lab.other) = (ecn, other);
+            adaptive(lab, 20)
+        });
+        assert_eq!(tcp.received, other.received);
+        assert_eq!(tcp.dropped.len(), other.dropped.len());
+        assert_eq!(tcp.marked.len(), other.marked.len());
+        assert_eq!(other.marked.is_empty(), ecn == Ecn::NotEct);
+    }
+}
+
 /// Linux (`codel_dequeue`): where drops begin again soon, they are as dense as those before, and come to the law of
 /// their smaller number from there.
 #[test]

@@ -133,6 +133,11 @@ impl Driver {
         wire::encode(&datagram, usize::MAX, &mut bytes).unwrap();
         let start = bytes.len() - PAYLOAD;
         bytes[start..].copy_from_slice(&payload(n));
+        self.send_bytes(n, now, bytes);
+    }
+
+    /// Sends packet number `n` from the server.
+    fn send_bytes(&mut self, n: u32, now: u64, bytes: Vec<u8>) {
         self.buffers.push(Some(bytes));
         let bytes = self.buffers.last().unwrap().as_ref().unwrap();
         let (pointer, length) = (bytes.as_ptr(), bytes.len() as c_uint);
@@ -328,6 +333,28 @@ fn a_box_answers_a_host_of_the_kernel() {
     assert_eq!((datagram.segment.ack, datagram.segment.window), (1_001, 77));
     assert!(bytes.is_empty());
     assert_eq!(datagram.source, driver.address(driver.phone));
+    driver.finish();
+}
+
+/// An echo request (RFC 792), which no table has, comes through all middleboxes as it is.
+#[test]
+fn packets_of_other_protocols_pass() {
+    let boxes: [(&str, Build); 2] = [
+        ("server", || Box::new(DropEvery(100, 0))),
+        ("gateway", || Box::new(DropEvery(100, 0))),
+    ];
+    let mut driver = Driver::open(&boxes);
+    let [source, destination] = [SERVER, driver.phone].map(|host| addressing::address(host.0));
+    let mut echo = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 1, 0, 0];
+    echo.extend(source.octets());
+    echo.extend(destination.octets());
+    echo.extend([8, 0, 0, 0, 0, 1, 0, 1]);
+    driver.send_bytes(0, 0, echo.clone());
+    driver.send(1, 0);
+    driver.run(1_000_000_000);
+    assert_eq!(driver.arrivals.len(), 2);
+    assert_eq!(driver.arrivals[0].bytes, echo);
+    assert!(driver.arrivals.iter().all(|arrival| !arrival.created));
     driver.finish();
 }
 
