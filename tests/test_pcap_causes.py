@@ -26,7 +26,7 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
     ),
     "CoDel": (
         "cubic",
-        "10s",
+        "15s",
         {"path.queue": "codel", "path.rtt": "20ms"},
         "a queue discipline (AQM) on the path drops",
     ),

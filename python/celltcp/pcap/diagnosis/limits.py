@@ -17,6 +17,8 @@ _MOSTLY = 0.5
 _UNSCALED = 65_535
 #: Share of the intervals in which the path empties if nothing but the sender bounds the flight.
 _EMPTY = 0.8
+#: Most bytes in flight at any time over those of a constant flight.
+_ONCE = 1.1
 #: Least intervals of a flight that is constant.
 _INTERVALS = 10
 #: Share of the receive window below which it does not limit.
@@ -81,7 +83,7 @@ def _send_buffer(evidence: Evidence) -> str:
     """A flight that stays the same without loss, far below the receive window, on a path that empties.
 
     A congestion control that keeps its flight, such as Vegas, keeps a queue of a segment or more: the
-    RTT does not come back to its lowest.
+    RTT does not come back to its lowest. Or its slow start had more in flight, which a buffer forbids.
     """
     row, steady = evidence.row, evidence.steady
     window = row["window_max"]
@@ -90,6 +92,8 @@ def _send_buffer(evidence: Evidence) -> str:
     low, flight, high = steady["in_flight_max"].quantile([0.1, 0.5, 0.9])
     segment_ms = 8e-3 * evidence.segment / row["throughput_mbps"]
     is_empty = steady["rtt_min_ms"] - row["far_rtt_min_ms"] < segment_ms
+    if row["in_flight_max"] > _ONCE * flight:
+        return ""
     if high > _BELOW * window or high - low > evidence.segment or is_empty.mean() < _EMPTY:
         return ""
     return (

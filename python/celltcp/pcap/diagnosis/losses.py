@@ -23,7 +23,7 @@ _SHALLOW = 0.25
 _JITTER = 0.05
 _JITTER_MS = 1.0
 #: Probability below which losses at the high RTTs of a connection are no accident.
-_ACCIDENT = 1e-3
+_ACCIDENT = 1e-5
 #: Most losses that this probability is computed of.
 _DRAWN = 200
 
