@@ -51,6 +51,8 @@ def test_a_page_has_one_kind_and_says_its_question_and_its_sentences_are_short(p
         assert not long
         measured = [line for line in prose_lines(text) if re.search(r"\d ?± ?\d", line)]
         assert not measured
+    # The site nests items of lists from four spaces on.
+    assert not [line for line in prose_lines(text) if re.match(r" {1,3}([-*]|\d+\.) ", line)]
     budget = LONGER.get(name_of(page), BUDGETS.get(kind or ""))
     assert budget is None or words(page) <= budget
 
