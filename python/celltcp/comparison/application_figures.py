@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from celltcp.comparison.frames import missing_frames
 from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAMES, TRANSFERS, AppMetric
 from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
@@ -66,30 +67,14 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
     return figures
 
 
-def _missing_frames(by_kind: Mapping[str, Mapping[int, Sequence[float]]]) -> dict[int, int]:
-    """Returns the number of frames by run that were sent and never arrived.
-
-    Frames that the sender dropped are none of them, nor are those whose deadline is after the end.
-
-    Args:
-        by_kind: values of the events of a flow by kind and run.
-    """
-    missing = {}
-    for run, counts in by_kind.get(FRAMES, {}).items():
-        dropped = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
-        sent = math.fsum(count * (1.0 - share) for count, share in zip(counts, dropped, strict=True))
-        missing[run] = round(sent) - len(by_kind.get(FRAME, {}).get(run, ()))
-    return missing
-
-
 def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
     """Returns the delays of frames by run; those that never arrived are later than all others."""
-    arrived = by_kind.get(FRAME, {})
-    missing = _missing_frames(by_kind)
-    return {
-        run: [*arrived.get(run, ()), *[math.inf] * missing.get(run, 0)]
-        for run in dict.fromkeys((*arrived, *missing))
-    }
+    delays = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
+    for run, counts in by_kind.get(FRAMES, {}).items():
+        dropped = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
+        arrived = delays.setdefault(run, [])
+        arrived += [math.inf] * missing_frames(zip(counts, dropped, strict=True), len(arrived))
+    return delays
 
 
 #: Names of the times of transfers among the kinds of events.

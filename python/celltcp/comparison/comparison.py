@@ -19,7 +19,7 @@ from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Recorded, Results, frame
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import counted, of_single_flows
 from celltcp.scenarios.ccas import middlebox_of
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
@@ -215,7 +215,8 @@ class Comparison(Recorded):
     def _verdicts(self) -> dict[str, Verdict]:
         from celltcp.comparison.application import served_by, verdicts_by_metric
 
-        series = {cca: values for cca, values in self.series().items() if "+" not in cca}
+        of_all = self.series()
+        series = {cca: of_all[cca] for cca in of_single_flows(of_all)}
         served = served_by(self._columns, {cca: self._places.get(cca, []) for cca in series})
         return verdicts_by_metric(self.requirements, series, served, random=not self.decides)
 
@@ -256,7 +257,7 @@ class Comparison(Recorded):
 
         There are none of a single congestion control.
         """
-        if sum("+" not in cca for cca in self.ccas) < 2:
+        if len(of_single_flows(self.ccas)) < 2:
             return {}
         is_competing = self.is_competing
         return {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.campaign.provenance import made_of
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_difference
+from celltcp.scenarios.cca_mix import of_single_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -54,8 +55,8 @@ def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutco
             _difference(requirement, (best[requirement], cca), metric, series)
             for requirement, metric in result.requirements.items()
             if requirement in best
-            for cca in series
-            if cca != best[requirement] and "+" not in cca
+            for cca in of_single_flows(series)
+            if cca != best[requirement]
         ],
         "recommendation": result.recommendation,
         "verdicts": {

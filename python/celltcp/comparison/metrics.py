@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Verdict, verdict
+from celltcp.scenarios.cca_mix import of_single_flows
 
 #: Metrics in the order of the table, with their meanings.
 METRICS = {
@@ -188,7 +189,7 @@ def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random
         random: whether runs differ.
     """
     sign = sign_of(metric)
-    signed = {cca: [sign * each for each in of] for cca, of in values.items() if "+" not in cca}
+    signed = {cca: [sign * each for each in values[cca]] for cca in of_single_flows(values)}
     if sign < 0 and signed and not any(map(any, signed.values())):
         # Nothing late, or nothing lost: they are as good as each other. One run decides nothing.
         leader, *others = signed

@@ -134,10 +134,7 @@ RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
 #: Means of a congestion control over the runs, with the same additions.
 SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
-RelativeRow = Annotated[
-    dict[str, str | Interval],
-    Columns(lambda: _relative_columns()),
-]
+RelativeRow = Annotated[dict[str, str | Interval], Columns(_relative_columns)]
 #: Means of a congestion control over the scenarios.
 SetRow = Annotated[dict[str, str | Interval], Columns(_set_columns)]
 

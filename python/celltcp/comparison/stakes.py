@@ -10,6 +10,7 @@ from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.metrics import APP_METRICS, best_by_metric, sign_of
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
+from celltcp.scenarios.cca_mix import of_single_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -89,7 +90,7 @@ def stakes_of(result: Comparison) -> list[Stake]:
 
     Line-ups of several flows, which compete with each other, are left out.
     """
-    alone = [cca for cca in result.ccas if "+" not in cca]
+    alone = of_single_flows(result.ccas)
     if len(alone) < 2:
         return []
     applications = {each.flow: each for each in result.applications}

@@ -16,7 +16,7 @@ from celltcp.comparison.tables_of_several import range_text
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import is_of_several_flows, labels, of_single_flows
 
 #: Metrics of the network without those that only help to understand others.
 _NETWORK = {
@@ -192,7 +192,7 @@ def _figure(
     verdict: Verdict | None,
 ) -> Figure:
     metric, heading, digits = described
-    leader = verdict.leader if verdict is not None and "+" not in cca else None
+    leader = verdict.leader if verdict is not None and not is_of_several_flows(cca) else None
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = paired_difference(values[cca], values[str(leader)])
@@ -208,7 +208,7 @@ def _figure(
 
 def _verdict(result: Comparison, metric: str) -> Verdict | None:
     """Returns the verdict by a metric; None if there is nothing to rank."""
-    alone = [cca for cca in result.ccas if "+" not in cca]
+    alone = of_single_flows(result.ccas)
     if len(alone) < 2 or metric.partition(":")[0] not in RANKED:
         return None
     of_requirement = {value: key for key, value in result.requirements.items()}

@@ -17,7 +17,7 @@ from celltcp.present.section import (
 )
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, flow_limits
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def subject_text(result: Comparison) -> str:
     """Returns which flow the means are of; empty where there is only one, with one connection."""
     if not result.subject:
         return ""
-    if "+" in "".join(result.ccas):
+    if any(map(is_of_several_flows, result.ccas)):
         return f"Means are those of the first flow: {result.subject}."
     return f"Means are those of the flow under test: {result.subject}."
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.frames import missing_frames
 from celltcp.comparison.metric_names import drawn_of
 from celltcp.comparison.metrics import FRAME, FRAMES
 from celltcp.comparison.transfers import flows_by_connection, transfers_of
@@ -130,8 +131,8 @@ def units_of_work(results: Results) -> pd.DataFrame:
         taken_s = float(detail) * UNITS[unit].seconds
         rows.append(row(run, number, unit, t_ns * 1e-9 - taken_s, t_ns * 1e-9, taken_s))
     for (run, number), count in frames.items():
-        sent = round(count * (1.0 - dropped.get((run, number), 0.0)))
-        missing = sent - arrived[run, number]
+        sent = count, dropped.get((run, number), 0.0)
+        missing = missing_frames([sent], arrived[run, number])
         rows += [row(run, number, _NAMES[FRAME], *[math.nan] * 3)] * missing
     units = pd.DataFrame(rows, columns=_COLUMNS)
     return units.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)

@@ -37,14 +37,16 @@ class FileKind:
         """Returns whether a file is of this kind."""
         with file.open("rb") as content:
             head = content.read(_SEARCHED)
+            if not (
+                head.lstrip().startswith(self.starts)
+                and self.mark in head
+                and self.first_line in head.partition(b"\n")[0]
+            ):
+                return False
+            if not self.end:
+                return True
             content.seek(max(file.stat().st_size - _SEARCHED_END, 0))
-            tail = content.read()
-        return (
-            head.lstrip().startswith(self.starts)
-            and self.mark in head
-            and self.first_line in head.partition(b"\n")[0]
-            and self.end in tail
-        )
+            return self.end in content.read()
 
 
 JSON = FileKind("JSON", (b"{", b"["))

@@ -51,6 +51,16 @@ class CcaMix(NamedTuple):
         return self.flows[0].name if len(self.flows) == 1 else None
 
 
+def is_of_several_flows(mix: str) -> bool:
+    """Returns whether the text of a line-up has the congestion controls of several flows."""
+    return "+" in mix
+
+
+def of_single_flows(mixes: Iterable[str]) -> list[str]:
+    """Returns the congestion controls of a single flow among line-ups; only those are compared."""
+    return [mix for mix in mixes if not is_of_several_flows(mix)]
+
+
 def parse_mix(text: str) -> CcaMix:
     """Returns the parts of a line-up, such as `cubic:beta=0.8,hystart=off+bbr@es`."""
     flows, middleboxes = lineup_parts(text)

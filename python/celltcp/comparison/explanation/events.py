@@ -101,7 +101,7 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
             ", reduction undone" if undone else ""
         )
         return Event(seed, float(row["t_s"]), "needless", text, length)
-    kind = max(reasons, key=reasons.__getitem__)
+    kind = _most_frequent(reasons)
     start = " in slow start" if row["slow_start"] else ""
     lost = sum(reasons.values())
     waits = f", with {counted(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
@@ -112,9 +112,13 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     return Event(seed, float(row["dropped_s"]), kind, text, length)
 
 
+def _most_frequent(reasons: dict[str, int]) -> str:
+    return max(reasons, key=reasons.__getitem__)
+
+
 def _probe(row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Event:
     """Returns a loss that a loss probe repaired."""
-    kind = max(reasons, key=reasons.__getitem__)
+    kind = _most_frequent(reasons)
     at = float(row["dropped_s"])
     whole = float(row["t_s"] - at + row["length_s"])
     text = (
@@ -144,7 +148,7 @@ def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[st
     if any(gap.overlaps(row["run"], start, end) for gap in evidence.ack_outages):
         causes.append("nothing passed on the way of the ACKs")
     elif reasons:
-        kind = max(reasons, key=reasons.__getitem__)
+        kind = _most_frequent(reasons)
         causes.append(f"{_DROPPED[kind]}: {counted(sum(reasons.values()), 'segment')}")
     if row["unreported_bytes"] > 0 and not reasons:
         causes.append(f"{size_text(row['unreported_bytes'])} had arrived that no ACK reported")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.results.statistics import estimate, paired_difference
+from celltcp.scenarios.cca_mix import is_of_several_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -62,7 +63,7 @@ def place_of(result: Comparison, cca: str, application: Application | None) -> P
     metric = application.ranking.metric
     values = application.values(metric)
     verdict = application.verdict(random=not result.decides)
-    leader = None if len(result.ccas) < 2 or "+" in cca else verdict.leader
+    leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
     return Place(
         metric,
         estimate(values[cca]).mean,
@@ -75,7 +76,7 @@ def place_of(result: Comparison, cca: str, application: Application | None) -> P
 
 def _by_requirement(result: Comparison, cca: str) -> Place:
     verdict = result.verdicts[_REQUIREMENT]
-    leader = None if len(result.ccas) < 2 or "+" in cca else verdict.leader
+    leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
     network = None
     if leader is not None and leader != cca:
         goodput, rtt = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -21,14 +22,12 @@ def draw_modes(axes: Axes, spans: Sequence[ModeSpan]) -> list[Patch]:
     Returns:
         The keys of the modes for a legend, in the order in which they first come.
     """
-    shades = dict(zip(dict.fromkeys(span.mode for span in spans), _repeated(len(spans)), strict=False))
+    shades = dict(
+        zip(dict.fromkeys(span.mode for span in spans), itertools.cycle(_SHADES), strict=False)
+    )
     for mode, shade in shades.items():
         ranges = [(each.start_s, each.end_s - each.start_s) for each in spans if each.mode == mode]
         axes.broken_barh(
             ranges, (0.0, _HEIGHT), transform=axes.get_xaxis_transform(), color=shade, lw=0, zorder=0
         )
     return [Patch(color=shade, label=mode) for mode, shade in shades.items()]
-
-
-def _repeated(count: int) -> list[str]:
-    return [_SHADES[number % len(_SHADES)] for number in range(count)]

@@ -11,7 +11,7 @@ from celltcp.comparison.metrics import APP_METRICS, RANKED, sign_of
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
 from celltcp.results.statistics import Verdict, estimate, paired_difference
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.requirements import QOE
 
 #: Metric with a unit of its own; PM has none.
@@ -60,14 +60,14 @@ def findings_of(result: Comparison) -> tuple[Finding, ...]:
 
 def requirement_finding(result: Comparison, requirement: str) -> Finding:
     """Returns the finding for a requirement."""
-    alone = [cca for cca in result.ccas if "+" not in cca]
+    alone = of_single_flows(result.ccas)
     ranking = _of_requirement(result, requirement, alone)
     return _finding(result, ranking, labels(result.ccas), colours(result.ccas))
 
 
 def _rankings(result: Comparison) -> list[_Ranking]:
     """Returns the rankings for the flows of a workload, then those by requirement."""
-    alone = [cca for cca in result.ccas if "+" not in cca]
+    alone = of_single_flows(result.ccas)
     if not alone:
         return []
     # A single one is best for everything: its figures stand there without a verdict.
@@ -165,7 +165,7 @@ def differences_table(result: Comparison) -> Table | None:
     names = labels(result.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
-    alone = [cca for cca in result.ccas if "+" not in cca]
+    alone = of_single_flows(result.ccas)
     if len(alone) < 2 or not result.decides:
         return None
     for ranking in _rankings(result):

@@ -15,7 +15,7 @@ from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import labels, of_single_flows
 
 #: Requirement that decides where no application does.
 _BALANCED = "balanced"
@@ -38,7 +38,7 @@ class Choice(NamedTuple):
 
 def choices_of(result: Comparison) -> list[Choice]:
     """Returns the choice for each need: for flows as the scenario has them, then by the network."""
-    if len([cca for cca in result.ccas if "+" not in cca]) < 2:
+    if len(of_single_flows(result.ccas)) < 2:
         return []
     choices = [Choice(each.question, each.verdict) for each in result.ranked_stakes]
     verdicts = result.network_verdicts
@@ -142,7 +142,7 @@ def settings_section(result: Comparison) -> Section | None:
 
 def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the default, that of another need, or the first other one."""
-    alone = [each for each in result.ccas if each != cca and "+" not in each]
+    alone = [each for each in of_single_flows(result.ccas) if each != cca]
     if _DEFAULT in alone:
         return _DEFAULT
     leaders = [each.verdict.leader for each in choices if each.verdict.leader in alone]
