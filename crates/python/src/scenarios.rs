@@ -22,6 +22,7 @@ pub(crate) struct Scenario {
     pub(crate) inner: Arc<scenario::Scenario>,
     pub(crate) traces: Arc<Traces>,
     hash: OnceLock<String>,
+    files_digest: OnceLock<String>,
 }
 
 /// Parts of a pickled scenario: the complete scenario as TOML, the folder from which its files count, and the texts of
@@ -46,6 +47,7 @@ impl Scenario {
             inner: Arc::new(inner),
             traces,
             hash: OnceLock::new(),
+            files_digest: OnceLock::new(),
         }
     }
 
@@ -134,8 +136,9 @@ impl Scenario {
 
     /// Digest of the files that affect a run, beside the hash; empty without any.
     #[getter]
-    fn files_digest(&self) -> String {
-        self.traces.files().digest()
+    fn files_digest(&self) -> &str {
+        self.files_digest
+            .get_or_init(|| self.traces.files().digest())
     }
 
     /// Settings by which runs differ; empty if there are none.

@@ -2,12 +2,12 @@
 
 use pyo3::prelude::*;
 use scenario::{Buffer, Quantity};
-use units::{Duration, Rate, Speed};
+use units::{Bytes, Duration, Rate, Speed};
 
 use crate::refuse;
 
 /// Readers of the kinds of quantities, in the base unit of each.
-const KINDS: [fn(&str) -> Option<f64>; 4] = [
+const KINDS: [fn(&str) -> Option<f64>; 5] = [
     |text| {
         text.parse()
             .ok()
@@ -18,6 +18,7 @@ const KINDS: [fn(&str) -> Option<f64>; 4] = [
             .ok()
             .map(|time: Duration| time.as_nanos() as f64)
     },
+    |text| text.parse().ok().map(|size: Bytes| size.get() as f64),
     |text| Speed::read(text).ok().map(Speed::metres_per_second),
     |text| match Buffer::read(text) {
         Ok(Buffer::Packets(packets)) => Some(packets as f64),
@@ -32,7 +33,7 @@ pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> PyResult<Option<f6
     let kind = KINDS.into_iter().find_map(|read| Some((read, read(&one)?)));
     let (read, size) = kind.ok_or_else(|| {
         refuse(format!(
-            "unit: unknown {unit:?}; allowed: those of rates, times and speeds, and packets"
+            "unit: unknown {unit:?}; allowed: those of rates, times, sizes and speeds, and packets"
         ))
     })?;
     let text = text.extract::<String>().ok();

@@ -17,7 +17,7 @@ pub enum Scalar<'a> {
     Number(u64),
 }
 
-/// Deserializes a value that is written as a scalar; `read` returns `None` for a scalar that is none.
+/// Deserializes a value that is written as a scalar; `read` returns `None` for a scalar that is no such value.
 ///
 /// # Errors
 /// The document has something else, or `read` refuses it; the message says that `expected` was.

@@ -125,7 +125,7 @@ impl BytePath {
         self.drain_gone();
     }
 
-    /// Returns the time of the next event on the path; [`Instant::NEVER`] if there is none.
+    /// Returns the time of the next event on the path; [`Instant::NEVER`] without any event.
     pub fn next_event(&self) -> Instant {
         self.path.next_event()
     }

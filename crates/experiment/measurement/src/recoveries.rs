@@ -341,7 +341,7 @@ mod tests {
         assert!((row.t_s - 0.54).abs() < 1e-9);
     }
 
-    /// A segment that is acknowledged before a recovery begins is none of those that it repairs.
+    /// A recovery does not repair the segments that are acknowledged before it begins.
     #[test]
     fn a_drop_that_was_repaired_before_belongs_to_no_later_recovery() {
         let mut meter = meter(10);

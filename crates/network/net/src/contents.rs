@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// Buffers that are kept for packets to come.
-const SPARE_BUFFERS: usize = 4_096;
+/// Most buffers that are kept for later packets.
+const MAX_FREE_BUFFERS: usize = 4_096;
 
 /// Bytes of one packet.
 #[derive(Debug)]
@@ -17,13 +17,13 @@ struct PacketBytes {
 #[derive(Debug, Default)]
 pub struct Contents {
     packets: HashMap<u64, PacketBytes>,
-    spare: Vec<Vec<u8>>,
+    free: Vec<Vec<u8>>,
 }
 
 impl Contents {
     /// Keeps a copy of the bytes of a packet, in which the payload of its segment begins at `payload`.
     pub fn insert(&mut self, packet: u64, bytes: &[u8], payload: usize) {
-        let mut copy = self.spare.pop().unwrap_or_default();
+        let mut copy = self.free.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(bytes);
         let copy = PacketBytes {
@@ -46,8 +46,8 @@ impl Contents {
 
     /// Takes back a buffer.
     pub fn recycle(&mut self, bytes: Vec<u8>) {
-        if self.spare.len() < SPARE_BUFFERS {
-            self.spare.push(bytes);
+        if self.free.len() < MAX_FREE_BUFFERS {
+            self.free.push(bytes);
         }
     }
 

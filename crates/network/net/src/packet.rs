@@ -48,7 +48,7 @@ pub struct Packet {
     /// Unique in a run. Drivers of a network use numbers below [`CREATED_FROM`].
     pub id: u64,
     /// The connection it belongs to; the same in both directions. Of other packets any number that those of one flow
-    /// share, by which queues tell flows apart.
+    /// share, by which queues distinguish flows.
     pub flow: u32,
     /// The host that sent it.
     pub source: HostId,

@@ -124,8 +124,6 @@ def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     return f"{result}; path.rtt ({rtt}) is longer than that" if is_long else result
 
 
-#: Units of sizes, as scenarios have them.
-_BYTES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 #: Factor beyond the time that a transfer would take at its goodput so far.
 _ROOM = 1.25
 
@@ -140,7 +138,7 @@ def cut_transfers(results: Results) -> list[str]:
     sizes = {
         flow: (str(workload["bytes"]), size)
         for flow, workload in FlowUnderTest.each_with_workload(about)
-        if workload.get("kind", "bulk") == "bulk" and (size := _bytes(workload.get("bytes")))
+        if workload.get("kind", "bulk") == "bulk" and (size := in_unit(workload.get("bytes"), "B"))
     }
     if not sizes:
         return []
@@ -163,11 +161,3 @@ def cut_transfers(results: Results) -> list[str]:
         f"{math.ceil(_ROOM * max(by_cca.values()))}s would likely do"
         for (name, text), by_cca in needed.items()
     ]
-
-
-def _bytes(text: object) -> float | None:
-    """Returns a size in bytes; None for a distribution of sizes."""
-    if not isinstance(text, str):
-        return None
-    unit = next((each for each in _BYTES if text.endswith(each)), None)
-    return None if unit is None else float(text.removesuffix(unit)) * _BYTES[unit]
