@@ -15,35 +15,27 @@ from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import choices_of
+from workloads import DEEP_BUFFER, GAME
 
 if TYPE_CHECKING:
     from conftest import Celltcp
 
 #: A game beside a download and a group of three finite transfers.
-SCENARIO = """
+SCENARIO = f"""
 name = "thin"
 duration = "12s"
-[path]
-rtt = "40ms"
-down = { rate = "20Mbit/s" }
-buffer = "4bdp"
-[[flows]]
+{DEEP_BUFFER}[[flows]]
 name = "bulk"
 [[flows]]
 name = "game"
 cca = "cubic"
-[flows.workload]
-kind = "request-response"
-request = "100B"
-response = "200B"
-think = "0ms"
-gap = "150ms"
+workload = {GAME}
 [[flows]]
 name = "web"
 cca = "cubic"
 start = "1s"
 count = 3
-workload = { kind = "bulk", bytes = "600kB" }
+workload = {{ kind = "bulk", bytes = "600kB" }}
 """
 
 
@@ -391,7 +383,7 @@ def test_what_no_live_sender_can_be_is_refused(celltcp: Celltcp, change: str, me
 @pytest.mark.parametrize(
     "workload",
     [
-        '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }',
+        GAME,
         '{ kind = "page" }',
         '{ kind = "frames", size = "2kB" }',
     ],
@@ -411,10 +403,9 @@ def test_goodput_of_a_flow_that_does_not_compete_is_not_printed(
 
 
 def test_the_figures_of_the_network_are_ranked_only_of_a_flow_that_competes() -> None:
-    game = '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }'
     thin, bulk = (
         ct.compare("steady-20-68", "cubic,bbr", 2, duration="3s", set=changes)
-        for changes in ({"flows.0.workload": game}, {})
+        for changes in ({"flows.0.workload": GAME}, {})
     )
     assert thin.network_verdicts == {}
     assert bulk.network_verdicts == bulk.verdicts

@@ -28,6 +28,7 @@ from celltcp.present.section import Finding, Part, Section
 from celltcp.present.style import figure, save
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.ccas import catalogue
+from workloads import DEEP_BUFFER, GAME
 
 
 def test_linux_has_its_sysctls_and_a_route_and_bbr_the_queue_discipline_that_paces() -> None:
@@ -174,19 +175,15 @@ def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> Non
 
 
 #: A game beside a download whose best CCA two runs leave undecided.
-_MIXED = """
+_MIXED = f"""
 name = "mixed"
 duration = "8s"
-[path]
-rtt = "40ms"
-buffer = "4bdp"
-down = { rate = "20Mbit/s" }
-[[flows]]
+{DEEP_BUFFER}[[flows]]
 name = "download"
 [[flows]]
 name = "game"
 cca = "cubic"
-workload = { kind = "request-response", request = "100B", response = "200B", gap = "150ms" }
+workload = {GAME}
 """
 
 

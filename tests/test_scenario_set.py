@@ -12,6 +12,7 @@ import celltcp as ct
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.tables_of_several import set_table
+from workloads import DEEP_BUFFER, GAME
 
 QUICK = ("--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
 
@@ -107,18 +108,14 @@ def test_scenarios_without_a_common_cca_have_no_mean(tmp_path: Path) -> None:
 
 
 def test_the_best_cca_of_each_flow_is_counted_over_scenarios(celltcp, tmp_path: Path) -> None:
-    game = """
+    game = f"""
 duration = "5s"
-[path]
-rtt = "40ms"
-buffer = "4bdp"
-down = { rate = "20Mbit/s" }
-[[flows]]
+{DEEP_BUFFER}[[flows]]
 name = "download"
 [[flows]]
 name = "game"
 cca = "cubic"
-workload = { kind = "request-response", request = "100B", response = "200B", gap = "150ms" }
+workload = {GAME}
 """
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(f'name = "{name}"\n{game}')
@@ -137,8 +134,7 @@ workload = { kind = "request-response", request = "100B", response = "200B", gap
 
 
 def test_means_of_goodput_are_over_scenarios_whose_flow_competes(tmp_path: Path) -> None:
-    game = '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }'
-    for name, changes in (("bulk", {}), ("game", {"flows.0.workload": game})):
+    for name, changes in (("bulk", {}), ("game", {"flows.0.workload": GAME})):
         ct.compare("steady-5-18", "cubic,bbr", 2, duration="2s", set=changes, out=tmp_path / "s" / name)
     result = ct.load(tmp_path / "s")
     assert isinstance(result, ScenarioSet)

@@ -12,6 +12,7 @@ import celltcp as ct
 from celltcp.cli.json_schema import schema_of
 from celltcp.comparison.vary import varied
 from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
+from workloads import DEEP_BUFFER, GAME
 
 QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")
 
@@ -82,27 +83,18 @@ def test_results_pictures_and_json_are_kept(celltcp, tmp_path: Path) -> None:
 
 
 #: A game, whose goodput ranks nothing, and a download beside it.
-GAME = """
+GAME_FIRST = f"""
 name = "game"
 duration = "8s"
-[path]
-rtt = "40ms"
-down = { rate = "20Mbit/s" }
-buffer = "4bdp"
-[[flows]]
+{DEEP_BUFFER}[[flows]]
 name = "game"
-[flows.workload]
-kind = "request-response"
-request = "100B"
-response = "200B"
-think = "0ms"
-gap = "150ms"
+workload = {GAME}
 """
 
 
 def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, tmp_path: Path) -> None:
     download = '[[flows]]\nname = "download"\ncca = "cubic"\n'
-    (tmp_path / "game.toml").write_text(GAME + download)
+    (tmp_path / "game.toml").write_text(GAME_FIRST + download)
     arguments = ("game.toml", "--vary", "path.buffer=1bdp,4bdp", "--cca", "cubic,bbr", "--runs", "2")
     done = celltcp("sweep", *arguments, "--by", "response_p99_s:game", "--json", "o.json")
     assert done.returncode == 0, done.stderr

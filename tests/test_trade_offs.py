@@ -10,28 +10,20 @@ from celltcp.comparison.metrics import best_by_metric
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.trade_off import trade_off_texts
 from celltcp.results.statistics import estimate
+from workloads import DEEP_BUFFER, GAME
 
 #: A game and a page beside a download that ends before the run does: flows have times of their own.
-SCENARIO = """
+SCENARIO = f"""
 name = "mixed"
 duration = "10s"
-[path]
-rtt = "40ms"
-down = { rate = "20Mbit/s" }
-buffer = "4bdp"
-[[flows]]
+{DEEP_BUFFER}[[flows]]
 name = "download"
 start = "0s"
 [[flows]]
 name = "game"
 cca = "cubic"
 start = "3s"
-[flows.workload]
-kind = "request-response"
-request = "100B"
-response = "200B"
-think = "0ms"
-gap = "150ms"
+workload = {GAME}
 """
 
 
