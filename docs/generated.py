@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from celltcp.present.section import Column, Table
 from celltcp.results.json_fields import sentence
 from celltcp.scenarios.ccas import catalogue
 from celltcp.scenarios.scenarios import description, scenario_names, variants_of
+
+ROOT = Path(__file__).parent.parent
 
 
 def options() -> Iterator[str]:
@@ -128,6 +131,36 @@ def columns() -> Iterator[str]:
             yield f"{head}\n\n{_table(('column', 'meaning'), rows)}\n"
 
 
+def crates() -> Iterator[str]:
+    """Yields a table of the crates, each below those that it is built on.
+
+    Of the latter it has those that are not below another one of them already.
+    """
+    workspace = _manifest(ROOT)["workspace"]
+    names = {each["path"]: name for name, each in workspace["dependencies"].items() if "path" in each}
+    folders = {
+        names.get(path, path): ROOT / path
+        for path in workspace["members"]
+        if path.startswith("crates/")
+    }
+    manifests = {name: _manifest(folder) for name, folder in folders.items()}
+    below = {name: set(each.get("dependencies", ())) & set(folders) for name, each in manifests.items()}
+
+    def all_below(name: str) -> set[str]:
+        return below[name].union(*map(all_below, below[name]))
+
+    rows = []
+    for name in sorted(folders, key=lambda name: (len(all_below(name)), name)):
+        nearest = below[name].difference(*map(all_below, below[name]))
+        path = folders[name].relative_to(ROOT / "crates").as_posix()
+        rows.append((path, ", ".join(sorted(nearest)), manifests[name]["package"]["description"]))
+    yield f"{_table(('crate', 'built on', 'contents'), rows)}\n"
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))
+
+
 def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return markdown_table(plain_table(Table(tuple(map(Column, headings)), tuple(rows))))
 
@@ -139,6 +172,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "scenarios": scenarios,
     "ccas": ccas,
     "columns": columns,
+    "crates": crates,
 }
 
 

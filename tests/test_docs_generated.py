@@ -65,6 +65,19 @@ def test_all_scenarios_ccas_and_columns_are_there(parts: dict[str, str]) -> None
             assert meaning[1:20].replace("_", "") in parts["columns"].replace("_", "")
 
 
+def test_all_crates_are_there_below_those_that_they_are_built_on(parts: dict[str, str]) -> None:
+    rows = [row.split(" | ") for row in parts["crates"].splitlines()[2:]]
+    crates = [row[0].removeprefix("| ") for row in rows]
+    folder = DOCS.parent / "crates"
+    manifests = (file.parent for file in folder.rglob("Cargo.toml"))
+    assert sorted(crates) == sorted(each.relative_to(folder).as_posix() for each in manifests)
+    assert rows[crates.index("network/middlebox")][1] == "net"
+    known: set[str] = set()
+    for crate, (_, below, _) in zip(crates, rows, strict=True):
+        assert set(filter(None, below.split(", "))) <= known, crate
+        known |= {crate.rpartition("/")[2], crate.removeprefix("engine/").replace("/", "-")}
+
+
 def test_the_site_has_a_part_in_the_place_of_its_line(
     parts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
