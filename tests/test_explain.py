@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import celltcp as ct
 from celltcp.cli import celltcp as commands
-from celltcp.comparison.explanation.explanation import ExplainedComparison, explain_folder
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.results.tables import Results
 
@@ -347,7 +347,7 @@ def test_the_command_says_what_the_tables_show(tmp_path: Any, monkeypatch: pytes
     sections = {each.title: each for each in comparison_part(result, "").sections}
     assert any("receive window was full" in text for text in sections["What cost each CCA"].text)
     with pytest.raises(ct.CelltcpError, match="nowhere: there is no such folder"):
-        explain_folder("nowhere")
+        ct.explain("nowhere")
 
 
 def test_each_comparison_of_a_sweep_is_explained(
@@ -358,8 +358,38 @@ def test_each_comparison_of_a_sweep_is_explained(
     field = "tcp.receive_window_max=60kB,2MB"
     done = CliRunner().invoke(commands, ["sweep", "steady-20-68", "--vary", field, *words])
     assert done.exit_code == 0, done.output
-    small, large = explain_folder("s").values()
+    small, large = ct.explain("s").comparisons.values()
     assert [each.name for each in small.ccas[0].causes] == ["receive_window"]
     assert "receive_window" not in {each.name for each in large.ccas[0].causes}
     told = json.loads(CliRunner().invoke(commands, ["explain", "s", "--json", "-"]).stdout)
     assert len(told["folders"]) == 2
+
+
+def test_python_explains_results_as_the_command_explains_their_folder(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ccas = ["cubic", "auto:policy=rules"]
+    field = {"tcp.receive_window_max": ["60kB", "2MB"]}
+    swept = ct.sweep("steady-20-68", field, ccas, 1, duration="3s")
+    results = {
+        "comparison": swept["60kB"],
+        "run": ct.run("steady-20-68", "cubic", duration="3s", set={"tcp.receive_window_max": "60kB"}),
+        "sweep": swept,
+        "set": ct.compare_all(["steady-20-68", "drive"], ccas, 1, duration="3s"),
+    }
+    for name, result in results.items():
+        result.save(name)
+        explained = ct.explain(result)
+        told = json.loads(CliRunner().invoke(commands, ["explain", name, "--json", "-"]).stdout)
+        assert json.loads(json.dumps(explained.to_json())) == told, name
+        printed = CliRunner().invoke(commands, ["explain", name]).stdout.splitlines()
+        lines = {line.rstrip() for line in printed}
+        assert all(line in lines for line in str(explained).splitlines()), name
+    causes = ct.explain(swept).causes
+    small = causes[causes["comparison"] == "60kB"]
+    assert "receive_window" in set(small.loc[small["cca"] == "cubic", "cause"])
+    assert "tcp.receive_window_max = 60kB" in " ".join(small["text"])
+    assert [len(each) for each in map(ct.explain(swept).selection, ("60kB", "2MB"))] == [1, 1]
+    with pytest.raises(ct.CelltcpError, match="explain: DataFrame is no result of runs"):
+        ct.explain(causes)  # type: ignore[arg-type]

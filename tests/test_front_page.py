@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,36 +21,52 @@ from celltcp.comparison.report.front_page import (
     several_answer,
 )
 from celltcp.comparison.report.receive_window import WindowLimit
-from celltcp.comparison.report.settings_lines import settings_lines, systems
+from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.comparison.report.sweep import sweep_part
 from celltcp.files.replacing import FileKind
 from celltcp.present.pdf import pdf_of
-from celltcp.present.section import Finding, Part, Section
+from celltcp.present.section import Block, Finding, Part, Section
 from celltcp.present.style import figure, save
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.ccas import catalogue
 from workloads import DEEP_BUFFER, GAME
 
 
+def _lines(blocks: Iterable[Block]) -> str:
+    """Returns the lines of all blocks."""
+    return "".join(block.text for block in blocks)
+
+
 def test_linux_has_its_sysctls_and_a_route_and_bbr_the_queue_discipline_that_paces() -> None:
-    lines = settings_lines("bbr").splitlines()
+    lines = _lines(settings_blocks("bbr")).splitlines()
     assert "net.ipv4.tcp_congestion_control = bbr" in lines
     assert "net.core.default_qdisc = fq" in lines
     assert any(line.startswith("ip route change ") and line.endswith("congctl bbr") for line in lines)
-    assert "net.core.default_qdisc = fq" not in settings_lines("cubic").splitlines()
+    assert "net.core.default_qdisc = fq" not in _lines(settings_blocks("cubic")).splitlines()
     # The default of queue disciplines changes no interface that is up, and no name of one is made up.
     assert "tc qdisc replace dev INTERFACE root fq" in lines
     assert not any("eth0" in line or "192.0.2" in line for line in lines)
-    assert settings_lines("cubic:hystart=off").startswith("# hystart=off: no setting")
+    assert "hystart=off is no setting" in settings_blocks("cubic:hystart=off")[0].caption
+
+
+@pytest.mark.parametrize("cca", ["bbr", "cubic", "reno", "vegas", "dctcp"])
+def test_lines_of_a_file_and_of_a_shell_are_apart(cca: str) -> None:
+    """A file of sysctls takes assignments only, and a shell takes none of them."""
+    assignment = re.compile(r"[a-z0-9_.]+ = \S+")
+    for block in settings_blocks(cca):
+        is_file = "/etc/sysctl.d/" in block.caption
+        for line in block.text.splitlines():
+            assert bool(assignment.fullmatch(line)) == is_file, line
+            assert is_file or line.split()[0] in {"tc", "ip", "netsh", "kldload", "sysctl"}
 
 
 def test_other_systems_have_lines_only_where_they_have_the_cca() -> None:
-    assert "congestionprovider=newreno" in settings_lines("reno")
-    assert "net.inet.tcp.cc.algorithm=newreno" in settings_lines("reno")
-    assert "net.inet.tcp.cc.algorithm=vegas" in settings_lines("vegas")
-    assert "netsh" not in settings_lines("vegas")
+    assert "congestionprovider=newreno" in _lines(settings_blocks("reno"))
+    assert "net.inet.tcp.cc.algorithm=newreno" in _lines(settings_blocks("reno"))
+    assert "net.inet.tcp.cc.algorithm=vegas" in _lines(settings_blocks("vegas"))
+    assert "netsh" not in _lines(settings_blocks("vegas"))
     for cca in ("copa", "copa:delta=0.5", "sprout", "auto:policy=rules"):
-        assert settings_lines(cca) == ""
+        assert settings_blocks(cca) == ()
     assert all(each["source"] for each in systems().values())
 
 
@@ -71,7 +88,7 @@ def test_the_sentence_has_the_trade_off_and_the_line_sets_the_best_cca() -> None
         assert f"{new:.{digits}f} instead of {old:.{digits}f} {unit}" in sentence
     section = settings_section(result)
     assert section is not None
-    assert f"net.ipv4.tcp_congestion_control = {best}\n" in section.code
+    assert f"net.ipv4.tcp_congestion_control = {best}\n" in _lines(section.blocks)
 
 
 def test_an_application_decides_what_to_set() -> None:
@@ -88,7 +105,7 @@ def test_what_is_undecided_sets_nothing_and_says_what_is_excluded() -> None:
     assert "balanced" in undecided
     section = settings_section(result)
     assert section is not None
-    assert section.code == ""
+    assert section.blocks == ()
     assert "undecided among" in answer_of(result)
     from celltcp.comparison.report.findings import findings_of
 
@@ -99,7 +116,7 @@ def test_what_is_undecided_sets_nothing_and_says_what_is_excluded() -> None:
 
 def _part() -> Part:
     finding = Finding("Best for goodput", "cubic", "by 5 %", "10 runs")
-    front = Section("What to set", code="net.x = cubic\n", is_front=True)
+    front = Section("What to set", blocks=(Block("In a file:", "net.x = cubic\n"),), is_front=True)
     rest = Section("Scenario", code="a = 1\n" * 300)
     return Part("Title $x_1$", "Which?", (finding,), (rest, front), answer="Set cubic.")
 
@@ -160,7 +177,7 @@ def test_the_answer_of_a_sweep_sets_the_cca_that_is_best_on_most_points() -> Non
     answer, section = several_answer(points, "point")
     assert answer == "For a balance of both, set bbr; best or tied of 2 points: bbr on 2."
     assert section is not None
-    assert "net.ipv4.tcp_congestion_control = bbr\n" in section.code
+    assert "net.ipv4.tcp_congestion_control = bbr\n" in _lines(section.blocks)
     # Where each of two CCAs is best at one of two points, the finding names both.
     for point, best in zip(points, ("bbr", "cubic"), strict=True):
         alone = replace(point.verdicts["goodput"], leader=best, tied=(), undecided=())
@@ -215,7 +232,7 @@ def test_of_those_tied_the_one_with_a_clearly_lower_rtt_is_to_be_set(tmp_path: P
     section = settings_section(result)
     assert section is not None
     assert "bbr on download (cubic as good)." in section.text[0]
-    assert "net.ipv4.tcp_congestion_control = bbr\n" in section.code
+    assert "net.ipv4.tcp_congestion_control = bbr\n" in _lines(section.blocks)
     # A leader whose RTT is the lower one stays, and so does one that no other is tied with.
     for verdict, best in (
         (replace(tied, leader="bbr", tied=("cubic",)), "bbr"),
@@ -241,7 +258,7 @@ def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_
     assert answer.endswith(" For chat (95th percentile of the response time) it is undecided.")
     section = settings_section(result)
     assert section is not None
-    assert "net.ipv4.tcp_congestion_control = bbr" in section.code
+    assert "net.ipv4.tcp_congestion_control = bbr" in _lines(section.blocks)
     assert section.text[0].startswith("For chat (95th percentile of the response time): undecided")
 
 
@@ -266,12 +283,12 @@ def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed()
     assert share > 50
     assert needed == pytest.approx(rate * rtt / 8, rel=0.01)
     assert needed > 64
-    lines = section.code.splitlines()
+    lines = _lines(section.blocks).splitlines()
     assert "net.ipv4.tcp_window_scaling = 1" in lines
     # Linux's window is half of its buffer; its default of 6 MiB is never lowered.
     assert "net.ipv4.tcp_rmem = 4096 131072 6291456" in lines
-    assert lines.index("net.ipv4.tcp_window_scaling = 1") == 1
-    assert WindowLimit(0.9, 1000.0, 100.0).lines.count(" 25000000\n") == 1
+    assert lines.index("net.ipv4.tcp_window_scaling = 1") == 0
+    assert WindowLimit(0.9, 1000.0, 100.0).block.text.count(" 25000000\n") == 1
     # Without the limit, or with one that fills the path, there is no such text.
     for window in ("16MB", "2MB"):
         free = ct.compare(
@@ -282,4 +299,4 @@ def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed()
         section = settings_section(free)
         assert section is not None
         assert "receive window" not in section.text[0]
-        assert "tcp_rmem" not in section.code
+        assert "tcp_rmem" not in _lines(section.blocks)

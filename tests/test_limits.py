@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.tables import limits_sections, limits_table
+from celltcp.present.rounding import whole_percents
 from celltcp.results.limits import LIMITS, flow_limits
 from celltcp.results.tables import Results, frame
 
@@ -111,6 +113,30 @@ def test_limits_are_printed_written_and_reported() -> None:
     assert limits[1]["shares"]["pacing"] > limits[0]["shares"]["pacing"] == 0
     (section,) = limits_sections(result.results)
     assert section in comparison_part(result, "").sections
+
+
+def test_percentages_of_a_whole_add_up_to_100_and_none_is_off_by_one() -> None:
+    draw = random.Random(1)
+    naive = 0
+    for _ in range(1000):
+        weights = [draw.expovariate(1) for _ in range(draw.randint(1, 11))]
+        shares = [each / sum(weights) for each in weights]
+        texts = whole_percents(shares)
+        assert sum(map(int, texts)) == 100
+        assert all(abs(int(text) - 100 * share) < 1 for text, share in zip(texts, shares, strict=True))
+        naive += sum(round(100 * each) for each in shares) != 100
+    assert naive > 200
+    assert whole_percents([1 / 3, math.nan, 1 / 3, 1 / 3]) == ["34", "-", "33", "33"]
+    # What is no whole is not made one.
+    assert whole_percents([0.204, 0.3]) == ["20", "30"]
+
+
+def test_rows_of_the_table_of_limits_add_up_to_100() -> None:
+    result = ct.compare("drive", ["cubic", "bbr", "reno", "copa"], 2, duration="6s")
+    table = limits_table(result.results)
+    assert table is not None
+    for row in table.rows:
+        assert sum(int(cell) for cell in row[1:]) == 100
 
 
 def test_results_of_earlier_versions_have_no_limits() -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
     from celltcp.scenarios.own_cca import CongestionControl, Decision, register
     from celltcp.scenarios.scenarios import load_scenario, scenario_names
+    from celltcp.selection.explained_results import Explanations, explain
     from celltcp.video.comparison import VideoComparison, compare_video
     from celltcp.video.load_results import load
 
@@ -50,6 +51,8 @@ _HOMES = {
     "CongestionControl": "celltcp.scenarios.own_cca",
     "Decision": "celltcp.scenarios.own_cca",
     "register": "celltcp.scenarios.own_cca",
+    "Explanations": "celltcp.selection.explained_results",
+    "explain": "celltcp.selection.explained_results",
     "Results": "celltcp.results.tables",
     "load": "celltcp.video.load_results",
     "load_scenario": "celltcp.scenarios.scenarios",
@@ -70,6 +73,7 @@ __all__ = [
     "Comparison",
     "CongestionControl",
     "Decision",
+    "Explanations",
     "InternalError",
     "KernelEngineError",
     "Report",
@@ -84,6 +88,7 @@ __all__ = [
     "compare",
     "compare_all",
     "compare_video",
+    "explain",
     "load",
     "load_scenario",
     "register",

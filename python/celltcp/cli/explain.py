@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.explanation import ExplainedComparison
     from celltcp.selection.explanation import Explanation
-    from celltcp.selection.outcomes.explained_folder import ExplainedFolder, ExplainedFolders
 
 
 @click.command()
@@ -28,51 +27,23 @@ def explain(folder: str, json_file: str | None) -> None:
     that the tables show, with their figures, then the losses, time-outs and outages that took most
     time. For auto it includes the decisions of its selectors, as celltcp select explain has them.
     """
-    from pathlib import Path
-
-    from celltcp.campaign.planned import completeness_in
-    from celltcp.comparison.explanation.explanation import explain_folder
+    from celltcp.selection.explained_results import explain as explain_results
 
     check_json(json_file)
-    explained = {name: (each, _selected(each)) for name, each in explain_folder(folder).items()}
-
-    unfinished = completeness_in(Path(folder)).text(of_several="" not in explained)
-
-    def to_json() -> ExplainedFolder | ExplainedFolders:
-        if "" in explained:
-            return _json(*explained[""])
-        folders = {name: _json(*each) for name, each in explained.items()}
-        return {"folders": folders, "unfinished": unfinished}
+    explained = explain_results(folder)
 
     def show() -> None:
-        if unfinished:
-            Terminal().print(f"warning: {unfinished}", style="yellow")
-        for name, (result, selected) in explained.items():
+        if explained.unfinished:
+            Terminal().print(f"warning: {explained.unfinished}", style="yellow")
+        for name, result in explained.comparisons.items():
             if name:
                 click.echo(f"{name}:")
-            _print(result, selected)
+            _print(result, explained.selection(name))
             if not name and result.plots:
                 commands = "; ".join(f"celltcp show {folder} {each}" for each in result.plots)
                 click.echo(f"Pictures of it: {commands}")
 
-    print_result(to_json, json_file, show)
-
-
-def _json(result: ExplainedComparison, selected: Sequence[Explanation]) -> ExplainedFolder:
-    return {
-        **result.to_json(),
-        "selection": [each.to_json() for each in selected],
-        "unfinished": result.result.unfinished,
-    }
-
-
-def _selected(result: ExplainedComparison) -> list[Explanation]:
-    """Returns the explanations of selectors; none where none has decided anything."""
-    if not {"decisions", "estimates"} <= {*result.results.tables}:
-        return []
-    from celltcp.selection.explanation import explain as explain_selectors
-
-    return explain_selectors(result.results)
+    print_result(explained.to_json, json_file, show)
 
 
 def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None:

@@ -49,7 +49,7 @@ def sweep(
     json_file: str | None,
     by: tuple[str, ...],
 ) -> None:
-    """Compare congestion controls for each value of a field.
+    """Compare congestion controls for each value of a field, and the values.
 
     SCENARIO is as for celltcp compare. Several scenarios and several --vary give all combinations.
     With --out, the results of each are in a folder of their own; celltcp show and celltcp report take
@@ -77,7 +77,7 @@ def sweep(
 
 
 def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
-    """Prints means with intervals, a row per point and congestion control, and the verdict of each.
+    """Prints means with intervals per point and congestion control, and the best of both.
 
     Args:
         result: the sweep.
@@ -85,6 +85,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
     """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.application_tables import sweep_figures_tables
+    from celltcp.comparison.best_value_tables import best_values_tables
     from celltcp.comparison.tables_of_several import sweep_table
     from celltcp.comparison.verdict_tables import verdicts_table
 
@@ -96,4 +97,8 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         console.print(f"warning: {warning}", style="yellow")
     if len(result.ccas) > 1:
         console.print_table(verdicts_table(result.axes, result.points, by))
+    for table in best_values_tables(result, by):
+        console.print_table(table)
+    for text in result.field_changes:
+        console.print(text)
     console.print(ran_by(about), style="dim")

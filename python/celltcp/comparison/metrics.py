@@ -22,6 +22,17 @@ METRICS = {
     "pm_delay": "Performance metric that weighs delay.",
 }
 
+#: Name in a line, unit and digits of these metrics.
+NETWORK_TEXTS = {
+    "goodput_mbps": ("goodput", "Mbit/s", 2),
+    "rtt_mean_ms": ("mean RTT", "ms", 1),
+    "rtt_p95_ms": ("p95 RTT", "ms", 1),
+    "rtt_min_ms": ("lowest RTT", "ms", 1),
+    "induced_delay_ms": ("induced delay", "ms", 1),
+    "retransmissions": ("retransmissions", "", 1),
+    "pm_balanced": ("PM balanced", "", 3),
+    "pm_delay": ("PM delay", "", 3),
+}
 
 #: Metrics that are no measure of a flow that does not compete for the path.
 OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
@@ -180,6 +191,14 @@ def sign_of(metric: str) -> int:
     return APP_METRICS[metric].sign
 
 
+def words_of(metric: str) -> tuple[str, str, int]:
+    """Returns the name of a metric in a line, its unit and its digits."""
+    if metric in NETWORK_TEXTS:
+        return NETWORK_TEXTS[metric]
+    figure = APP_METRICS[metric]
+    return figure.name, figure.unit, figure.digits
+
+
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
     """Returns the best congestion control by a metric; line-ups of several flows are left out.
 
@@ -188,8 +207,19 @@ def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random
         values: by CCA or line-up; paired by position (the same seed, the same channel).
         random: whether runs differ.
     """
+    return best_of(metric, {cca: values[cca] for cca in of_single_flows(values)}, random=random)
+
+
+def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
+    """Returns the best name by a metric.
+
+    Args:
+        metric: one of `RANKED`.
+        values: by name; paired by position (the same seed, the same channel).
+        random: whether runs differ.
+    """
     sign = sign_of(metric)
-    signed = {cca: [sign * each for each in values[cca]] for cca in of_single_flows(values)}
+    signed = {name: [sign * each for each in of] for name, of in values.items()}
     if sign < 0 and signed and not any(map(any, signed.values())):
         # Nothing late, or nothing lost: they are as good as each other. One run decides nothing.
         leader, *others = signed

@@ -233,6 +233,28 @@ class ScenarioSetOutcome(TypedDict):
     unfinished: NotRequired[Unfinished]
 
 
+class FieldRow(Interval):
+    """Value of a field with a congestion control, and its paired difference to the leader."""
+
+    name: Annotated[str, "Name in the verdict."]
+    value: Annotated[str, "Value of the field."]
+    cca: Cca
+    difference: Annotated[Number, "Mean of the paired differences to the leader."]
+    difference_ci95: Annotated[Number, "Half width of its 95 % interval."]
+
+
+class FieldOutcome(BestOutcome):
+    """Best value of a field for a flow."""
+
+    field: str
+    at: Annotated[dict[str, str], "Coordinates on the other axes."]
+    cca: Annotated[str | None, "Congestion control; null where each value stands with each of them."]
+    flow: FlowName
+    metric: Annotated[str, "Metric by which the values rank."]
+    runs_needed: Annotated[int | None, "Runs that would decide it."]
+    values: list[FieldRow]
+
+
 class SweepOutcome(TypedDict):
     """Outcome of celltcp sweep."""
 
@@ -241,3 +263,9 @@ class SweepOutcome(TypedDict):
     points: Annotated[dict[str, dict[str, str]], "By value, the coordinate on each axis."]
     unfinished: NotRequired[Unfinished]
     values: Annotated[dict[str, ComparisonOutcome], "Outcome of each value."]
+    best_values: Annotated[
+        list[FieldOutcome], "Best value of each field for each flow, and by the metrics of --by."
+    ]
+    field_changes: Annotated[
+        list[str], "What the best value of a field, the best CCA instead, and both change."
+    ]

@@ -140,6 +140,24 @@ class Sweep:
         }
         return pd.concat(parts, names=list(self.axes))
 
+    @property
+    def best_values(self) -> pd.DataFrame:
+        """For each field, need and congestion control the values with their paired differences.
+
+        A row per value: its mean, its difference to the best one, and its verdict. The rows without a
+        `ranked_under` have each value with each congestion control.
+        """
+        from celltcp.comparison.best_value_tables import best_values_frame
+
+        return best_values_frame(self)
+
+    @property
+    def field_changes(self) -> list[str]:
+        """Texts on what the best value of each field, the best CCA instead, and both change."""
+        from celltcp.comparison.best_values import field_texts
+
+        return field_texts(self)
+
     #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
     plot = LazyAttribute()
 
@@ -147,8 +165,11 @@ class Sweep:
         """The axes, and the result of each point.
 
         Args:
-            by: further metrics that congestion controls rank by, as those of `Comparison.best_by`.
+            by: further metrics that congestion controls and values rank by, as those of
+                `Comparison.best_by`.
         """
+        from celltcp.comparison.best_value_tables import best_values_json
+
         outcomes = {value: each.to_json(by) for value, each in self.comparisons.items()}
         points = {
             value: dict(zip(self.axes, point, strict=True))
@@ -159,6 +180,8 @@ class Sweep:
             "axes": list(self.axes),
             "points": points,
             "values": outcomes,
+            "best_values": best_values_json(self, by),
+            "field_changes": self.field_changes,
         }
         if self.unfinished:
             result["unfinished"] = self.unfinished

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import APP_METRICS, best_by_metric, sign_of
+from celltcp.comparison.metrics import best_by_metric, sign_of, words_of
+from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import of_single_flows
@@ -15,7 +16,8 @@ from celltcp.scenarios.cca_mix import of_single_flows
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-_GOODPUT = "goodput_mbps"
+GOODPUT = "goodput_mbps"
+MEAN_RTT = "rtt_mean_ms"
 _NO_VALUE = "no value"
 
 
@@ -47,19 +49,26 @@ class Stake(NamedTuple):
         gap, most = self._gap(cca, instead_of)
         return sign_of(self.metric) * gap.mean > 0 and not gap.includes_zero and not is_tie(gap, most)
 
+    def is_tied(self, cca: str, other: str) -> bool:
+        """Returns whether two CCAs are as good as each other."""
+        return is_tie(*self._gap(cca, other))
+
+    def value_text(self, cca: str) -> str:
+        """Returns the mean of the figure under a CCA with its interval and unit."""
+        return f"{mean_text(self.values[cca], words_of(self.metric)[2])}{self._unit}"
+
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the figure under a CCA, and under another one that is replaced."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
         name = f"{self.flow} {self._name}{self._noted}"
-        gap, most = self._gap(cca, instead_of)
-        if is_tie(gap, most):
+        if self.is_tied(cca, instead_of):
             return f"{name} unchanged"
-        if gap.includes_zero:
+        if self._gap(cca, instead_of)[0].includes_zero:
             pair = f"{self._number(new)} against {self._number(old)}{self._unit}"
             return f"{name} undecided ({pair})"
         words = f"{self._number(new)}{'' if math.isnan(new) else self._unit} instead of"
         text = f"{name} {words} {self._number(old)}"
-        has_share = self.metric == _GOODPUT and old and not math.isnan(new / old)
+        has_share = self.metric == GOODPUT and old and not math.isnan(new / old)
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 
     def _gap(self, cca: str, instead_of: str) -> tuple[Estimate, float]:
@@ -72,17 +81,21 @@ class Stake(NamedTuple):
         return f" ({self.note})" if self.note else ""
 
     @property
+    def is_less_better(self) -> bool:
+        """Whether a smaller figure is better."""
+        return sign_of(self.metric) < 0
+
+    @property
     def _name(self) -> str:
-        return "goodput" if self.metric == _GOODPUT else APP_METRICS[self.metric].name
+        return words_of(self.metric)[0]
 
     @property
     def _unit(self) -> str:
-        unit = "Mbit/s" if self.metric == _GOODPUT else APP_METRICS[self.metric].unit
+        unit = words_of(self.metric)[1]
         return f" {unit}" if unit else ""
 
     def _number(self, value: float) -> str:
-        digits = 2 if self.metric == _GOODPUT else APP_METRICS[self.metric].digits
-        return _NO_VALUE if math.isnan(value) else f"{value:.{digits}f}"
+        return _NO_VALUE if math.isnan(value) else f"{value:.{words_of(self.metric)[2]}f}"
 
 
 def stakes_of(result: Comparison) -> list[Stake]:
@@ -100,8 +113,8 @@ def stakes_of(result: Comparison) -> list[Stake]:
             metric, title, note = application.ranking
             values: Mapping[str, list[float]] = application.values(metric)
         else:
-            metric, title, note = _GOODPUT, "goodput", ""
-            values = best_by(result, f"{_GOODPUT}:{flow.name}").values
+            metric, title, note = GOODPUT, "goodput", ""
+            values = best_by(result, f"{GOODPUT}:{flow.name}").values
         mine = {cca: values[cca] for cca in alone}
         best = best_by_metric(metric, mine, random=not result.decides)
         stakes.append(Stake(flow.name, metric, title, mine, best, note))

@@ -13,6 +13,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, RANKED
 from celltcp.comparison.tables import COLUMNS, columns_for
 from celltcp.comparison.tables_of_several import range_text
+from celltcp.comparison.verdict_tables import word_of
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
@@ -196,7 +197,7 @@ def _figure(
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = paired_difference(values[cca], values[str(leader)])
-    word = "" if leader is None or verdict is None else _word(cca, verdict)
+    word = "" if leader is None or verdict is None else word_of(cca, verdict)
     runs = int(result.results.about["runs"])
     value = estimate(values[cca])
     ranked = {f"{each.ranking.metric}:{each.flow}" for each in result.applications}
@@ -215,12 +216,3 @@ def _verdict(result: Comparison, metric: str) -> Verdict | None:
     if metric in of_requirement:
         return result.verdicts[of_requirement[metric]]
     return result.best_by(metric).verdict
-
-
-def _word(cca: str, verdict: Verdict) -> str:
-    """Returns a verdict on a congestion control in a word."""
-    if cca == verdict.leader:
-        return "best" if verdict.best is not None else "leads"
-    if cca in verdict.tied:
-        return "tied"
-    return "undecided" if cca in verdict.undecided else "worse"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import OF_COMPETITION
+from celltcp.present.rounding import whole_percents
 from celltcp.present.section import (
     Column,
     Section,
@@ -138,9 +138,10 @@ def limits_table(results: Results) -> Table | None:
     """
     found = flow_limits(results)
     names = labels(list(dict.fromkeys(each.cca for each in found)))
-    cells = {limit: [_percent(each.shares[limit]) for each in found] for limit in LIMITS}
-    cells["network"] = [_percent(each.network) for each in found]
-    shown = [limit for limit, texts in cells.items() if not {*texts} <= {"0", "-"}]
+    shares = ([*(each.shares[limit] for limit in LIMITS), each.network] for each in found)
+    columns = zip(*map(whole_percents, shares), strict=True)
+    cells = dict(zip((*LIMITS, "network"), columns, strict=True)) if found else {}
+    shown = [limit for limit, of_limit in cells.items() if not {*of_limit} <= {"0", "-"}]
     if not shown:
         return None
     several = len({each.flow for each in found}) > 1
@@ -169,10 +170,6 @@ def limits_sections(results: Results) -> list[Section]:
     """Returns the section of a report on what limited the flows; none where results have no limits."""
     table = limits_table(results)
     return [] if table is None else [Section(LIMITS_TITLE, replace(table, title=""))]
-
-
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.0f}"
 
 
 def _last_of_ccas(found: Iterable[FlowLimits]) -> frozenset[int]:

@@ -37,6 +37,15 @@ def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
     return f"undecided among {among_text}{more}"
 
 
+def word_of(name: str, verdict: Verdict) -> str:
+    """Returns a verdict on a congestion control, or on a value of a field, in a word."""
+    if name == verdict.leader:
+        return "best" if verdict.best is not None else "leads"
+    if name in verdict.tied:
+        return "tied"
+    return "undecided" if name in verdict.undecided else "worse"
+
+
 def stake_texts(result: Comparison) -> list[str]:
     """Returns the best CCA for each flow of a workload, and the figure that says so."""
     names = labels(result.ccas)

@@ -13,6 +13,7 @@ from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
+from celltcp.present.rounding import whole_percents
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 
@@ -119,7 +120,7 @@ def _limits_table(rows: list[Row], several: bool) -> Table | None:
         return None
     columns = [Column("no", is_number=True), *number_columns(*_LIMITS.values())]
     texts = [
-        [str(row["connection"]), *(_number(100 * row[f"limit_{name}"], 0) for name in _LIMITS)]
+        [str(row["connection"]), *whole_percents([row[f"limit_{name}"] for name in _LIMITS])]
         for row in known
     ]
     return _named(known, several, columns, texts, title="What limited the senders, %")

@@ -25,10 +25,16 @@ def markdown_section(section: Section, picture: str | None = None) -> str:
     if section.table is not None:
         parts.append(markdown_table(section.table))
     if section.code:
-        parts.append(textwrap.indent(section.code.rstrip("\n"), "    "))
+        parts.append(_indented(section.code))
+    for block in section.blocks:
+        parts += [wrapped(block.caption), _indented(block.text)]
     if section.figure is not None and picture is not None:
         parts.append(markdown_picture(section.figure.alternative, picture))
     return "\n\n".join(parts) + "\n"
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text.rstrip("\n"), "    ")
 
 
 def markdown_table(table: Table) -> str:

@@ -149,6 +149,9 @@ def _write_section(text: _Pages, section: Section) -> None:
         text.code(_table_text(section.table))
     if section.code:
         text.code(section.code)
+    for block in section.blocks:
+        text.paragraph(block.caption, _SMALL)
+        text.code(block.text)
 
 
 def _write_picture(pages: PdfPages, section: Section) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import counted
@@ -93,6 +93,14 @@ class Figure:
     chart: Chart | None = None
 
 
+class Block(NamedTuple):
+    """Lines to be copied together, into one file or one shell."""
+
+    #: Where they belong, in a sentence.
+    caption: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of a report; each of its parts may be missing."""
@@ -105,6 +113,8 @@ class Section:
     #: Text that is kept as it stands, such as a file or a command, and the name of its file.
     code: str = ""
     file: str = ""
+    #: Lines to be copied, apart from each other.
+    blocks: tuple[Block, ...] = ()
     #: Whether the section opens only on demand.
     is_folded: bool = False
     #: Whether it belongs to the first page.

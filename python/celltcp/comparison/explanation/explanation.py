@@ -11,16 +11,12 @@ from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.pictures import plot_options
 from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.rules import causes_of
-from celltcp.comparison.load_results import load
-from celltcp.comparison.single_run import SingleRun
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
@@ -187,21 +183,3 @@ class ExplainedComparison:
 
 def _known(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
-
-
-def explain_folder(folder: str | Path) -> dict[str, ExplainedComparison]:
-    """Explains the results in a folder that `--out` of `compare`, `run` or `sweep` wrote.
-
-    Returns:
-        The explanation of each comparison by the scenario or the value of a sweep; by an empty text
-        where the folder holds a single one.
-
-    Raises:
-        CelltcpError: names the file that is missing or damaged.
-    """
-    result = load(folder)
-    if isinstance(result, Comparison):
-        return {"": ExplainedComparison(result)}
-    if isinstance(result, SingleRun):
-        return {"": ExplainedComparison(Comparison(result.results))}
-    return {name: ExplainedComparison(each) for name, each in result.comparisons.items()}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.report.receive_window import window_limit
-from celltcp.comparison.report.settings_lines import settings_lines, systems
+from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_difference
@@ -114,7 +114,7 @@ def settings_section(result: Comparison) -> Section | None:
     names = labels(result.ccas)
     window = window_limit(result, _to_set(result, choices[0].verdict) or str(choices[0].verdict.leader))
     texts = [window.text] if window else []
-    first_lines = window.lines if window else ""
+    first = (window.block,) if window else ()
     for need, verdict in choices:
         cca = _to_set(result, verdict)
         if cca is None:
@@ -130,14 +130,14 @@ def settings_section(result: Comparison) -> Section | None:
             "No difference is significant: the runs give no reason to change the congestion control. "
             "More runs (--runs) narrow the intervals."
         )
-        return Section("What to set", text=tuple(texts), code=first_lines, is_front=True)
-    lines = settings_lines(best)
-    if not lines:
+        return Section("What to set", text=tuple(texts), blocks=first, is_front=True)
+    blocks = settings_blocks(best)
+    if not blocks:
         texts.append(f"{names[best]} is in none of Linux, Windows and FreeBSD: no line sets it.")
     else:
         known = systems().values()
         texts.append(f"Sources: {'; '.join(str(each['source']) for each in known)}.")
-    return Section("What to set", text=tuple(texts), code=first_lines + lines, is_front=True)
+    return Section("What to set", text=tuple(texts), blocks=(*first, *blocks), is_front=True)
 
 
 def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
@@ -206,11 +206,11 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     is_first = len(ranked) == 1 or counts[winner] > counts[ranked[1]]
     if not is_first or 2 * counts[winner] <= total:
         return f"For {need} no CCA is best on most; {text}.", None
-    lines = settings_lines(winner)
+    blocks = settings_blocks(winner)
     words = [f"For {need}, {text}."]
-    if not lines:
+    if not blocks:
         words.append(f"{names[winner]} is in none of Linux, Windows and FreeBSD: no line sets it.")
-    section = Section("What to set", text=tuple(words), code=lines, is_front=True)
+    section = Section("What to set", text=tuple(words), blocks=blocks, is_front=True)
     flows = {_on_flow(each) for each in comparisons}
     flow = flows.pop() if len(flows) == 1 else ""
     return f"For {need}, set {names[winner]}{flow}; {text}.", section

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.present.section import Block
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 
@@ -43,15 +44,14 @@ class WindowLimit(NamedTuple):
         )
 
     @property
-    def lines(self) -> str:
+    def block(self) -> Block:
         """The lines that allow for that window on Linux; never less than its default."""
         most = max(_BUFFER * self.needed_bytes, _DEFAULT_MOST)
-        return (
-            "# Linux, on the host that receives (/etc/sysctl.d/90-receive-window.conf)\n"
-            "net.ipv4.tcp_window_scaling = 1\n"
-            "# least, initial and largest buffer, bytes; the window is about half of it\n"
-            f"net.ipv4.tcp_rmem = 4096 131072 {most}\n"
-            "# an application that sets SO_RCVBUF keeps to that; net.core.rmem_max bounds it\n"
+        return Block(
+            "Linux, on the host that receives: lines of /etc/sysctl.d/90-receive-window.conf. The "
+            "numbers are the least, initial and largest buffer, bytes; the window is about half of it. "
+            "An application that sets SO_RCVBUF keeps to that, which net.core.rmem_max bounds.",
+            f"net.ipv4.tcp_window_scaling = 1\nnet.ipv4.tcp_rmem = 4096 131072 {most}\n",
         )
 
 

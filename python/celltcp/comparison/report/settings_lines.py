@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, describe_cca
+from celltcp.present.section import Block
 
 #: Systems besides Linux, in the order of their lines.
 _OTHERS = ("windows", "freebsd")
@@ -20,8 +21,8 @@ def systems() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("systems.toml").read_text("utf-8"))
 
 
-def settings_lines(cca: str) -> str:
-    """Returns the lines that set a congestion control on the host that sends; empty if none has it.
+def settings_blocks(cca: str) -> tuple[Block, ...]:
+    """Returns the lines that set a congestion control on the host that sends; none if no system has it.
 
     Args:
         cca: congestion control with its parameters, which are no settings of these systems.
@@ -31,38 +32,45 @@ def settings_lines(cca: str) -> str:
         entry = describe_cca(name)
     except CelltcpError:
         # A CCA of the user's own, or a selector.
-        return ""
-    known, lines = systems(), []
-    name = str(entry["name"])
-    if entry["linux"]:
-        lines += _linux_lines(name, paces=name in known["linux"]["paced"])
+        return ()
+    known, name = systems(), str(entry["name"])
+    note = f" {parameters} is no setting of these systems." if parameters else ""
+    blocks = _linux_blocks(name, note, paces=name in known["linux"]["paced"]) if entry["linux"] else []
     for system in _OTHERS:
         if own := known[system]["names"].get(name):
-            lines.append(f"# {known[system]['title']}")
-            lines += [command.format(name=own) for command in known[system]["commands"]]
-    if parameters and lines:
-        lines.insert(0, f"# {parameters}: no setting of these systems, set apart where they have it")
-    return "".join(f"{line}\n" for line in lines)
+            caption = f"{known[system]['title']}, on the host that sends, {known[system]['rights']}:"
+            blocks.append(Block(caption, _lines(known[system]["commands"], name=own)))
+    return tuple(blocks)
 
 
-def _linux_lines(name: str, *, paces: bool) -> list[str]:
-    """Returns the lines for Linux.
+def _linux_blocks(name: str, note: str, *, paces: bool) -> list[Block]:
+    """Returns the lines for Linux: those of a file of sysctls, and those of a shell.
 
     Args:
         name: of the congestion control.
+        note: further sentence on them.
         paces: whether it needs a queue discipline that paces.
     """
-    discipline = ["net.core.default_qdisc = fq"] if paces else []
-    present = [
-        "# the default is that of interfaces to come; for one that is up:",
-        "tc qdisc replace dev INTERFACE root fq",
+    linux = systems()["linux"]
+    file = [*(linux["pacing"] if paces else []), *linux["sysctls"]]
+    stays = "" if paces else f" {name} does not pace, so that net.core.default_qdisc may stay."
+    blocks = [
+        Block(
+            f"Linux, on the host that sends: lines of {linux['file']}, which sysctl --system reads."
+            f"{stays}{note}",
+            _lines(file, name=name),
+        )
     ]
-    return [
-        "# Linux, on the host that sends (/etc/sysctl.d/90-congestion-control.conf)",
-        f"net.ipv4.tcp_congestion_control = {name}",
-        *(discipline or [f"# net.core.default_qdisc may stay: {name} does not pace"]),
-        "# INTERFACE and GATEWAY are placeholders; `ip route show default` has both",
-        *(present if paces else []),
-        "# or for one route only",
-        f"ip route change default via GATEWAY dev INTERFACE congctl {name}",
-    ]
+    if paces:
+        caption = "Linux, in a shell as root: for an interface that is up, INTERFACE being its name."
+        blocks.append(Block(caption, _lines(linux["interface"], name=name)))
+    caption = (
+        "Linux, in a shell as root: for one route only, instead of the file. `ip route show default` "
+        "has GATEWAY and INTERFACE."
+    )
+    blocks.append(Block(caption, _lines(linux["route"], name=name)))
+    return blocks
+
+
+def _lines(commands: list[str], name: str) -> str:
+    return "".join(f"{command.format(name=name)}\n" for command in commands)

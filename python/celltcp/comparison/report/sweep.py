@@ -8,13 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
+from celltcp.comparison.best_value_tables import best_values_tables
+from celltcp.comparison.best_values import FieldRanking, field_rankings
 from celltcp.comparison.leading import leading_by_need, verdicts_of_flows
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.provenance import command_of, origin_sections
+from celltcp.comparison.stakes import Stake
 from celltcp.comparison.tables_of_several import range_text, sweep_table
-from celltcp.comparison.verdict_tables import verdicts_table
+from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import scenario_sections
@@ -52,8 +55,9 @@ def sweep_part(result: Sweep) -> Part:
         title=f"{', '.join(names)}{by_field}",
         asked=asked,
         answer=answer,
-        findings=_findings(result),
+        findings=(*_field_findings(result), *_findings(result)),
         sections=(
+            *_changes(result),
             *([settings] if settings else []),
             *(
                 Section(f"What the application of {flow} got", table)
@@ -65,11 +69,41 @@ def sweep_part(result: Sweep) -> Part:
                 for outer, along in result.lines.items()
             ),
             Section("Best at each value", verdicts_table(result.axes, result.points)),
+            *(Section(table.title, replace(table, title="")) for table in best_values_tables(result)),
             *_scenario(result),
             *origin_sections(about, command),
         ),
         warnings=tuple(result.warnings),
     )
+
+
+def _changes(result: Sweep) -> tuple[Section, ...]:
+    """Returns the section on what other values and CCAs change; none where they change nothing."""
+    texts = result.field_changes
+    return (Section("What to change", text=tuple(texts), is_front=True),) if texts else ()
+
+
+def _field_findings(result: Sweep) -> tuple[Finding, ...]:
+    """Returns a finding per field and need: its best value, with any of the congestion controls."""
+    several = len(result.ccas) > 1
+    return tuple(
+        _field_finding(ranking, stake)
+        for ranking in field_rankings(result)
+        if several == (ranking.cca is None)
+        for stake in ranking.stakes
+    )
+
+
+def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
+    where = "".join(f" at {axis}={value}" for axis, value in ranking.place.items())
+    question = f"Best {ranking.field}{where} for {stake.question}"
+    verdict = stake.verdict
+    text = verdict_text(verdict, {name: name for name in ranking.choices})
+    if verdict.leader is None or verdict.best is None:
+        return Finding(question, "undecided", text, state="open")
+    tied = f"tied with it: {', '.join(verdict.tied)}" if verdict.tied else ""
+    effect = stake.value_text(verdict.best)
+    return Finding(question, verdict.best, effect, tied, "tied" if tied else "sure")
 
 
 def _scenario(result: Sweep) -> tuple[Section, ...]:

@@ -1,0 +1,124 @@
+"""Explanation of results of any kind: what cost each CCA its place, and what selectors decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celltcp._core import CelltcpError
+from celltcp.campaign.planned import completeness_in
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.load_results import comparison_of
+from celltcp.comparison.single_run import SingleRun
+from celltcp.selection.explanation import Explanation
+from celltcp.selection.explanation import explain as explain_selectors
+from celltcp.video.load_results import load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.scenario_set import ScenarioSet
+    from celltcp.selection.outcomes.explained_folder import ExplainedFolder, ExplainedFolders
+    from celltcp.video.comparison import VideoComparison
+
+    Explainable = Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison
+
+
+class Explanations:
+    """The explanation of a comparison, run, sweep or set; `print` shows it in sentences."""
+
+    def __init__(self, comparisons: Mapping[str, Comparison], unfinished: str = "") -> None:
+        """Takes comparisons by scenario or value, a single one by an empty text."""
+        #: The explanation of each comparison, by scenario or value; by an empty text of a single one.
+        self.comparisons = {name: ExplainedComparison(each) for name, each in comparisons.items()}
+        #: Numbers of finished and planned runs; empty if all are finished.
+        self.unfinished = unfinished
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is about a single comparison or run."""
+        return "" in self.comparisons
+
+    def selection(self, name: str = "") -> list[Explanation]:
+        """Returns the explanations of selectors in a comparison; none where none has decided."""
+        results = self.comparisons[name].results
+        return explain_selectors(results) if {"decisions", "estimates"} <= {*results.tables} else []
+
+    @property
+    def causes(self) -> pd.DataFrame:
+        """A row per cause: comparison, congestion control, flow, name, weight from 0 to 1, sentence."""
+        import pandas as pd
+
+        columns = ["comparison", "cca", "flow", "cause", "weight", "text"]
+        rows = [
+            (name, each.cca, each.flow, *cause_row)
+            for name, explained in self.comparisons.items()
+            for each in explained.ccas
+            for cause_row in ((cause.name, cause.weight, cause.text) for cause in each.causes)
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
+    def text(self) -> str:
+        """The explanation in sentences, as `celltcp explain` prints it."""
+        lines = [self.unfinished] if self.unfinished else []
+        for name, explained in self.comparisons.items():
+            lines += [f"{name}:"] if name else []
+            lines += [f"note: {note}" for note in explained.notes]
+            lines += [line for each in explained.ccas for line in explained.texts(each)]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        names = ", ".join(filter(None, self.comparisons))
+        return f"<Explanations{f' {names}' if names else ''}: {len(self.causes)} causes>"
+
+    def to_json(self) -> ExplainedFolder | ExplainedFolders:
+        """The explanation, and the decisions of selectors."""
+        if self.is_single:
+            return self._json("")
+        folders = {name: self._json(name) for name in self.comparisons}
+        return {"folders": folders, "unfinished": self.unfinished}
+
+    def _json(self, name: str) -> ExplainedFolder:
+        explained = self.comparisons[name]
+        return {
+            **explained.to_json(),
+            "selection": [each.to_json() for each in self.selection(name)],
+            "unfinished": explained.result.unfinished,
+        }
+
+
+def explain(result: Explainable | str | Path) -> Explanations:
+    """Explains results: for each congestion control what cost it its place.
+
+    Args:
+        result: what `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load` returns; or a
+            folder that `--out` or `save` wrote.
+
+    Raises:
+        CelltcpError: if it is none of these; or names the file that is missing or damaged.
+    """
+    if isinstance(result, str | Path):
+        loaded = load(result)
+        explained = explain(loaded)
+        several = not explained.is_single
+        explained.unfinished = completeness_in(Path(result)).text(of_several=several)
+        return explained
+    if isinstance(result, Comparison | SingleRun):
+        return Explanations({"": comparison_of(result)})
+    comparisons = getattr(result, "comparisons", None)
+    if not isinstance(comparisons, Mapping):
+        raise CelltcpError(
+            f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "
+            "sweep, compare_all, compare_video or load returns, or a folder"
+        )
+    named = {
+        name if isinstance(name, str) else ", ".join(name): each for name, each in comparisons.items()
+    }
+    return Explanations(named, getattr(result, "unfinished", ""))
