@@ -15,7 +15,7 @@ import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.tables import limits_sections, limits_table
-from celltcp.present.rounding import whole_percents
+from celltcp.present.section import whole_percents
 from celltcp.results.limits import LIMITS, flow_limits
 from celltcp.results.tables import Results, frame
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import OF_COMPETITION
-from celltcp.present.rounding import whole_percents
 from celltcp.present.section import (
     Column,
     Section,
@@ -14,6 +13,7 @@ from celltcp.present.section import (
     mean_text,
     number_columns,
     runs_text,
+    whole_percents,
 )
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, flow_limits

@@ -13,8 +13,7 @@ from celltcp.pcap import CaptureAnalyses
 from celltcp.pcap.analysis import REPAIRS
 from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, ScoreOutcome
 from celltcp.pcap.resets import ResetSavings
-from celltcp.present.rounding import whole_percents
-from celltcp.present.section import Column, Table, number_columns
+from celltcp.present.section import Column, Table, number_columns, whole_percents
 from celltcp.present.terminal import Terminal
 
 #: Columns of a terminal that does not say how many it has.

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.present.section import INFINITE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from celltcp.results.statistics import Estimate
-
-#: Distance from 100 within which shares in per cent are those of a whole.
-_WHOLE = 0.5
 
 
 def rounded(result: Estimate, digits: int) -> tuple[str, str]:
@@ -45,28 +40,6 @@ def rounded_text(result: Estimate, digits: int) -> str:
     mean, half = rounded(result, digits)
     mean = mean.replace("inf", INFINITE)
     return f"{mean or '-'} ± {half}" if half else mean or "-"
-
-
-def whole_percents(shares: Sequence[float]) -> list[str]:
-    """Returns shares in per cent as whole numbers; those of a whole add up to 100.
-
-    Each is rounded down, and those with the largest remainders up, until the sum is right (method of
-    largest remainders). Shares that are not known are `-`. Those of less than a whole are rounded each.
-    """
-    known = [place for place, share in enumerate(shares) if not math.isnan(share)]
-    exact = {place: 100 * shares[place] for place in known}
-    texts = ["-"] * len(shares)
-    total = math.fsum(exact.values())
-    whole = {place: math.floor(value) for place, value in exact.items()}
-    if abs(total - 100) < _WHOLE:
-        order = sorted(known, key=lambda place: whole[place] - exact[place])
-        for place in order[: 100 - sum(whole.values())]:
-            whole[place] += 1
-    else:
-        whole = {place: round(value) for place, value in exact.items()}
-    for place, value in whole.items():
-        texts[place] = str(value)
-    return texts
 
 
 def _text(value: float, place: int) -> str:

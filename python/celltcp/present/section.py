@@ -6,7 +6,7 @@ Cells of tables are texts, for which there are functions that write means with t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Mean of times some of which have no end.
 INFINITE = "∞"
+#: Distance from 100 within which shares in per cent are those of a whole.
+_WHOLE = 0.5
 
 
 @dataclass(frozen=True)
@@ -174,3 +176,25 @@ def percent_text(value: float, half: float, digits: int = 1) -> str:
     # A zero without a minus sign: -0.0 says nothing.
     text = f"{round(value, digits) + 0.0:+.{digits}f}"
     return text if math.isnan(half) else f"{text} ±{half:.{digits}f}"
+
+
+def whole_percents(shares: Sequence[float]) -> list[str]:
+    """Returns shares in per cent as whole numbers; those of a whole add up to 100.
+
+    Each is rounded down, and those with the largest remainders up, until the sum is right (method of
+    largest remainders). Shares that are not known are `-`. Those of less than a whole are rounded each.
+    """
+    known = [place for place, share in enumerate(shares) if not math.isnan(share)]
+    exact = {place: 100 * shares[place] for place in known}
+    texts = ["-"] * len(shares)
+    total = math.fsum(exact.values())
+    whole = {place: math.floor(value) for place, value in exact.items()}
+    if abs(total - 100) < _WHOLE:
+        order = sorted(known, key=lambda place: whole[place] - exact[place])
+        for place in order[: 100 - sum(whole.values())]:
+            whole[place] += 1
+    else:
+        whole = {place: round(value) for place, value in exact.items()}
+    for place, value in whole.items():
+        texts[place] = str(value)
+    return texts
