@@ -8,24 +8,49 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
+from crate_table import crates
+from docstrings import arguments, one_line, paragraphs
+from schema_tables import meanings, section, sections, table, values
 
-from celltcp._core import auto_parameters, capture_tables, result_tables, scenario_schema
+from celltcp._core import (
+    auto_parameters,
+    builtin_policies,
+    capture_tables,
+    describe_policy,
+    policy_schema,
+    result_tables,
+    scenario_schema,
+    selection_features,
+)
 from celltcp.cli import celltcp
+from celltcp.comparison.explanation.rules import LAST_RULE, RULES
+from celltcp.comparison.metrics import APPLICATIONS
+from celltcp.pcap.diagnosis.faults import FAULTS
+from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.present.cca_tables import catalogue_table, parameters_table
+from celltcp.present.json_types import SchemaWriter
 from celltcp.present.markdown import markdown_table
 from celltcp.present.markdown_page import plain_table
-from celltcp.present.section import Column, Table
+from celltcp.publications.publications import publications
+from celltcp.publications.quantities import QUANTITIES
+from celltcp.publications.quantities.quantity import TEXTS
 from celltcp.results.json_fields import sentence
 from celltcp.scenarios.ccas import catalogue
 from celltcp.scenarios.scenarios import description, scenario_names, variants_of
+from celltcp.selection.environment import SelectionEnv
+from celltcp.selection.outcomes.evaluation import BaselineRow, CalibrationRow, CheckRow, WorstRow
+from celltcp.selection.tally import RULE
 
-ROOT = Path(__file__).parent.parent
+#: Definitions of the schema of scenarios that have a page: its part, by their names.
+OF_PAGES = {
+    "formats": ("TraceFormat",),
+    "middleboxes": ("Kind",),
+    "videos": ("Ladder", "Algorithm"),
+}
 
 
 def options() -> Iterator[str]:
@@ -46,58 +71,14 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> It
 
 def fields() -> Iterator[str]:
     """Yields a table for each section of a scenario file."""
-    schema = json.loads(scenario_schema())
-    yield _section("top of the file", schema, "")
-    seen = set()
-    # Times and sizes have distributions of the same names.
-    for name, definition in schema["$defs"].items():
-        if (title := name.rstrip("0123456789")) in seen:
-            continue
-        seen.add(title)
-        kinds = [each for each in definition.get("oneOf", [definition]) if each.get("properties")]
-        for kind in kinds:
-            constant = kind["properties"].get("kind", {}).get("const")
-            heading = f'{title}, kind = "{constant}"' if constant else title
-            yield _section(heading, kind, kind.get("description", definition.get("description", "")))
+    without = {name for names in OF_PAGES.values() for name in names}
+    yield from sections(json.loads(scenario_schema()), "top of the file", without)
 
 
-def _section(title: str, definition: dict[str, Any], text: str) -> str:
-    needed = definition.get("required", ())
-    rows = [
-        (name, _type(each), "required" if name in needed else _default(each), _words(each))
-        for name, each in definition["properties"].items()
-        if "const" not in each
-    ]
-    parts = [f"### {title}", " ".join(text.split())]
-    parts += [_table(("field", "type", "default", "meaning"), rows)] if rows else []
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _type(field: dict[str, Any]) -> str:
-    """Returns the type of a field in a scenario file: `text`, `number`, or the name of a section."""
-    if "$ref" in field:
-        return str(field["$ref"].rpartition("/")[2].rstrip("0123456789"))
-    if "enum" in field:
-        return ", ".join(json.dumps(each) for each in field["enum"] if each is not None)
-    if "anyOf" in field or "oneOf" in field:
-        parts = [_type(each) for each in field.get("anyOf", field.get("oneOf", []))]
-        return " or ".join(dict.fromkeys(part for part in parts if part != "null"))
-    names = field.get("type", "any")
-    plain = [each for each in ([names] if isinstance(names, str) else names) if each != "null"]
-    if plain == ["array"]:
-        return f"list of {_type(field.get('items', {}))}"
-    return (
-        " or ".join({"string": "text", "object": "table"}.get(each, each) for each in plain) or "null"
-    )
-
-
-def _default(field: dict[str, Any]) -> str:
-    value = field.get("default")
-    return "" if value is None or isinstance(value, dict) else json.dumps(value)
-
-
-def _words(field: dict[str, Any]) -> str:
-    return " ".join(field.get("description", "").split())
+def _values_of(part: str) -> Callable[[], Iterator[str]]:
+    """Returns the part with the values that the definitions of a page allow."""
+    definitions = json.loads(scenario_schema())["$defs"]
+    return lambda: (f"{values(definitions[name])}\n" for name in OF_PAGES[part])
 
 
 def scenarios() -> Iterator[str]:
@@ -107,7 +88,7 @@ def scenarios() -> Iterator[str]:
         if folder:
             variants = variants_of(folder).items()
             rows += [(f"NAME@{name}", str(each["description"])) for name, each in variants]
-        yield f"### {folder or 'Without a folder'}\n\n{_table(('name', 'description'), rows)}\n"
+        yield f"### {folder or 'Without a folder'}\n\n{table(('name', 'description'), rows)}\n"
 
 
 def ccas() -> Iterator[str]:
@@ -116,53 +97,75 @@ def ccas() -> Iterator[str]:
     yield f"{markdown_table(plain_table(catalogue_table(entries)))}\n"
     for entry in entries:
         if entry["parameters"]:
-            table = parameters_table(entry["parameters"])
-            yield f"### {entry['name']}\n\n{markdown_table(plain_table(table))}\n"
+            parameters = parameters_table(entry["parameters"])
+            yield f"### {entry['name']}\n\n{markdown_table(plain_table(parameters))}\n"
     rows = [(name, default, meaning) for name, meaning, default in auto_parameters()]
-    yield f"### auto\n\n{_table(('parameter', 'default', 'meaning'), rows)}\n"
+    yield f"### auto\n\n{table(('parameter', 'default', 'meaning'), rows)}\n"
 
 
 def columns() -> Iterator[str]:
     """Yields the columns of the tables of results and of captures."""
     for heading, tables in (("Results", result_tables()), ("Captures", capture_tables())):
-        for table in tables:
-            rows = [(name, sentence(meaning)) for name, meaning in table.columns]
-            head = f"### {heading}: {table.name}\n\n{table.meaning}"
-            yield f"{head}\n\n{_table(('column', 'meaning'), rows)}\n"
+        for each in tables:
+            rows = [(name, sentence(meaning)) for name, meaning in each.columns]
+            head = f"### {heading}: {each.name}\n\n{each.meaning}"
+            yield f"{head}\n\n{table(('column', 'meaning'), rows)}\n"
 
 
-def crates() -> Iterator[str]:
-    """Yields a table of the crates, each below those that it is built on.
-
-    Of the latter it has those that are not below another one of them already.
-    """
-    workspace = _manifest(ROOT)["workspace"]
-    names = {each["path"]: name for name, each in workspace["dependencies"].items() if "path" in each}
-    folders = {
-        names.get(path, path): ROOT / path
-        for path in workspace["members"]
-        if path.startswith("crates/")
-    }
-    manifests = {name: _manifest(folder) for name, folder in folders.items()}
-    below = {name: set(each.get("dependencies", ())) & set(folders) for name, each in manifests.items()}
-
-    def all_below(name: str) -> set[str]:
-        return below[name].union(*map(all_below, below[name]))
-
-    rows = []
-    for name in sorted(folders, key=lambda name: (len(all_below(name)), name)):
-        nearest = below[name].difference(*map(all_below, below[name]))
-        path = folders[name].relative_to(ROOT / "crates").as_posix()
-        rows.append((path, ", ".join(sorted(nearest)), manifests[name]["package"]["description"]))
-    yield f"{_table(('crate', 'built on', 'contents'), rows)}\n"
+def figures() -> Iterator[str]:
+    """Yields a table of the figures of applications."""
+    rows = [(name, each.meaning) for figures in APPLICATIONS for name, each in figures.items()]
+    yield f"{table(('figure', 'meaning'), rows)}\n"
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    return tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))
+def causes() -> Iterator[str]:
+    """Yields a table of the causes that explanations know, in the order of their rules."""
+    rows = [(name, one_line(rule)) for name, rule in (*RULES.items(), LAST_RULE)]
+    yield f"{table(('cause', 'rule'), rows)}\n"
 
 
-def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    return markdown_table(plain_table(Table(tuple(map(Column, headings)), tuple(rows))))
+def diagnoses() -> Iterator[str]:
+    """Yields the rules of the diagnosis of captures, in their order."""
+    for heading, rules in (("Faults", FAULTS), ("Limits", LIMITS)):
+        items = "\n".join(f"1. {one_line(rule)}" for rule in rules)
+        yield f"### {heading}\n\n{items}\n"
+
+
+def policies() -> Iterator[str]:
+    """Yields the built-in policies, the features that they can use, and the fields of their files."""
+    rows = [(name, describe_policy(name)["description"]) for name in builtin_policies()]
+    yield f"{table(('policy', 'description'), rows)}\n"
+    yield f"### Features\n\n{table(('feature', 'meaning'), selection_features())}\n"
+    yield from sections(json.loads(policy_schema()), "Top of a policy file")
+
+
+def evaluations() -> Iterator[str]:
+    """Yields the fields of the outcome of an evaluation, and the classes of its tally."""
+    writer = SchemaWriter()
+    for kind in (CheckRow, BaselineRow, WorstRow, CalibrationRow):
+        writer.schema(kind)
+        definition = writer.definitions[kind.__name__]
+        yield section(kind.__name__.removesuffix("Row"), meanings(definition))
+    yield f"### Tally\n\n{RULE}\n"
+
+
+def environment() -> Iterator[str]:
+    """Yields the description of the environment, and the table of its arguments."""
+    yield f"{paragraphs(SelectionEnv)}\n"
+    yield f"{arguments(SelectionEnv.__init__)}\n"
+
+
+def papers() -> Iterator[str]:
+    """Yields a table of the publications."""
+    rows = [(name, each.about) for name, each in publications().items()]
+    yield f"{table(('publication', 'contents'), rows)}\n"
+
+
+def quantities() -> Iterator[str]:
+    """Yields a table of the quantities of published tables."""
+    texts = ((name, TEXTS.get(name, {})) for name in QUANTITIES)
+    rows = [(name, each.get("unit", ""), each.get("name", "")) for name, each in texts]
+    yield f"{table(('quantity', 'unit', 'name on axes'), rows)}\n"
 
 
 #: Generated parts by their names.
@@ -173,6 +176,15 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "ccas": ccas,
     "columns": columns,
     "crates": crates,
+    "figures": figures,
+    "causes": causes,
+    "diagnoses": diagnoses,
+    "policies": policies,
+    "evaluations": evaluations,
+    "environment": environment,
+    "publications": papers,
+    "quantities": quantities,
+    **{part: _values_of(part) for part in OF_PAGES},
 }
 
 

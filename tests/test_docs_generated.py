@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import runpy
@@ -10,9 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from celltcp._core import capture_tables, result_tables, scenario_schema
+from celltcp._core import builtin_policies, capture_tables, result_tables, scenario_schema
+from celltcp.comparison.explanation.rules import LAST_RULE, RULES
+from celltcp.comparison.metrics import APP_METRICS
+from celltcp.pcap.diagnosis.faults import FAULTS
+from celltcp.pcap.diagnosis.limits import LIMITS
+from celltcp.publications.publications import publications
+from celltcp.publications.quantities import QUANTITIES
 from celltcp.scenarios.ccas import catalogue
 from celltcp.scenarios.scenarios import scenario_names
+from celltcp.selection.environment import SelectionEnv
 from docs_pages import DOCS, pages
 
 
@@ -22,6 +30,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("generated")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["generated.py", str(folder)])
+        patch.syspath_prepend(DOCS)
         runpy.run_path(str(DOCS / "generated.py"), run_name="__main__")
     return {file.stem: file.read_text() for file in folder.iterdir()}
 
@@ -48,7 +57,10 @@ def test_all_fields_of_a_scenario_are_there_with_their_meanings(parts: dict[str,
             assert f"| {field} |" in parts["fields"], (name, field)
     assert '### Workload, kind = "page"' in parts["fields"]
     rows = [row.split(" | ") for row in parts["fields"].splitlines() if row.startswith("| ")]
-    assert all(len(row) == 4 for row in rows)
+    # Fields have four columns, values and forms two.
+    assert {len(row) for row in rows} == {2, 4}
+    assert "| EVA | Extended Vehicular A. |" in parts["fields"]
+    assert "| GilbertElliott | Losses in bursts" in parts["fields"]
     assert '| rtt | text | "40ms" | Base round-trip propagation time' in parts["fields"]
 
 
@@ -76,6 +88,45 @@ def test_all_crates_are_there_below_those_that_they_are_built_on(parts: dict[str
     for crate, (_, below, _) in zip(crates, rows, strict=True):
         assert set(filter(None, below.split(", "))) <= known, crate
         known |= {crate.rpartition("/")[2], crate.removeprefix("engine/").replace("/", "-")}
+
+
+def test_values_of_a_page_are_there_and_not_among_the_fields(parts: dict[str, str]) -> None:
+    assert "| mahimahi | " in parts["formats"]
+    assert "| 5gdataset | " not in parts["formats"]  # Scenarios call it phone-log.
+    assert "| es | ES-TCP" in parts["middleboxes"]
+    assert "| bola-e | BOLA" in parts["videos"]
+    assert "### TraceFormat" not in parts["fields"]
+
+
+def test_rules_have_the_text_of_their_docstrings(parts: dict[str, str]) -> None:
+    for name, rule in (*RULES.items(), LAST_RULE):
+        assert f"| {name.replace('_', '')} | " in parts["causes"].replace("_", "")
+        assert rule.__doc__
+    assert parts["diagnoses"].count("\n1. ") == len(FAULTS) + len(LIMITS)
+    assert "Nagle" not in parts["diagnoses"]
+
+
+def test_figures_quantities_publications_and_policies_are_there(parts: dict[str, str]) -> None:
+    for name, figure in APP_METRICS.items():
+        assert f"| {name} | {figure.meaning[:12]}" in parts["figures"]
+    for name in QUANTITIES:
+        assert f"| {name} | " in parts["quantities"]
+    for name in publications():
+        assert f"| {name} | " in parts["publications"]
+    for name in builtin_policies():
+        assert f"| {name} | " in parts["policies"]
+    assert "| dwell | number | 2.0 | Dwell time" in parts["policies"]
+
+
+def test_the_environment_has_its_arguments_and_the_parts_of_its_docstring(
+    parts: dict[str, str],
+) -> None:
+    text = parts["environment"]
+    for name in inspect.signature(SelectionEnv).parameters:
+        assert f"\n| {name} | " in text
+    assert "| step | 500ms | time between actions, a multiple of the slot of the scenarios. |" in text
+    for word in ("Episode", "Observation", "Action", "Reward", "Info"):
+        assert f"\n**{word}**" in text
 
 
 def test_the_site_has_a_part_in_the_place_of_its_line(

@@ -107,11 +107,13 @@ FRAME, FRAMES = "frame_ms", "frames"
 
 #: Figures of a video.
 VIDEO = {
-    "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5.", sign=1),
+    "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5 (ITU-T P.1203.3).", sign=1),
     "linear_qoe": AppMetric("linear\nQoE", 1, "Linear QoE of MPC and Pensieve, Mbit/s.", sign=1),
-    "startup_s": AppMetric("start-up\ns", 2, "Time to the first picture, s."),
-    "stalls": AppMetric("stalls", 2, "Number of stalls."),
-    "stalled_s": AppMetric("stalled\ns", 2, "Time in which the picture stood, s."),
+    "startup_s": AppMetric(
+        "start-up\ns", 2, "Time from opening the connection to the first picture, s."
+    ),
+    "stalls": AppMetric("stalls", 2, "Number of interruptions by an empty buffer."),
+    "stalled_s": AppMetric("stalled\ns", 2, "Time of stalls, without the start-up, s."),
     "bitrate_mbps": AppMetric(
         "bitrate\nMbit/s", 2, "Mean rate of the representations that were played, Mbit/s.", sign=1
     ),
@@ -137,8 +139,8 @@ TRANSFERS = {
 #: The applications, and the figures that are given for them together.
 APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
     VIDEO,
-    _units("response_s", "response", "time from a request to its response"),
-    _units("page_load_s", "page load", "time to load a page"),
+    _units("response_s", "response", "time from a request to the last byte of its response"),
+    _units("page_load_s", "page load", "time from the first connection of a page to its last byte"),
     {
         FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
         "late_share": AppMetric(

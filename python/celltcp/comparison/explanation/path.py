@@ -40,7 +40,11 @@ _QUEUE, _QUEUE_MS = 0.5, 20.0
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
-    """The buffer of the bottleneck overflows although it is much smaller than a BDP."""
+    """The buffer of the bottleneck overflows although it is much smaller than a BDP.
+
+    Less than half a BDP ever waited in it, the flow has data to send for half of the time, and 2 % is
+    unused.
+    """
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     most = evidence.most_queued
     is_deep = most >= _SHALLOW * evidence.bdp
@@ -59,7 +63,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
 
 
 def overshoot(evidence: Evidence) -> Cause | None:
-    """Slow start overflowed the buffer, and the repair took long."""
+    """Slow start overflowed the buffer, and the recoveries took 5 % of the time."""
     rows = evidence.recoveries
     rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
     share = rows["length_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
@@ -75,7 +79,7 @@ def overshoot(evidence: Evidence) -> Cause | None:
 
 
 def outage(evidence: Evidence) -> Cause | None:
-    """Nothing could pass for a while."""
+    """Nothing passed on the way of the data, by the table `outages`, in 2 % of the time."""
     gaps = evidence.outages
     whole = sum(gap.length for gap in gaps)
     if not evidence.seconds or whole < _INTERRUPTED * evidence.seconds:
@@ -95,7 +99,11 @@ def outage(evidence: Evidence) -> Cause | None:
 
 
 def uplink(evidence: Evidence) -> Cause | None:
-    """ACKs came late or not at all, although the data had arrived."""
+    """ACKs came late or not at all, although the data had arrived.
+
+    A time-out without an outage came after 0.1 s without an ACK, while unreported data had arrived.
+    Or ACKs are late by 30 ms and half of the lowest RTT on average.
+    """
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
     # A time-out right after an ACK is no matter of late ACKs.
@@ -145,12 +153,18 @@ def _overlap(
 
 
 def policer(evidence: Evidence) -> Cause | None:
-    """A policer drops what exceeds its rate."""
+    """A policer drops 0.05 % of the segments, and at least two.
+
+    Or its drops are most of all, and 10 % is unused.
+    """
     return _losses(evidence, "policer", "A policer dropped")
 
 
 def random_loss(evidence: Evidence) -> Cause | None:
-    """Segments are lost at random, outside of interruptions."""
+    """Segments are lost at random, as many as for `policer`.
+
+    Losses beside an outage that loses all do not count.
+    """
     rows = evidence.recoveries
     rows = rows[~_beside(rows, [gap for gap in evidence.outages if gap.loses_all])]
     lost, sent = rows["random"].sum(), evidence.total("segments")
@@ -160,12 +174,12 @@ def random_loss(evidence: Evidence) -> Cause | None:
 
 
 def radio_loss(evidence: Evidence) -> Cause | None:
-    """The radio gave segments up."""
+    """The radio gave segments up, as many as for `policer`."""
     return _losses(evidence, "radio", "The radio lost")
 
 
 def aqm(evidence: Evidence) -> Cause | None:
-    """A queue discipline drops early."""
+    """A queue discipline drops early, as many segments as for `policer`."""
     return _losses(evidence, "aqm", "The queue discipline dropped")
 
 
@@ -197,7 +211,10 @@ def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) ->
 
 
 def competition(evidence: Evidence) -> Cause | None:
-    """Other flows took a part of the path."""
+    """Other flows of the same direction got 10 % of what all got while this one ran.
+
+    Responses and frames do not compete.
+    """
     others = evidence.others
     whole = evidence.goodput + sum(others.values())
     taken = sum(others.values()) / whole if whole > 0 else 0.0
@@ -215,7 +232,7 @@ def competition(evidence: Evidence) -> Cause | None:
 
 
 def queue(evidence: Evidence) -> Cause | None:
-    """The flow, or others, kept a queue, which costs delay."""
+    """The flow, or others, kept a queue: packets wait 20 ms and half of the lowest RTT on average."""
     induced, least = evidence.mean("induced_delay_ms"), evidence.mean("rtt_min_ms")
     waits = evidence.mean("owd_mean_ms") - evidence.mean("owd_min_ms")
     if not waits >= max(_QUEUE * least, _QUEUE_MS):

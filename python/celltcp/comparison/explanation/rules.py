@@ -32,6 +32,9 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "slow_units": tail.slow_units,
 }
 
+#: The rule that is tried where no other but `queue` names a cause.
+LAST_RULE = ("slow_growth", sender.slow_growth)
+
 
 def causes_of(evidence: Evidence) -> list[Cause]:
     """Returns the causes that the rules name, the one that took most first.
@@ -41,6 +44,6 @@ def causes_of(evidence: Evidence) -> list[Cause]:
     if not len(evidence.slots):
         return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
-    if all(cause.name == "queue" for cause in causes) and (slow := sender.slow_growth(evidence)):
+    if all(cause.name == "queue" for cause in causes) and (slow := LAST_RULE[1](evidence)):
         causes.append(slow)
     return sorted(causes, key=lambda cause: -cause.weight)

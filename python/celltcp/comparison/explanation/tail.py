@@ -21,7 +21,10 @@ _SLOW = 1.5
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
-    """Some responses, frames or pages took far longer than the median, because of losses or outages."""
+    """Some responses, frames or pages took over 1.5 times their median.
+
+    A loss probe, fast recovery, time-out or outage falls into their time.
+    """
     if evidence.units is None:
         return None
     for name in _KINDS:

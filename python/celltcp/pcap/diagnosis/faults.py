@@ -17,7 +17,7 @@ _SEVERAL = 3
 
 
 def _forged_reset(evidence: Evidence) -> str:
-    """A RST with another TTL than its side's packets took another way: another host sent it."""
+    """A RST whose TTL differs by more than 3 from that of its side: a device in between sent it."""
     row = evidence.row
     ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
     if math.isnan(ttl) or math.isnan(usual) or abs(ttl - usual) <= _ROUTE:
@@ -35,7 +35,7 @@ def _forged_reset(evidence: Evidence) -> str:
 
 
 def _forgotten(evidence: Evidence) -> str:
-    """After a long pause nothing is answered, not even by a RST: some state was dropped."""
+    """Three retransmissions without any answer after a pause of a minute: a device forgot the state."""
     row = evidence.row
     is_unanswered = row["unanswered_retransmissions"] >= _SEVERAL and not row["answers_after_idle"]
     if row["longest_idle_s"] < _PAUSE_S or not is_unanswered:
@@ -49,6 +49,7 @@ def _forgotten(evidence: Evidence) -> str:
 
 
 def _never_opened(evidence: Evidence) -> str:
+    """A SYN that is refused or not answered."""
     row = evidence.row
     if row["handshake"] == "refused":
         return "the server refused the connection: it answered the SYN by a RST"
@@ -69,7 +70,7 @@ def _never_opened(evidence: Evidence) -> str:
 
 
 def _rewritten_sequence_numbers(evidence: Evidence) -> str:
-    """SACK blocks far from all data: a device changed the sequence numbers of headers only."""
+    """SACK blocks outside of the window in three ACKs: a firewall rewrites headers only."""
     count = evidence.row["sack_outside"]
     if count < _SEVERAL:
         return ""
@@ -82,7 +83,7 @@ def _rewritten_sequence_numbers(evidence: Evidence) -> str:
 
 
 def _path_mtu(evidence: Evidence) -> str:
-    """Long segments are never acknowledged while short ones are (RFC 2923 section 2.1)."""
+    """Path MTU: three retransmissions of long segments; short ones are acknowledged (RFC 2923)."""
     row = evidence.row
     acked, longest = row["segment_acked_max"], row["segment_max"]
     if row["oversize_retransmissions"] < _SEVERAL or not 0 < acked < longest:
@@ -97,6 +98,7 @@ def _path_mtu(evidence: Evidence) -> str:
 
 
 def _captured_late(evidence: Evidence) -> str:
+    """Three segments that were captured after their own ACKs: a fault of the capture."""
     late = evidence.row["captured_late"]
     if late < _SEVERAL:
         return ""
@@ -107,7 +109,7 @@ def _captured_late(evidence: Evidence) -> str:
 
 
 def _dropped_by_the_capture(evidence: Evidence) -> str:
-    """Data that were acknowledged at once without having been captured were never lost."""
+    """Data acknowledged without duplicate ACKs that is not in the file: the capture dropped it."""
     row = evidence.row
     missed = row["missed_bytes"]
     if row["is_one_way"] or not evidence.bytes:
@@ -122,6 +124,7 @@ def _dropped_by_the_capture(evidence: Evidence) -> str:
 
 
 def _one_direction(evidence: Evidence) -> str:
+    """Only data, or only ACKs, that were captured."""
     row = evidence.row
     if row["is_one_way"] and row["missed_bytes"] > evidence.bytes:
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -30,6 +31,7 @@ _HARDLY = 0.1
 
 
 def _receive_window(evidence: Evidence) -> str:
+    """The receive window, full in half of the time with data in flight, with or without a scale."""
     row = evidence.row
     window = row["window_max"]
     if math.isnan(window) or not row["window_limited"] >= _MOSTLY or _waits_for_application(evidence):
@@ -55,13 +57,14 @@ def _waits_for_application(evidence: Evidence) -> bool:
 
 
 def _application(evidence: Evidence) -> str:
+    """The application: nothing is in flight in half of the time."""
     if not _waits_for_application(evidence):
         return ""
     return _idle_text(evidence, evidence.row["application_limited"])
 
 
 def _idle_application(evidence: Evidence) -> str:
-    """An idle sender: the largest share, or a large one beside hardly any other wait."""
+    """The application: idle in the largest share of the time, or in 30 % beside 10 % of other waits."""
     row = evidence.row
     idle = row["limit_idle"]
     waits = row["limit_receive_window"] + row["limit_recovery"] + row["limit_wait"]
@@ -80,7 +83,10 @@ def _idle_text(evidence: Evidence, share: float) -> str:
 
 
 def _send_buffer(evidence: Evidence) -> str:
-    """A flight that stays the same without loss, far below the receive window, on a path that empties.
+    """The send buffer, or a window or rate of the application: a constant flight without loss.
+
+    It is constant to a segment, below 80 % of the receive window, never was 10 % higher, and the
+    RTT comes back to its lowest in most intervals.
 
     A congestion control that keeps its flight, such as Vegas, keeps a queue of a segment or more: the
     RTT does not come back to its lowest. Or its slow start had more in flight, which a buffer forbids.
@@ -104,7 +110,7 @@ def _send_buffer(evidence: Evidence) -> str:
 
 
 def _offload(evidence: Evidence) -> str:
-    """Segments above the announced size are cut or were joined by the network card."""
+    """Segments above the announced size, which the network card cuts or has joined (TSO, GRO)."""
     row = evidence.row
     announced = [row[name] for name in ("mss_up", "mss_down") if not math.isnan(row[name])]
     if not announced or row["segment_max"] <= min(announced):
@@ -116,6 +122,7 @@ def _offload(evidence: Evidence) -> str:
 
 
 def _queue(evidence: Evidence) -> str:
+    """A standing queue: a median RTT above twice the lowest, without loss."""
     row = evidence.row
     if not row["far_rtt_p50_ms"] > 2 * row["far_rtt_min_ms"] or row["far_rtt_samples"] < 20:
         return ""
@@ -126,13 +133,24 @@ def _queue(evidence: Evidence) -> str:
 
 
 def _losses_and_offload(evidence: Evidence) -> str:
+    """The kind of most losses, or reordering.
+
+    A policer drops bursts at low RTTs, between which the same rate passes. A queue discipline drops
+    at the high RTTs of a queue that is not full. A full queue is that of a shallow buffer if its
+    RTT is at most 25 % above the lowest.
+    """
     losses = loss_limit(evidence)
     return "; ".join(filter(None, (losses, losses and _offload(evidence))))
 
 
 def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
     """Returns a rule for transfers only."""
-    return lambda evidence: rule(evidence) if evidence.bytes >= _LEAST_BYTES else ""
+
+    @functools.wraps(rule)
+    def of_enough(evidence: Evidence) -> str:
+        return rule(evidence) if evidence.bytes >= _LEAST_BYTES else ""
+
+    return of_enough
 
 
 #: Rules in the order in which they are tried.

@@ -29,7 +29,7 @@ _DRAWN = 200
 
 
 def overshoot(evidence: Evidence) -> str:
-    """Slow start lost many segments at once, and the window has grown slowly since."""
+    """Slow start that lost ten segments at once, after which the goodput is below 80 % of its peak."""
     row = evidence.row
     overflow = _of_kind(evidence, "congestion")
     if len(overflow) < _OVERSHOOT or not row["download_s"] > 0 or not evidence.is_at_sender:

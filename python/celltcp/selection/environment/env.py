@@ -39,21 +39,25 @@ _OPTIONS = ("cca", "scenario")
 class SelectionEnv(gymnasium.Env[Vector, np.int64]):
     """Selection of the CCA of one connection in a simulated network.
 
-    An episode is a run of the native engine. The agent's connection is the first one of the first flow.
-    The episode begins when the handshake has shown the RTT of the connection. It is terminated when the
-    connection ends, and truncated at the end of the run.
+    Episode: a run of the native engine. The agent's connection is the first one of the first flow.
+    The episode begins when the handshake has shown the RTT of the connection. It is terminated when
+    the connection ends, and truncated at the end of the run. The seed draws network and channel,
+    which do not depend on actions. So agents with the same seeds can be compared in pairs.
 
-    Observation, a `Box` of the shape `(2 * F + C,)` and the type float32, for F features (`features`)
-    and C CCAs (`ccas`): the value of each feature in its unit, 0 while it is unknown; the confidence of
-    each, from 0 (unknown) to 1 (certain); and for each CCA 1 if it is in use, else 0. `named` gives the
-    values by name.
+    Observation, a `Box` of the shape `(2 * F + C,)` and the type float32, for F features
+    (`features`) and C CCAs (`ccas`): the value of each feature in its unit, 0 while it is unknown,
+    cut at the limits that `celltcp select env` prints; the confidence of each, from 0 (unknown) to
+    1 (certain); and for each CCA 1 if it is in use, else 0. `named` gives the values by name. Most
+    learners need them scaled.
 
-    Action, `Discrete(1 + C)`: 0 keeps the CCA, and i has number i of `ccas`, counted from 1, take over
-    within 10 ms, as the CCA that a policy names would. The channel does not depend on actions.
+    Action, `Discrete(1 + C)`: 0 keeps the CCA, and i switches to number i of `ccas`, counted from
+    1, within 10 ms, as a policy would. Before a round trip of data is acknowledged, the new CCA
+    begins anew. No limits on switches hold, and no switch is taken back. The table `decisions` has
+    the cause `agent`.
 
     Reward: the mean of the requirement's measure over the slots of the step (by default 100 ms each),
     as results have it, with the lowest RTT so far in PM; 0 if no slot has a measure. For `fct` it is
-    the goodput.
+    the goodput. A connection that ends early gives no more rewards: there, compare the mean of a step.
 
     Info: `time_s`; `cca` in use; `goodput_mbps`; `rtt_ms`, the mean RTT, where there was any; and
     `slots`, the number of slots with a measure. After `reset` also `network` and `seed` of the run.

@@ -24,6 +24,7 @@ _Decisions = Annotated[int, "Number of decisions with an expectation."]
 _Scenarios = Annotated[int, "Number of scenarios."]
 _Mean = Annotated[Number, "Mean over the scenarios."]
 _Ci95 = Annotated[Number, "Half of its 95 % interval over the scenarios."]
+_OverCases = Annotated[Number, "Half of its 95 % interval over the cases."]
 
 #: Count of cases by outcome, as `celltcp.selection.tally.OUTCOMES` has them.
 _Outcomes = TypedDict(
@@ -45,40 +46,50 @@ class CheckRow(TypedDict):
 
     policy: Policies
     requirement: str
-    cases: int
-    gain: Number
-    gain_ci95: Number
-    regret: Number
-    regret_ci95: Number
-    oracle_regret: Number
-    large_gains: Number
-    reached_best: Number
-    better_than_best: Number
-    won_default: Number
-    tied_default: Number
-    lost_default: Number
-    won_best: Number
-    tied_best: Number
-    lost_best: Number
-    won_oracle: Number
-    tied_oracle: Number
-    lost_oracle: Number
-    switches_per_min: Number
-    returns_per_min: Number
+    cases: Annotated[int, "Number of scenarios with this requirement."]
+    gain: Annotated[Number, "Mean paired difference to CUBIC, % of CUBIC's mean."]
+    gain_ci95: _OverCases
+    regret: Annotated[
+        Number,
+        "Mean paired difference of the best in hindsight, the fixed CCA with the highest mean of the "
+        "case, to the policy, % of the mean of the best.",
+    ]
+    regret_ci95: _OverCases
+    oracle_regret: Annotated[Number, "The same of the oracle, the best fixed CCA of each run."]
+    large_gains: Annotated[Number, "Cases with a gain above 5 %."]
+    reached_best: Annotated[Number, "Cases with at least 95 % of the mean of the best in hindsight."]
+    better_than_best: Annotated[Number, "Cases with a higher mean than the best in hindsight."]
+    won_default: Annotated[Number, "Cases better than CUBIC: the 95 % interval excludes zero."]
+    tied_default: Annotated[Number, "Cases in which the interval includes zero."]
+    lost_default: Annotated[Number, "Cases worse than CUBIC."]
+    won_best: Annotated[Number, "Cases better than the best in hindsight."]
+    tied_best: Annotated[Number, "Cases tied with it."]
+    lost_best: Annotated[Number, "Cases worse than it."]
+    won_oracle: Annotated[Number, "Cases better than the oracle."]
+    tied_oracle: Annotated[Number, "Cases tied with it."]
+    lost_oracle: Annotated[Number, "Cases worse than it."]
+    switches_per_min: Annotated[Number, "Changes of the CCA of running connections, per minute."]
+    returns_per_min: Annotated[Number, "Those of them that take an earlier change back."]
 
 
 class BaselineRow(TypedDict):
     """Regret of a choice among fixed CCAs; each policy adds how far its own is below."""
 
     requirement: str
-    baseline: str
-    choice: str
+    baseline: Annotated[
+        str,
+        "best constant: the fixed CCA with the lowest mean regret over all cases. Family left out: for "
+        "each family of scenarios, that of all others; a family is the first word of a name in its "
+        "folder. Better of two: the pair of CCAs whose better one per scenario has the lowest mean "
+        "regret. Oracle: the best CCA of each run, whose regret is zero or less.",
+    ]
+    choice: Annotated[str, "The CCAs of the baseline."]
     cases: int
-    regret: Number
-    regret_ci95: Number
-    worst: Number
-    ahead_default: Number
-    ahead_ci95_default: Number
+    regret: Annotated[Number, "Mean regret over the cases, %."]
+    regret_ci95: _OverCases
+    worst: Annotated[Number, "Highest regret of a case, %."]
+    ahead_default: Annotated[Number, "Mean paired difference of its regret to that of the policy, %."]
+    ahead_ci95_default: _OverCases
 
 
 class WorstRow(TypedDict):
@@ -92,7 +103,11 @@ class WorstRow(TypedDict):
     gain: Number
     best_cca: str
     used: str
-    cause: Annotated[str, "Cause of the regret."]
+    cause: Annotated[
+        str,
+        "Cause of the regret. wrong CCA: as fixed ones, its CCAs have at least half of it. late: the "
+        "same, but the CCA at the end has less. changes: they have less than half.",
+    ]
 
 
 class CalibrationRow(TypedDict):
@@ -104,8 +119,12 @@ class CalibrationRow(TypedDict):
     decisions: _Decisions
     scenarios: _Scenarios
     expected: _Mean
-    realised: _Mean
-    error: Annotated[Number, "Realised minus expected."]
+    realised: Annotated[
+        Number,
+        "Measure until the next decision: PM from the mean A, B and C over at most 10 s, or of goodput "
+        "the delivered share of the capacity.",
+    ]
+    error: Annotated[Number, "Realised minus expected, over the scenarios."]
     error_ci95: _Ci95
     absolute_error: Annotated[Number, "Mean of the absolute errors."]
     correlation: Annotated[Number, "Correlation of expected and realised over decisions."]

@@ -1,0 +1,42 @@
+"""Table of the crates of the workspace, from their manifests."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from schema_tables import table
+
+ROOT = Path(__file__).parent.parent
+
+
+def crates() -> Iterator[str]:
+    """Yields a table of the crates, each below those that it is built on.
+
+    Of the latter it has those that are not below another one of them already.
+    """
+    workspace = _manifest(ROOT)["workspace"]
+    names = {each["path"]: name for name, each in workspace["dependencies"].items() if "path" in each}
+    folders = {
+        names.get(path, path): ROOT / path
+        for path in workspace["members"]
+        if path.startswith("crates/")
+    }
+    manifests = {name: _manifest(folder) for name, folder in folders.items()}
+    below = {name: set(each.get("dependencies", ())) & set(folders) for name, each in manifests.items()}
+
+    def all_below(name: str) -> set[str]:
+        return below[name].union(*map(all_below, below[name]))
+
+    rows = []
+    for name in sorted(folders, key=lambda name: (len(all_below(name)), name)):
+        nearest = below[name].difference(*map(all_below, below[name]))
+        path = folders[name].relative_to(ROOT / "crates").as_posix()
+        rows.append((path, ", ".join(sorted(nearest)), manifests[name]["package"]["description"]))
+    yield f"{table(('crate', 'built on', 'contents'), rows)}\n"
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))
