@@ -144,3 +144,62 @@ def test_means_of_goodput_are_over_scenarios_whose_flow_competes(tmp_path: Path)
     ]
     assert len(result.relative("bbr", "pm_delay")) == 1
     assert len(result.values("bbr", "rtt_mean_ms")) == 2
+
+
+def test_means_over_fewer_scenarios_say_over_how_many(tmp_path: Path) -> None:
+    """A game of small requests does not compete for the path: its goodput is no measure."""
+    game = f'name = "game"\nduration = "4s"\n{DEEP_BUFFER}[[flows]]\nworkload = {GAME}\n'
+    (tmp_path / "game.toml").write_text(game)
+    scenarios = ["steady-5-18", "steady-20-68", str(tmp_path / "game.toml")]
+    result = ct.compare_all(scenarios, ["cubic", "bbr"], 2, duration="4s")
+    table = set_table(result)
+    assert table.title == (
+        "Mean over 3 scenarios (goodput, PM balanced, PM delay over 2): cubic in units; others: "
+        "relative to cubic, with 95 % interval"
+    )
+    (cubic, _) = result.to_json()["mean"]
+    counts = {name: of["scenarios"] for name, of in cubic.items() if isinstance(of, dict)}
+    assert counts["goodput_mbps"] == counts["pm_delay"] == 2
+    assert counts["rtt_mean_ms"] == 3
+    alone = [result[name].values("cubic", "goodput_mbps") for name in scenarios[:2]]
+    mean = sum(sum(each) / 2 for each in alone) / 2
+    assert cubic["goodput_mbps"]["mean"] == pytest.approx(mean)  # type: ignore[index]
+    both = ct.compare_all(scenarios[:2], ["cubic", "bbr"], 2, duration="2s")
+    assert set_table(both).title.startswith("Mean over 2 scenarios: cubic in units")
+
+
+def test_a_metric_that_a_scenario_lacks_is_refused_before_the_first_run(
+    celltcp, tmp_path: Path
+) -> None:
+    game = f'name = "game"\nduration = "4s"\n{DEEP_BUFFER}[[flows]]\nworkload = {GAME}\n'
+    (tmp_path / "game.toml").write_text(game)
+    arguments = ("--cca", "cubic,bbr", "--runs", "2", "--by", "response_p99_s", "--out", "o")
+    done = celltcp("compare", "game.toml", "steady-5-18", *arguments)
+    assert done.returncode == 2
+    assert "steady-5-18: by: flow 'flow-1' has no response_p99_s; allowed: goodput_mbps" in done.stderr
+    assert not (tmp_path / "o").exists()
+    (tmp_path / "plain.toml").write_text(game.replace(GAME, '{ kind = "request-response" }'))
+    workload = ("--vary", "flows.0.workload.kind=request-response,page")
+    done = celltcp("sweep", "plain.toml", *workload, *arguments)
+    assert done.returncode == 2
+    assert "by: flow 'flow-1' has no response_p99_s" in done.stderr
+    assert not (tmp_path / "o").exists()
+    done = celltcp("compare", "game.toml", "--cca", "cubic", "--by", "qoe")
+    assert done.returncode == 2
+    assert "by: flow 'flow-1' has no qoe; allowed: " in done.stderr
+
+
+def test_a_figure_of_which_no_run_has_a_value_keeps_all_other_results(celltcp, tmp_path: Path) -> None:
+    never = GAME.replace('"200B"', '"50MB"')
+    text = f'name = "NAME"\nduration = "3s"\n{DEEP_BUFFER}[[flows]]\nname = "game"\nworkload = GAME\n'
+    for name, workload in (("quick", GAME), ("never", never)):
+        file = tmp_path / f"{name}.toml"
+        file.write_text(text.replace("NAME", name).replace("GAME", workload))
+    arguments = ("--cca", "cubic,bbr", "--runs", "2", "--by", "response_p99_s", "--json", "o.json")
+    done = celltcp("compare", "quick.toml", "never.toml", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "best by response_p99_s of game: no run has a value" in done.stdout
+    scenarios = json.loads((tmp_path / "o.json").read_text())["scenarios"]
+    bests = {name: each["by"][0] for name, each in scenarios.items()}
+    assert [bests[name]["leader"] is None for name in bests] == [False, True]
+    assert [each["mean"] for each in list(bests.values())[1]["values"]] == [None, None]

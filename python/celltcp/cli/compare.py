@@ -65,10 +65,10 @@ def compare(
         return
     (scenario,) = scenarios
     source = settings.source(scenario)
-    check_by(by, source.scenario)
     print_trace_summary(source.scenario)
-    folder = settings.prepare_out()
     request = comparison_request(source, settings)
+    check_by(by, request)
+    folder = settings.prepare_out()
     if dry_run:
         click.echo(request.estimate())
         return

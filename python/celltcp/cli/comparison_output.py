@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from celltcp._core import Scenario
+    from celltcp.campaign.plan import CampaignRequest
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.tables import Results
 
@@ -38,17 +38,26 @@ def _draw_explained(result: Comparison, folder: Path) -> None:
         click.echo(f"no picture of decisions: {none}", err=True)
 
 
-def check_by(by: Sequence[str], scenario: Scenario) -> None:
+def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
     """Checks the metrics of --by before anything runs.
 
     Raises:
-        CelltcpError: if there is no such metric, or no such flow in the scenario.
+        CelltcpError: if there is no such metric, or a scenario has no such flow, or the workload of the
+            flow has no such figure; of several scenarios it names the first.
     """
-    if by:
-        from celltcp.comparison.by_metric import chosen_metric
+    if not by:
+        return
+    from celltcp._core import CelltcpError
+    from celltcp.comparison.by_metric import check_metric
 
+    origins = [campaign.origin for campaign in request.campaigns]
+    for origin in origins:
         for each in by:
-            chosen_metric(each, {"scenario": scenario.to_toml()})
+            try:
+                check_metric(each, origin)
+            except CelltcpError as error:
+                where = f"{origin['name']}: " if len(origins) > 1 else ""
+                raise CelltcpError(f"{where}{error}") from None
 
 
 def print_comparison(result: Comparison, published: bool = False, by: Sequence[str] = ()) -> None:

@@ -31,11 +31,10 @@ def compare_set(
     from celltcp.scenarios.scenario_list import expand_scenarios
 
     scenarios = expand_scenarios(given, settings.source)
-    for each in scenarios.sources:
-        check_by(by, each.scenario)
     print_load_summary(scenarios)
-    folder = settings.prepare_out()
     request = set_request(scenarios, settings)
+    check_by(by, request)
+    folder = settings.prepare_out()
     if dry_run:
         click.echo(request.estimate())
         return

@@ -60,10 +60,10 @@ def sweep(
     check_json(json_file)
     sources = swept_sources(scenarios, settings)
     for source in sources.values():
-        check_by(by, source.scenario)
         print_trace_summary(source.scenario)
-    folder = settings.prepare_out()
     request = sweep_request(sources, vary, settings)
+    check_by(by, request)
+    folder = settings.prepare_out()
     if dry_run:
         click.echo(request.estimate())
         return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.metric_names import RANKING_NAMES, figure_of
-from celltcp.comparison.metrics import METRICS, RANKED, best_by_metric
+from celltcp.comparison.metrics import METRICS, RANKED, best_by_metric, figures_of
 from celltcp.comparison.runs import run_table
 from celltcp.results.tested import FlowUnderTest
 
@@ -54,19 +55,49 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     return ChosenMetric(metric, flow or flows[0])
 
 
-def best_by(result: Comparison, text: str) -> ChosenBest:
-    """Returns the best congestion control by a metric; line-ups of several flows are not ranked.
+def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
+    """Reads METRIC or METRIC:FLOW, and checks that the flow can have the metric by its workload.
 
     Without a flow, a figure that only one application has is that of this application.
+
+    Args:
+        text: the metric.
+        about: description of the results, or the scenario of a campaign as `scenario`.
 
     Raises:
         CelltcpError: if there is no such metric or flow, or the flow has no such figure.
     """
-    chosen = chosen_metric(text, result.results.about)
+    chosen = chosen_metric(text, about)
+    if chosen.metric in METRICS:
+        return chosen
+    flows = FlowUnderTest.each_with_workload(about)
+    having = {flow.name: figures_of(workload) for flow, workload in flows}
+    fitting = [flow for flow, figures in having.items() if chosen.metric in figures]
+    if ":" not in text and chosen.flow not in fitting and len(fitting) == 1:
+        chosen = chosen._replace(flow=fitting[0])
+    if chosen.flow not in fitting:
+        names = dict.fromkeys(name for figures in having.values() for name in figures)
+        ranked = [*METRICS, *(name for name in names if name in RANKED)]
+        allowed = [f"{chosen.metric}:{flow}" for flow in fitting] or ranked
+        raise CelltcpError(
+            f"by: flow {chosen.flow!r} has no {chosen.metric}; allowed: {', '.join(allowed)}"
+        )
+    return chosen
+
+
+def best_by(result: Comparison, text: str) -> ChosenBest:
+    """Returns the best congestion control by a metric; line-ups of several flows are not ranked.
+
+    A figure that the application could have, but of which no run has a value, is NaN.
+
+    Raises:
+        CelltcpError: if there is no such metric or flow, or the flow has no such figure.
+    """
+    chosen = check_metric(text, result.results.about)
     if chosen.metric in METRICS:
         values = _of_network(result, chosen)
     else:
-        chosen, values = _of_application(result, chosen, is_flow_given=":" in text)
+        values = _of_application(result, chosen)
     best = best_by_metric(chosen.metric, values, random=not result.decides)
     return ChosenBest(chosen, values, best)
 
@@ -80,17 +111,8 @@ def _of_network(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[f
     return {cca: result.ordered(cca, column) for cca in result.ccas}
 
 
-def _of_application(
-    result: Comparison, chosen: ChosenMetric, *, is_flow_given: bool
-) -> tuple[ChosenMetric, Mapping[str, list[float]]]:
-    having = {each.flow: each for each in result.applications if chosen.metric in each.names}
-    if not is_flow_given and chosen.flow not in having and len(having) == 1:
-        chosen = chosen._replace(flow=next(iter(having)))
-    if chosen.flow not in having:
-        names = dict.fromkeys(name for each in result.applications for name in each.names)
-        ranked = [*METRICS, *(name for name in names if name in RANKED)]
-        allowed = [f"{chosen.metric}:{flow}" for flow in having] or ranked
-        raise CelltcpError(
-            f"by: flow {chosen.flow!r} has no {chosen.metric}; allowed: {', '.join(allowed)}"
-        )
-    return chosen, having[chosen.flow].values(chosen.metric)
+def _of_application(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
+    mine = next((each for each in result.applications if each.flow == chosen.flow), None)
+    if mine is not None and chosen.metric in mine.names:
+        return mine.values(chosen.metric)
+    return {cca: [math.nan] * len(result.values(cca, "seed")) for cca in result.ccas}

@@ -33,6 +33,7 @@ def drawn_of(name: str, drawn: Iterable[str]) -> str:
         drawn: names of values that are drawn.
     """
     known = tuple(drawn)
-    if name in known or name not in RANKED:
+    # Times to first bytes are no part of the values that are drawn.
+    if name in known or name not in RANKED or name.endswith("first_byte_s"):
         return name
     return next((each for each in known if name.startswith(f"{each}_")), name)

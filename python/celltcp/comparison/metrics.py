@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Verdict, verdict
@@ -85,11 +85,22 @@ _PERCENTILES = (
 )
 
 
-def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
-    """Returns the figures of units of work, each of which an event of a kind has the time of."""
+def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
+    """Returns the figures of units of work, each of which an event of a kind has the time of.
+
+    Args:
+        kind: of these events.
+        unit: name of a unit.
+        noun: its time in words.
+        first: kind of the events that have the time to the first byte of a unit.
+    """
     stem = kind.removesuffix("_s")
     count = f"{unit}s".replace(" ", "\n")
     return {
+        first: AppMetric(
+            *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first),
+            is_occasional=True,
+        ),
         f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
@@ -102,8 +113,9 @@ def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
     }
 
 
-#: Kinds of events: the delay of a frame, ms, and the number of frames of a connection.
-FRAME, FRAMES = "frame_ms", "frames"
+#: Kinds of events: the delay of a frame, ms, the number of frames of a connection, and the age at the
+#: end of the run of a frame that had not arrived by its deadline, ms.
+FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
 
 #: Figures of a video.
 VIDEO = {
@@ -136,43 +148,72 @@ TRANSFERS = {
     ),
 }
 
-#: The applications, and the figures that are given for them together.
-APPLICATIONS: tuple[dict[str, AppMetric], ...] = (
-    VIDEO,
-    _units("response_s", "response", "time from a request to the last byte of its response"),
-    _units("page_load_s", "page load", "time from the first connection of a page to its last byte"),
-    {
-        FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
-        "late_share": AppMetric(
-            "share of\nlate frames", 4, "Share of frames that came too late or not at all."
-        ),
-        "dropped_share": AppMetric(
-            "share\ndropped", 4, "Share of frames that the sender dropped.", is_occasional=True
-        ),
-        "frame_size_share": AppMetric(
-            *("frame size\nof whole", 3, "Mean size of frames, as a share of their whole size."),
-            sign=1,
-            is_occasional=True,
-        ),
-        "frame_delay_ms": AppMetric(
-            "frame delay\nmean ms", 1, "Mean delay of the frames that arrived, ms."
-        ),
-        **{
-            f"frame_delay_{short}_ms": AppMetric(
-                f"frame delay\n{short} ms",
-                1,
-                f"{long} delay of the frames that were sent, ms; null if it never arrived.",
-                FRAME,
-                percentile,
-            )
-            for percentile, short, long in _PERCENTILES
-        },
-        "frame_delay_max_ms": AppMetric(
-            "frame delay\nmax ms", 1, "Highest delay of a frame that arrived, ms."
-        ),
-    },
-    TRANSFERS,
+_RESPONSES = _units(
+    "response_s",
+    "response",
+    "time from a request to the last byte of its response",
+    "response_first_byte_s",
 )
+_PAGES = _units(
+    "page_load_s",
+    "page load",
+    "time from the first connection of a page to its last byte",
+    "page_first_byte_s",
+)
+_FRAMES = {
+    FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
+    "late_share": AppMetric(
+        "share of\nlate frames", 4, "Share of frames that came too late or not at all."
+    ),
+    "dropped_share": AppMetric(
+        "share\ndropped", 4, "Share of frames that the sender dropped.", is_occasional=True
+    ),
+    "frame_size_share": AppMetric(
+        *("frame size\nof whole", 3, "Mean size of frames, as a share of their whole size."),
+        sign=1,
+        is_occasional=True,
+    ),
+    "frame_delay_ms": AppMetric(
+        "frame delay\nmean ms", 1, "Mean delay of the frames that arrived, ms."
+    ),
+    **{
+        f"frame_delay_{short}_ms": AppMetric(
+            f"frame delay\n{short} ms",
+            1,
+            f"{long} delay of the frames that were sent, ms; null if it never arrived. Those on "
+            "their way at the end are left out.",
+            FRAME,
+            percentile,
+        )
+        for percentile, short, long in _PERCENTILES
+    },
+    "frame_delay_max_ms": AppMetric(
+        "frame delay\nmax ms", 1, "Highest delay of a frame that arrived, ms."
+    ),
+}
+
+#: The applications, and the figures that are given for them together.
+APPLICATIONS: tuple[dict[str, AppMetric], ...] = (VIDEO, _RESPONSES, _PAGES, _FRAMES, TRANSFERS)
+
+#: Figures by the kind of the workload that has them.
+_BY_KIND = {
+    "video": VIDEO,
+    "request-response": _RESPONSES,
+    "page": _PAGES,
+    "frames": _FRAMES,
+    "sequence": TRANSFERS,
+}
+#: Setting of a workload without which it lacks a figure, and the value that is none.
+_NEEDED = {"dropped_share": ("backlog", "all"), "frame_size_share": ("encoder", None)}
+
+
+def figures_of(workload: Mapping[str, Any]) -> dict[str, AppMetric]:
+    """Returns the figures that a workload can have, as a scenario has it."""
+    kind = workload.get("kind", "bulk")
+    figures = TRANSFERS if kind == "bulk" and "bytes" in workload else _BY_KIND.get(kind, {})
+    lacking = {name for name, (setting, none) in _NEEDED.items() if workload.get(setting, none) == none}
+    return {name: figure for name, figure in figures.items() if name not in lacking}
+
 
 #: All figures.
 APP_METRICS: dict[str, AppMetric] = {

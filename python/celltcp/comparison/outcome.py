@@ -105,14 +105,20 @@ def _run_columns() -> Mapping[str, object]:
     }
 
 
+class SetInterval(Interval):
+    """Mean over scenarios with its 95 % interval."""
+
+    scenarios: Annotated[int, "Number of scenarios that have the metric."]
+
+
 def _set_columns() -> Mapping[str, object]:
-    means = {metric: Annotated[Interval, meaning] for metric, meaning in METRICS.items()}
+    means = {metric: Annotated[SetInterval, meaning] for metric, meaning in METRICS.items()}
     return {"cca": Cca, **means}
 
 
 def _relative_columns() -> Mapping[str, object]:
     shares = {
-        metric: Annotated[Interval, f"{meaning} Relative difference of the means, a share."]
+        metric: Annotated[SetInterval, f"{meaning} Relative difference of the means, a share."]
         for metric, meaning in METRICS.items()
     }
     return {"cca": Cca, **shares, "compared_with": Annotated[str, "Congestion control."]}
@@ -126,7 +132,8 @@ def _of_applications(kind: object) -> Mapping[str, object]:
 
 
 def _summary_columns() -> Mapping[str, object]:
-    return {**_set_columns(), "middlebox": Middlebox, **_of_applications(Interval)}
+    means = {metric: Annotated[Interval, meaning] for metric, meaning in METRICS.items()}
+    return {"cca": Cca, **means, "middlebox": Middlebox, **_of_applications(Interval)}
 
 
 #: Row of a run; requirements that selectors have been given add their metrics.
@@ -134,9 +141,9 @@ RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
 #: Means of a congestion control over the runs, with the same additions.
 SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
-RelativeRow = Annotated[dict[str, str | Interval], Columns(_relative_columns)]
+RelativeRow = Annotated[dict[str, str | SetInterval], Columns(_relative_columns)]
 #: Means of a congestion control over the scenarios.
-SetRow = Annotated[dict[str, str | Interval], Columns(_set_columns)]
+SetRow = Annotated[dict[str, str | SetInterval], Columns(_set_columns)]
 
 
 #: Means of the figures of an application under a congestion control.

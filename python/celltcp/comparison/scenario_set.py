@@ -15,7 +15,7 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, verdicts_of_flows
 from celltcp.comparison.metrics import METRICS, OF_COMPETITION
-from celltcp.comparison.outcome import ScenarioSetOutcome
+from celltcp.comparison.outcome import ScenarioSetOutcome, SetInterval
 from celltcp.results.completeness import Completeness
 from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
@@ -153,14 +153,14 @@ class ScenarioSet:
             "version": __version__,
             "scenarios": {name: each.to_json(by) for name, each in self.comparisons.items()},
             "mean": [
-                {"cca": cca, **{metric: json_interval(self.values(cca, metric)) for metric in METRICS}}
+                {"cca": cca, **{metric: _of_set(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
             ],
             "relative": [
                 {
                     "cca": cca,
                     "compared_with": self.ccas[0],
-                    **{metric: json_interval(self.relative(cca, metric)) for metric in METRICS},
+                    **{metric: _of_set(self.relative(cca, metric)) for metric in METRICS},
                 }
                 for cca in self.ccas[1:]
             ],
@@ -187,6 +187,12 @@ class ScenarioSet:
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def _of_set(values: Sequence[float]) -> SetInterval:
+    """Returns the mean over scenarios, and over how many of them."""
+    count = sum(not math.isnan(value) for value in values)
+    return {**json_interval(values), "scenarios": count}
 
 
 def compare_all(

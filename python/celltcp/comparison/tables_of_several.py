@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.metrics import words_of
 from celltcp.comparison.tables import CCA_COLUMN, DROPPABLE, cells_of, columns_for, headings_of
 from celltcp.present.section import Column, Table, mean_text, percent_text, runs_text
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
+
+#: Metric without relative differences: few of the first CCA would make those of others any share.
+_NO_SHARE = "retransmissions"
 
 
 def sweep_table(result: Sweep) -> Table:
@@ -78,12 +82,11 @@ def set_table(result: ScenarioSet) -> Table:
     Scenarios differ far more than CCAs do on each of them, so that the interval is that of the relative
     differences.
     """
-    count = len(result.comparisons)
     names = labels(result.ccas)
-    counted = f"{count} {'scenario' if count == 1 else 'scenarios'}"
+    scenarios = counted(len(result.comparisons), "scenario")
     shown = columns_for(result.comparisons.values())
     if (baseline := result.baseline) is None:
-        title = f"No mean over {counted}: they have no CCA in common"
+        title = f"No mean over {scenarios}: they have no CCA in common"
         return Table((CCA_COLUMN, *headings_of(shown)), (), title)
     first = [
         mean_text([estimate(result.values(baseline, metric)).mean], digits)
@@ -91,9 +94,8 @@ def set_table(result: ScenarioSet) -> Table:
     ]
     rows = [(names[baseline], *first)]
     for cca in result.ccas[1:]:
-        # Few retransmissions of the first CCA would make those of others any share.
         texts = (
-            "-" if metric == "retransmissions" else _relative_text(result.relative(cca, metric))
+            "-" if metric == _NO_SHARE else _relative_text(result.relative(cca, metric))
             for metric, _, _ in shown
         )
         rows.append((names[cca], *texts))
@@ -102,10 +104,29 @@ def set_table(result: ScenarioSet) -> Table:
     return Table(
         columns=(CCA_COLUMN, *headings_of(shown)),
         rows=tuple(rows),
-        title=f"Mean over {counted}: {base} in units{others}",
+        title=f"Mean over {scenarios}{_fewer_text(result, shown)}: {base} in units{others}",
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=DROPPABLE,
     )
+
+
+def _fewer_text(result: ScenarioSet, shown: Iterable[tuple[str, str, int]]) -> str:
+    """Returns which means are over fewer scenarios, and over how many; empty where none is."""
+    by_count: dict[int, list[str]] = {}
+    for metric, _, _ in shown:
+        count = _count(result, metric)
+        if count < len(result.comparisons):
+            by_count.setdefault(count, []).append(words_of(metric)[0])
+    texts = [f"{', '.join(names)} over {count}" for count, names in by_count.items()]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _count(result: ScenarioSet, metric: str) -> int:
+    """Returns the number of scenarios that the means of a metric in the table are of."""
+    base, *others = result.ccas
+    shares = [] if metric == _NO_SHARE else [result.relative(cca, metric) for cca in others]
+    every = (result.values(base, metric), *shares)
+    return min(sum(math.isfinite(value) for value in values) for values in every)
 
 
 def _relative_text(shares: Sequence[float]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,8 @@ def stake_texts(result: Comparison) -> list[str]:
 def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
     """Returns the best CCA by a chosen metric, with the mean of each."""
     metric, flow = best.chosen
+    if all(math.isnan(each) for of in best.values.values() for each in of):
+        return f"best by {metric} of {flow}: no run has a value"
     digits = APP_METRICS[metric].digits if metric in APP_METRICS else _DIGITS[metric]
     means = ", ".join(
         f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
