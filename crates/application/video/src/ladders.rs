@@ -25,7 +25,8 @@ const AUDIO: Rate = Rate::from_bits_per_second(128_000);
     VariantNames,
 )]
 pub enum Ladder {
-    /// The film Big Buck Bunny: ten rates from 230 kbit/s to 6 Mbit/s, segments of 3 s with their published sizes.
+    /// The film Big Buck Bunny: ten rates from 230 kbit/s to 6 Mbit/s, segments of 3 s with their published sizes. This and
+    /// all others have audio at 128 kbit/s.
     #[default]
     #[serde(rename = "bbb")]
     #[strum(serialize = "bbb")]

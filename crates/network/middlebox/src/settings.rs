@@ -27,28 +27,31 @@ use units::{Bytes, Duration};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
-    /// Split TCP that acknowledges data as soon as it has it (I-TCP).
+    /// Split TCP that acknowledges data as soon as it has it (I-TCP). An ACK promises nothing.
     #[default]
     Split,
-    /// ES-TCP: split TCP that keeps the last bytes back until the far end has everything.
+    /// ES-TCP (Kim 2016, section 5.4): split TCP that keeps the last bytes back until the far end has everything. If
+    /// everything is acknowledged, everything has arrived.
     Es,
-    /// AS-TCP: split TCP that reports to the sender, by a TCP option, what the receiver has.
+    /// AS-TCP (Kim 2016, section 5.5): split TCP that reports to the sender, by a TCP option, what the receiver has. What
+    /// the option covers has arrived.
     As,
-    /// M-TCP: split TCP that acknowledges what the receiver has, and freezes the sender when the receiver is silent.
+    /// M-TCP (Brown and Singh 1997): split TCP that acknowledges what the receiver has, and freezes the sender when the
+    /// receiver is silent.
     Mtcp,
-    /// M-TCP+: M-TCP that is notified of interruptions of the link.
+    /// M-TCP+ (Omueti and Trajković 2007): M-TCP that is notified of interruptions of the link.
     MtcpPlus,
-    /// PAM: split TCP that acknowledges in advance while the receiver is silent.
+    /// PAM (Amjad et al. 2013): split TCP that acknowledges in advance while the receiver is silent. An ACK promises nothing.
     Pam,
-    /// Snoop: a cache that repairs losses behind it, without splitting.
+    /// Snoop (Balakrishnan et al. 1995): a cache that repairs losses behind it, without splitting.
     Snoop,
-    /// ELN: notifies the sender of losses on the radio.
+    /// ELN (Balakrishnan and Katz 1998): notifies the sender of losses on the radio.
     Eln,
-    /// Freeze-TCP: withdraws the receiver's window before the link is interrupted.
+    /// Freeze-TCP (Goff et al. 2000): withdraws the receiver's window before the link is interrupted.
     Freeze,
-    /// ACK Regulator: holds ACKs back where their data would overflow the queue of the link.
+    /// ACK Regulator (Chan and Ramjee 2002): holds ACKs back where their data would overflow the queue of the link.
     AckRegulator,
-    /// Reset tracker: discards data of connections that the phone has reset.
+    /// Reset tracker (Kim 2016, section 4.5): discards data of connections that the phone has reset.
     ResetTracker,
 }
 

@@ -13,11 +13,13 @@ const INITIAL_WINDOW: u32 = 10;
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchMode {
     /// Takeover by the transport protocol context (atxutegi2018 §6): the window is modelled by eq. 6.3, without the
-    /// part of it that waits in queues, and the estimates start from those of the connection.
+    /// part of it that waits in queues, and the estimates start from those of the connection. Window and threshold become
+    /// window × lowest RTT / smoothed RTT.
     #[default]
     Context,
     /// Takeover as Linux does it on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
-    /// rate stay as they are, and the new congestion control starts from them.
+    /// rate stay as they are, and the new congestion control starts from them. BBR begins with its start-up; after BBR,
+    /// pacing stays on.
     Kernel,
 }
 

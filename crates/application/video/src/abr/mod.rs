@@ -131,22 +131,22 @@ pub trait Abr: Send {
 pub enum Algorithm {
     /// Throughput rule of dash.js.
     Throughput,
-    /// Buffer-based algorithm with a map from the buffer to the rate.
+    /// Buffer-based algorithm with a map from the buffer to the rate (Huang et al., 2014).
     #[serde(rename = "bba-0")]
     #[strum(serialize = "bba-0")]
     Bba0,
-    /// Buffer-based algorithm with a map to the size of the segment and a faster start.
+    /// The same with a map to the size of the segment and a faster start.
     #[serde(rename = "bba-2")]
     #[strum(serialize = "bba-2")]
     Bba2,
-    /// BOLA with one parameter for the whole session, as published.
+    /// BOLA with one parameter for the whole session, as published (Spiteri et al., 2016).
     Bola,
     /// BOLA for videos of finite length, as published.
     BolaFinite,
     /// BOLA as dash.js has it: with a placeholder buffer, and with the rule against an insufficient buffer.
     #[default]
     BolaE,
-    /// Model predictive control with a lower bound of the throughput.
+    /// Model predictive control with a lower bound of the throughput (Yin et al., 2015).
     RobustMpc,
 }
 

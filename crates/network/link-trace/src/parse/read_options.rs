@@ -26,30 +26,32 @@ use super::Direction;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum TraceFormat {
-    /// One line per 1500-byte delivery opportunity, in milliseconds.
+    /// A line per delivery opportunity of 1500 bytes: its time in whole ms.
     Mahimahi,
-    /// Parquet or xlsx.
+    /// Parquet; xlsx if the package openpyxl is installed.
     Spreadsheet,
-    /// JSON: `iperf3 -J`, Starlink's history, AlphaRTC, records such as those of Sabre.
+    /// `iperf3 -J`; network files of Sabre and dash.js; AlphaRTC; Starlink's history; ntrace of Intel; records or columns
+    /// of other tools, as JSON or JSON lines.
     Json,
-    /// Reports of iperf3 and iperf2 as text.
+    /// Reports of iperf3 and iperf2 as text; several tests in one report follow one another.
     Iperf3,
-    /// Reports of iperf2 as CSV.
+    /// Reports of `iperf -y C`.
     Iperf2,
-    /// Logs of mahimahi's mm-link.
+    /// Logs of mahimahi's mm-link, whose opportunities count.
     MmLink,
-    /// Zeek's conn.log.
+    /// Zeek's conn.log, as the demand of the hosts behind the link.
     Zeek,
-    /// The 1 Hz logs of NYU-METS.
+    /// Logs of NYU-METS: `3.97,Mbits/sec` per second, or eight columns with Mbit/s first.
     NyuMets,
-    /// The logs of G-NetTrack, as 5Gdataset publishes them.
+    /// Logs of G-NetTrack with `DL_bitrate` and `UL_bitrate` in kbit/s; for `--format` it is `5gdataset`.
     #[strum(to_string = "5gdataset", serialize = "phone-log")]
     PhoneLog,
-    /// Results of speedtest-cli as CSV.
+    /// Results of speedtest-cli as CSV; each row is a sample.
     Speedtest,
-    /// Metrics of srsRAN's UE.
+    /// `metrics.csv` of srsRAN's UE.
     Srsran,
-    /// A table with a column of times and one of rates.
+    /// Tables in text with a time and a rate, also of drive tests (XCAL, TEMS, NEMO, QualiPoc) and monitors (sadf, Windows'
+    /// performance monitor, Grafana, InfluxDB, PRTG, dstat).
     Csv,
 }
 

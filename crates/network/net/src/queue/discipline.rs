@@ -105,10 +105,13 @@ disciplines! {
     "droptail" Droptail => DropTail;
     /// First in, first out; marks what is ECN-capable and finds much waiting (RFC 8257 section 3.1).
     "threshold" Threshold => ThresholdQdisc;
-    /// Controlled delay (RFC 8289).
+    /// Controlled delay (RFC 8289): the second drop comes 71 ms after the first, by the integers of Linux 50 ms. Nothing is
+    /// dropped while the link holds a packet of the MTU or less.
     "codel" Codel => CodelQdisc;
-    /// Flow queues served in turn, each with CoDel (RFC 8290).
+    /// Flow queues served in turn, each with CoDel at the times of Linux (RFC 8290). Where packets were dropped at the
+    /// limit, CoDel drops more densely for a while.
     "fq-codel" FqCodel => FqCodelQdisc;
-    /// Proportional integral controller enhanced (RFC 8033).
+    /// Proportional integral controller enhanced (RFC 8033). Above a delay of 250 ms its drop probability rises above 1:
+    /// all but two packets are dropped until it has fallen.
     "pie" Pie => PieQdisc;
 }

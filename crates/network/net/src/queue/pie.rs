@@ -40,10 +40,10 @@ table! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
-    /// What the last packet that left has waited.
+    /// What the last packet that left has waited (section 4.3).
     #[default]
     Timestamps,
-    /// What waits, over the rate at which packets have left; Linux does so with its option `dq_rate_estimator`.
+    /// What waits, over the rate at which 16 KiB left, once so much waits (section 5.2, Linux's `dq_rate_estimator`).
     DepartureRate,
 }
 
