@@ -37,11 +37,6 @@ def kind_of(page: Path) -> str | None:
     return KINDS.get(name_of(page).split("/")[0]) if DOCS in page.parents else None
 
 
-def is_stub(page: Path) -> bool:
-    """Whether the page says where its contents, or most of them, are now."""
-    return "page has moved:" in page.read_text()
-
-
 def prose_lines(text: str) -> Iterator[str]:
     """Yields the lines outside of blocks of code."""
     is_code = False

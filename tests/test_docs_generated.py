@@ -21,7 +21,7 @@ from celltcp.publications.quantities import QUANTITIES
 from celltcp.scenarios.ccas import catalogue
 from celltcp.scenarios.scenarios import scenario_names
 from celltcp.selection.environment import SelectionEnv
-from docs_pages import DOCS, pages
+from docs_pages import DOCS, links, pages
 
 
 @pytest.fixture(scope="module")
@@ -139,3 +139,15 @@ def test_the_site_has_a_part_in_the_place_of_its_line(
     assert page == f"a\n\n{parts['ccas']}\n"
     with pytest.raises(FileNotFoundError):
         hooks["on_page_markdown"]("<!-- generated: other -->")
+
+
+def test_a_former_path_has_links_to_where_its_contents_are() -> None:
+    former = runpy.run_path(str(DOCS / "hooks.py"))["former_pages"]()
+    assert former["papers/kim2016.md"].endswith(
+        "- [kim2016: split TCP that keeps end-to-end semantics](../results/papers/kim2016.md)\n"
+        "- [Gain of a split connection](../results/middleboxes.md)\n"
+    )
+    for path, text in former.items():
+        assert not (DOCS / path).exists()
+        assert links(text)
+        assert all(((DOCS / path).parent / link).resolve().exists() for link in links(text)), path
