@@ -201,13 +201,18 @@ def _below(text: str) -> str:
 
 
 def _chosen(part: Part, page: Page) -> Part:
-    """Returns the sections that a page shows, with the pictures that it shows."""
-    sections = (
-        each if any(words in each.title for words in page.pictures) else replace(each, figure=None)
-        for each in part.sections
-        if each.title not in ORIGIN and not each.is_folded and not each.is_front
-    )
-    shown = (each for each in sections if each.table or each.figure or each.code or each.text)
+    """Returns the sections that a page shows, with the pictures that it shows.
+
+    A section that has a picture and no table is left out with its picture.
+    """
+    shown = []
+    for each in part.sections:
+        if each.title in ORIGIN or each.is_folded or each.is_front:
+            continue
+        if any(words in each.title for words in page.pictures) or not each.figure:
+            shown.append(each)
+        elif each.table or each.code:
+            shown.append(replace(each, figure=None))
     return replace(part, sections=tuple(shown))
 
 
