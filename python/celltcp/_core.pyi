@@ -9,17 +9,21 @@ import pyarrow as pa
 __version__: str
 NATIVE: str
 KERNEL: str
+LIVE: str
 SEAL_LABEL: str
 BLANK_DIGEST: str
 __all__ = [
     "BLANK_DIGEST",
     "KERNEL",
+    "LIVE",
     "NATIVE",
     "SEAL_LABEL",
     "CaptureAnalysis",
     "CelltcpError",
     "InternalError",
     "KernelEngineError",
+    "LiveRun",
+    "ReplayedRun",
     "Report",
     "ResultTable",
     "Run",
@@ -187,6 +191,43 @@ class Run:
     def request(self, connection: int, cca: str) -> None: ...
     def slots_from(self, connection: int, first: int) -> pa.RecordBatch: ...
     def finish(self) -> dict[str, pa.RecordBatch]: ...
+
+@final
+class LiveRun:
+    def __new__(
+        cls,
+        scenario: Scenario,
+        seed: int,
+        hosts: Sequence[str],
+        folder: Path,
+        *,
+        cca: str | None = None,
+        log: Path | None = None,
+        spin: bool = False,
+    ) -> LiveRun: ...
+    def enter(self, host: str) -> None: ...
+    def is_running(self) -> bool: ...
+    def status(self) -> dict[str, Any]: ...
+    def tables(self) -> dict[str, pa.RecordBatch]: ...
+    def stop(self) -> None: ...
+
+@final
+class ReplayedRun:
+    def __new__(cls, file: Path) -> ReplayedRun: ...
+    @property
+    def scenario(self) -> tuple[str, Path, dict[str | Path, str]]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def cca(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def departures(self) -> int: ...
+    @property
+    def same(self) -> bool | None: ...
+    def status(self) -> dict[str, Any]: ...
+    def tables(self) -> dict[str, pa.RecordBatch]: ...
 
 def run_batch(
     chunks: list[list[tuple[int, str, Scenario, int, tuple[str, str, str] | None]]],

@@ -8,6 +8,7 @@ mod catalogue;
 mod columns;
 mod digests;
 mod faults;
+mod live;
 mod own_parameters;
 mod packetdrill;
 mod python_cca;
@@ -44,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CelltcpError", module.py().get_type::<CelltcpError>())?;
     module.add("NATIVE", Engine::NATIVE)?;
     module.add("KERNEL", Engine::KERNEL)?;
+    module.add("LIVE", Engine::LIVE)?;
     faults::add_to(module)?;
     module.add_function(wrap_pyfunction!(faults::take_panic, module)?)?;
     module.add_function(wrap_pyfunction!(batch::available_threads, module)?)?;
@@ -51,6 +53,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<traces::Trace>()?;
     module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;
     module.add_class::<run::Run>()?;
+    module.add_class::<live::PyLiveRun>()?;
+    module.add_class::<live::ReplayedRun>()?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<python_cca::PyReport>()?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;

@@ -324,12 +324,17 @@ impl Run {
     /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those not taken yet.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = py.detach(|| self.end())?;
-        let all = PyDict::new(py);
-        for (table, columns) in tables.into_columns() {
-            all.set_item(table.name, into_python(py, table.columns, columns)?)?;
-        }
-        Ok(all)
+        tables_into_python(py, tables)
     }
+}
+
+/// Returns a record batch of pyarrow by the name of each table.
+pub(crate) fn tables_into_python(py: Python<'_>, tables: Tables) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for (table, columns) in tables.into_columns() {
+        all.set_item(table.name, into_python(py, table.columns, columns)?)?;
+    }
+    Ok(all)
 }
 
 /// Returns a batch as one of pyarrow.

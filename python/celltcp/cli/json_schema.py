@@ -11,6 +11,8 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "compare": ("comparison.outcome:ComparisonOutcome", "comparison.outcome:ScenarioSetOutcome"),
     "sweep": ("comparison.outcome:SweepOutcome",),
     "run": ("comparison.run_outcome:RunOutcome",),
+    "shell": ("live.outcome:LiveOutcome",),
+    "replay": ("live.outcome:LiveOutcome",),
     "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
     "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),
     "traces info": ("logs.overview:TracesOutcome",),

@@ -6,12 +6,12 @@ use units::Instant;
 /// Observer of packets that were dropped or absorbed.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
-    gone: Vec<u64>,
+    gone: Vec<(u64, HostId)>,
 }
 
 impl Fates {
-    /// Returns the identities of the packets that were dropped or absorbed since the last call.
-    pub(crate) fn take_gone(&mut self) -> impl Iterator<Item = u64> {
+    /// Returns identities and destinations of the packets that were dropped or absorbed since the last call.
+    pub(crate) fn take_gone(&mut self) -> impl Iterator<Item = (u64, HostId)> {
         self.gone.drain(..)
     }
 }
@@ -19,11 +19,11 @@ impl Fates {
 impl Observer for Fates {
     fn dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, _: DropReason) {
         if !packet.is_cross() {
-            self.gone.push(packet.id);
+            self.gone.push((packet.id, packet.destination));
         }
     }
 
     fn absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
-        self.gone.push(packet.id);
+        self.gone.push((packet.id, packet.destination));
     }
 }

@@ -8,6 +8,7 @@ mod created;
 mod fates;
 mod headers;
 mod reassembly;
+mod sysctls;
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,7 @@ pub use created::{CreatedPacketError, End};
 use fates::Fates;
 pub use headers::Headers;
 use reassembly::Reassembly;
+pub use sysctls::sysctls;
 
 /// Verdict on a packet, by its identity on the path.
 #[derive(PartialEq, Eq, Debug)]
@@ -30,6 +32,10 @@ pub enum Verdict {
         packet: u64,
         /// The host.
         host: HostId,
+        /// Time of the arrival.
+        at: Instant,
+        /// Time at which it was sent.
+        sent_at: Instant,
         /// Whether it has a congestion mark.
         congestion: bool,
         /// The bytes that are kept of it; the whole packet if a middlebox has created it. They are to be given back to
@@ -40,6 +46,8 @@ pub enum Verdict {
     Drop {
         /// Identity.
         packet: u64,
+        /// The host that it was sent to.
+        host: HostId,
     },
 }
 
@@ -78,9 +86,14 @@ impl BytePath {
         self.path.keep_contents();
     }
 
-    /// Returns the path.
+    /// Returns the path, to change what is recorded.
     pub fn path(&mut self) -> &mut ObservedPath {
         &mut self.path
+    }
+
+    /// Returns the path.
+    pub fn observed(&self) -> &ObservedPath {
+        &self.path
     }
 
     /// Returns the path, whose packets are forgotten.
@@ -101,6 +114,12 @@ impl BytePath {
             receiver: Reassembly::default(),
             stream: SeqUnwrapper::default(),
         });
+    }
+
+    /// Notes the number of the SYN of the sender of a connection's data, if the connection was opened after it.
+    pub fn begin(&mut self, connection: u32, seq: u32) {
+        let followed = &mut self.followed[connection as usize];
+        followed.receiver.begin(followed.stream.segment(seq) + 1);
     }
 
     /// Keeps a copy of the bytes of `packet`, if contents are kept, until its verdict.
@@ -170,6 +189,8 @@ impl BytePath {
         self.verdicts.push_back(Verdict::Deliver {
             packet: packet.id,
             host: delivery.host,
+            at: delivery.at,
+            sent_at: packet.sent_at,
             congestion: packet.ecn() == Ecn::Ce,
             bytes,
         });
@@ -198,12 +219,12 @@ impl BytePath {
     }
 
     fn drain_gone(&mut self) {
-        for packet in self.fates.take_gone() {
+        for (packet, host) in self.fates.take_gone() {
             if let Some(contents) = self.path.contents() {
                 contents.remove(packet);
             }
             if packet < CREATED_FROM {
-                self.verdicts.push_back(Verdict::Drop { packet });
+                self.verdicts.push_back(Verdict::Drop { packet, host });
             }
         }
     }

@@ -11,7 +11,7 @@ mod sysctl;
 mod tcp_info;
 
 pub use counters::Counters;
-pub use netlink::Netlink;
+pub use netlink::{Netlink, route_metrics};
 pub use netlink_packet_route::route::RouteMetric;
 pub use pacing_cap::PacingCap;
 pub use sysctl::{set_module_parameter, sysctl_file};

@@ -1,17 +1,17 @@
 //! Netlink: links, addresses and routes of a network namespace (rtnetlink(7)).
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 
 use netlink_packet_core::{
     DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
     RouteScope, RouteType,
 };
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
@@ -21,6 +21,26 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 /// Flags of a request for something that must not exist yet.
 const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
+
+/// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
+const LOCK_RTO_MIN: u32 = 1 << 13;
+
+/// Returns the metrics of a route on which connections begin with a window of so many segments. `min_rto` is the shortest
+/// retransmission time-out, ms; with `quick_ack` ACKs are not delayed.
+pub fn route_metrics(
+    initial_window: u32,
+    min_rto: Option<u32>,
+    quick_ack: bool,
+) -> Vec<RouteMetric> {
+    let mut metrics = vec![RouteMetric::InitCwnd(initial_window)];
+    if let Some(rto) = min_rto {
+        metrics.extend([RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(rto)]);
+    }
+    if quick_ack {
+        metrics.push(RouteMetric::QuickAck(1));
+    }
+    metrics
+}
 
 /// Requests to the kernel about the network namespace in which it was opened.
 pub struct Netlink(Socket);
@@ -81,6 +101,17 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
+    /// Lets so many packets wait in a device.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn set_queue_length(&self, index: u32, packets: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.attributes.push(LinkAttribute::TxQueueLen(packets));
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
     /// Gives a device this queueing discipline. Options are those of the discipline, by number.
     ///
     /// # Errors
@@ -105,14 +136,16 @@ impl Netlink {
     ///
     /// # Errors
     /// Those of the kernel.
-    pub fn add_address(&self, index: u32, address: Ipv4Addr) -> io::Result<()> {
+    pub fn add_address(&self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = 32;
+        message.header.family = family(address);
+        message.header.prefix_len = bits(address);
         message.header.index = index;
+        // Nobody else has it, and a route cannot use it while that is found out (RFC 4862 section 5.4).
+        message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![
-            AddressAttribute::Local(IpAddr::V4(address)),
-            AddressAttribute::Address(IpAddr::V4(address)),
+            AddressAttribute::Local(address),
+            AddressAttribute::Address(address),
         ];
         self.request(RouteNetlinkMessage::NewAddress(message), NEW)
     }
@@ -124,7 +157,7 @@ impl Netlink {
     pub fn add_default_route(
         &self,
         index: u32,
-        source: Ipv4Addr,
+        source: IpAddr,
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
         self.request(
@@ -140,13 +173,13 @@ impl Netlink {
     pub fn set_route(
         &self,
         index: u32,
-        source: Ipv4Addr,
-        to: Ipv4Addr,
+        source: IpAddr,
+        to: IpAddr,
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
         let mut message = route(index, source, metrics);
-        message.header.destination_prefix_length = 32;
-        let to = RouteAttribute::Destination(RouteAddress::Inet(to));
+        message.header.destination_prefix_length = bits(to);
+        let to = RouteAttribute::Destination(to.into());
         message.attributes.push(to);
         self.request(
             RouteNetlinkMessage::NewRoute(message),
@@ -156,19 +189,34 @@ impl Netlink {
 }
 
 /// Returns the request for a route to all destinations.
-fn route(index: u32, source: Ipv4Addr, metrics: Vec<RouteMetric>) -> RouteMessage {
+fn route(index: u32, source: IpAddr, metrics: Vec<RouteMetric>) -> RouteMessage {
     let mut message = RouteMessage::default();
-    message.header.address_family = AddressFamily::Inet;
+    message.header.address_family = family(source);
     message.header.table = RouteHeader::RT_TABLE_MAIN;
     message.header.protocol = RouteProtocol::Boot;
     message.header.scope = RouteScope::Link;
     message.header.kind = RouteType::Unicast;
     message.attributes = vec![
         RouteAttribute::Oif(index),
-        RouteAttribute::PrefSource(RouteAddress::Inet(source)),
+        RouteAttribute::PrefSource(source.into()),
     ];
     if !metrics.is_empty() {
         message.attributes.push(RouteAttribute::Metrics(metrics));
     }
     message
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+/// Returns the bits of an address, the length of the prefix of a single host.
+fn bits(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
 }

@@ -31,7 +31,7 @@ impl Bottleneck {
 }
 
 /// The bottlenecks of a path. Each UE has two, next to each other: the one towards it and the one from it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bottlenecks {
     slot: Duration,
     ues: Vec<HostId>,

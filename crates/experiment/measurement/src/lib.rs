@@ -15,5 +15,5 @@ mod segment_outcomes;
 mod split_legs;
 
 pub use capture_file::CaptureFile;
-pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options};
+pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options, Snapshot};
 pub use recorder::{NewConnection, Recorder};

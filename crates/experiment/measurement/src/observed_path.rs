@@ -58,8 +58,13 @@ pub enum ObservationError {
 pub enum Engine {
     /// Our own TCP.
     Native,
-    /// A Linux kernel.
+    /// A Linux kernel in virtual time.
     Kernel {
+        /// Its version.
+        version: String,
+    },
+    /// The kernel of this machine, in real time.
+    Live {
         /// Its version.
         version: String,
     },
@@ -70,12 +75,15 @@ impl Engine {
     pub const NATIVE: &str = "native";
     /// Name of the engine of Linux kernels.
     pub const KERNEL: &str = "kernel";
+    /// Name of the engine in real time.
+    pub const LIVE: &str = "live";
 
     /// Returns its name, and the version of the kernel; empty for our own TCP.
     fn name_and_version(self) -> (&'static str, String) {
         match self {
             Self::Native => (Self::NATIVE, String::new()),
             Self::Kernel { version } => (Self::KERNEL, version),
+            Self::Live { version } => (Self::LIVE, version),
         }
     }
 }
@@ -100,6 +108,22 @@ fn capture_node(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, 
         node: name.to_owned(),
         allowed: allowed.join(", "),
     })
+}
+
+/// What was recorded of a run that goes on.
+pub struct Snapshot {
+    recorder: Recorder,
+    run: RunRow,
+    at: Instant,
+}
+
+impl Snapshot {
+    /// Returns the tables until the time of the snapshot.
+    pub fn tables(self) -> Tables {
+        let mut tables = self.recorder.finish(self.at, |_| None);
+        tables.runs.push(self.run);
+        tables
+    }
 }
 
 /// The path of one run. Packets go in and come out, and everything is recorded.
@@ -285,6 +309,18 @@ impl ObservedPath {
     /// Takes the samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
         core::mem::take(&mut self.watch.0.tables.samples)
+    }
+
+    /// Returns what was recorded until `now`, while the run goes on. Nothing is shown of senders.
+    pub fn snapshot(&self, now: Instant) -> Snapshot {
+        Snapshot {
+            recorder: self.watch.0.clone(),
+            run: RunRow {
+                duration_s: now.since_start().as_secs_f64(),
+                ..self.run.clone()
+            },
+            at: now,
+        }
     }
 
     /// Ends the run and returns its tables.

@@ -7,7 +7,7 @@ use units::{Duration, Instant};
 use crate::bottlenecks::Bottlenecks;
 
 /// Outages on the ways between pairs of hosts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OutageLog {
     wires: PathOutages,
     /// Shortest outage that counts.

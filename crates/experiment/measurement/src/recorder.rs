@@ -20,7 +20,7 @@ use crate::segment_outcomes::SegmentOutcomes;
 const HEADERS: u64 = 52;
 
 /// One connection on the path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TrackedConnection {
     /// Sending and receiving host.
     pub(crate) hosts: (HostId, HostId),
@@ -43,7 +43,7 @@ pub(crate) struct TrackedConnection {
 }
 
 /// Description of a new connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NewConnection {
     /// Name of the flow in the scenario.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct NewConnection {
 }
 
 /// Recorder of a run: the observer that measures.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorder {
     slot: Duration,
     pub(crate) watched: Vec<TrackedConnection>,

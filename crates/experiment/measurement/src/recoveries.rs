@@ -60,7 +60,7 @@ impl Drops {
 }
 
 /// Tracker of a connection's recoveries.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RecoveryTracker {
     /// Drops that the present recovery repairs, or the next one.
     drops: Drops,

@@ -7,7 +7,7 @@ use results::FateRow;
 use units::Instant;
 
 /// Data segments of a run in the order of sending.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentOutcomes {
     rows: Vec<FateRow>,
     /// End of the highest byte reported to the sender of each flow.

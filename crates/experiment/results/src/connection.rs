@@ -39,7 +39,7 @@ pub struct BottleneckSlot {
 }
 
 /// Counter of a sender at the end of the last slot; `None` where the engine does not report it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SlotCounter(Option<u64>);
 
 impl SlotCounter {
@@ -52,7 +52,7 @@ impl SlotCounter {
 }
 
 /// A slot that waits for its PM, which needs the lowest RTT of the whole connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PendingSlot {
     counts: SlotCounts,
     capacity: u64,
@@ -61,7 +61,7 @@ struct PendingSlot {
 }
 
 /// Mean of what is defined.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Mean {
     sum: f64,
     count: u64,
@@ -107,7 +107,7 @@ pub struct AfterReset {
 }
 
 /// Measures of one connection, which become its rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     identity: Identity,
     slot: Duration,

@@ -6,7 +6,7 @@ use units::Duration;
 use crate::LimitRow;
 
 /// Times of a sender in slots without capacity, which count as outage and not under the limit that the sender sees.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OutageTimes {
     /// Times at the end of the last slot.
     last: LimitTimes,

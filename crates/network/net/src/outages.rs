@@ -28,7 +28,7 @@ pub struct PathOutage {
 }
 
 /// Outages of the wires of a path. Those of the radio are not known in advance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PathOutages {
     routes: Routes,
     links: Vec<(HostId, Vec<PathOutage>)>,

@@ -3,7 +3,7 @@
 use crate::{HostId, LinkId, Topology, TopologyError};
 
 /// Routes: for each pair of nodes, the link that leads from one towards the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Routes {
     nodes: usize,
     next: Vec<LinkId>,

@@ -5,13 +5,10 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use kernel_protocol::{GuestJob, KernelSettings, LinuxQueue};
-use linux_sockets::{Netlink, RouteMetric, set_module_parameter, sysctl_file};
+use linux_sockets::{Netlink, route_metrics, set_module_parameter, sysctl_file};
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use packet::addressing;
-
-/// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
-const LOCK_RTO_MIN: u32 = 1 << 13;
 
 /// Packets that may wait for the receiving TCP, on all devices together (`net.core.netdev_max_backlog`). They arrive in
 /// no time, because the clock stands still meanwhile. The default of 1000 is less than what RLC hands over at once when
@@ -43,8 +40,8 @@ impl Host {
         segments: u32,
     ) -> io::Result<()> {
         self.enter()?;
-        let metrics = route_metrics(settings, segments);
-        Netlink::open()?.set_route(self.index, self.address, to, metrics)
+        let metrics = route_metrics(segments, settings.min_rto_ms, settings.quick_ack);
+        Netlink::open()?.set_route(self.index, self.address.into(), to.into(), metrics)
     }
 }
 
@@ -78,9 +75,10 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         }
         let own = Netlink::open()?;
         own.bring_up(host.index, settings.mtu, settings.burst)?;
-        own.add_address(host.index, host.address)?;
-        let metrics = route_metrics(settings, settings.initial_window);
-        own.add_default_route(host.index, host.address, metrics)?;
+        own.add_address(host.index, host.address.into())?;
+        let first = settings.initial_window;
+        let metrics = route_metrics(first, settings.min_rto_ms, settings.quick_ack);
+        own.add_default_route(host.index, host.address.into(), metrics)?;
         if let Some(queue) = &settings.queue
             && queue.host == job.hosts[number as usize]
         {
@@ -100,18 +98,6 @@ fn put_behind(queue: &LinuxQueue, mtu: u32) -> io::Result<()> {
     let (own, index) = (Netlink::open()?, if_nametoindex(QUEUE)?);
     own.set_queue(index, &queue.kind, &queue.options)?;
     own.bring_up(index, mtu, None)
-}
-
-/// Returns the metrics of a route with this initial window.
-fn route_metrics(settings: &KernelSettings, initial_window: u32) -> Vec<RouteMetric> {
-    let mut metrics = vec![RouteMetric::InitCwnd(initial_window)];
-    if let Some(rto) = settings.min_rto_ms {
-        metrics.extend([RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(rto)]);
-    }
-    if settings.quick_ack {
-        metrics.push(RouteMetric::QuickAck(1));
-    }
-    metrics
 }
 
 /// Sets the parameter `module.parameter`; errors name its field in the scenario.

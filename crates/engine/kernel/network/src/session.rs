@@ -214,12 +214,13 @@ impl Session {
         };
         while let Some(verdict) = path.next_verdict() {
             let (packet, verdict, bytes) = match verdict {
-                byte_path::Verdict::Drop { packet } => (packet, Verdict::Drop { packet }, None),
+                byte_path::Verdict::Drop { packet, .. } => (packet, Verdict::Drop { packet }, None),
                 byte_path::Verdict::Deliver {
                     packet,
                     host,
                     congestion,
                     bytes,
+                    ..
                 } => {
                     let port = host.0 as u16;
                     let verdict = Verdict::Deliver {

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use byte_path::sysctls;
 use kernel_protocol::{KeepAlive, KernelSettings};
-use scenario::{CcaChoice, Scenario, Tcp, WindowScale, kernel_text};
-use tcp::TcpConfig;
+use scenario::{CcaChoice, Scenario, Tcp, kernel_text};
 use units::{Bytes, Duration};
 
 use crate::linux_queue;
-
-/// Size of a page, bytes.
-const PAGE: u64 = 4_096;
 
 /// Returns the settings for a scenario on a kernel with `memory` bytes; the error names the one that the kernel does
 /// not take.
@@ -24,7 +21,7 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
     let rto = (tcp.min_rto != usual.min_rto).then(|| tcp.min_rto.as_millis() as u32);
     let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
     Ok(KernelSettings {
-        sysctls: sysctls(scenario, memory)?,
+        sysctls: sysctls(scenario, Some(memory))?,
         modules: modules(scenario)?,
         fair_queue: tcp.pacing,
         mtu: scenario.path.path_mtu().get() as u32,
@@ -60,67 +57,6 @@ fn keepalive(tcp: &Tcp) -> Result<Option<KeepAlive>, String> {
         interval,
         probes: tcp.keepalive_probes.unwrap_or(9),
     }))
-}
-
-/// Returns the sysctls of every host by their names.
-fn sysctls(scenario: &Scenario, memory: u64) -> Result<BTreeMap<String, String>, String> {
-    let tcp = &scenario.tcp;
-    let largest = tcp.receive_window_max.unwrap_or(tcp.receive_buffer_max);
-    let automatic = WindowScale::Automatic.shift(largest.min(tcp.receive_buffer_max));
-    match tcp.window_scale {
-        WindowScale::Fixed(shift) if Some(shift) != automatic => {
-            return Err(format!(
-                "tcp.window_scale: {shift} is not what Linux chooses for a receive buffer of {}; \
-                 allowed: true, false",
-                tcp.receive_buffer_max
-            ));
-        }
-        _ => {}
-    }
-    // All hosts share the kernel's memory and its limit for TCP. Linux' default would be a sixteenth of a memory that
-    // is sized for these hosts alone.
-    let pages = memory / 2 / PAGE;
-    let (receive, send) = (tcp.receive_buffer_max.get(), tcp.send_buffer_max.get());
-    let begin = TcpConfig::first_receive_buffer(tcp);
-    let flag = |on: bool| u8::from(on).to_string();
-    let mut all = BTreeMap::from([
-        ("tcp_timestamps", flag(tcp.timestamps)),
-        (
-            "tcp_window_scaling",
-            flag(tcp.window_scale != WindowScale::Off),
-        ),
-        ("tcp_mem", format!("{pages} {pages} {pages}")),
-        ("tcp_rmem", format!("4096 {begin} {receive}")),
-        (
-            "tcp_wmem",
-            format!("4096 {} {send}", TcpConfig::SEND_BUFFER.min(send)),
-        ),
-        ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
-    ])
-    .into_iter()
-    .map(|(name, value)| (format!("net.ipv4.{name}"), value))
-    .collect::<BTreeMap<_, _>>();
-    if !tcp.sack {
-        all.insert("net.ipv4.tcp_sack".to_owned(), "0".to_owned());
-    }
-    if let Some(bytes) = tcp.notsent_lowat {
-        all.insert(
-            "net.ipv4.tcp_notsent_lowat".to_owned(),
-            bytes.get().to_string(),
-        );
-    }
-    if tcp.ecn {
-        all.insert("net.ipv4.tcp_ecn".to_owned(), "1".to_owned());
-    }
-    if !tcp.f_rto {
-        all.insert("net.ipv4.tcp_frto".to_owned(), "0".to_owned());
-    }
-    if !tcp.tlp {
-        all.insert("net.ipv4.tcp_early_retrans".to_owned(), "0".to_owned());
-    }
-    let wanted = scenario.kernel.sysctl.iter();
-    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
-    Ok(all)
 }
 
 /// Returns the parameters of modules, by module and parameter: those of the scenario, and those of congestion

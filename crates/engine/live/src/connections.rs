@@ -1,0 +1,167 @@
+//! Connections: TCP connections by their 5-tuples, each with a record for each direction that has data.
+
+use std::collections::HashMap;
+use std::net::SocketAddrV4;
+
+use byte_path::BytePath;
+use measurement::NewConnection;
+use net::HostId;
+use packet::wire::IpPacket;
+use tcp::{Flags, Segment};
+use units::Instant;
+
+/// Direction of data in a connection: that of its opener, or the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Direction {
+    FromOpener,
+    ToOpener,
+}
+
+impl Direction {
+    fn reverse(self) -> Self {
+        match self {
+            Self::FromOpener => Self::ToOpener,
+            Self::ToOpener => Self::FromOpener,
+        }
+    }
+}
+
+/// Data of one direction.
+#[derive(Clone, Copy, Default, Debug)]
+struct Stream {
+    /// Number of the SYN of its sender.
+    syn: Option<u32>,
+    /// Number of the record; `None` before the first data.
+    record: Option<u32>,
+    /// Number that acknowledges the FIN of its sender.
+    end: Option<u32>,
+}
+
+/// A connection whose SYN was seen.
+#[derive(Debug)]
+struct Tracked {
+    opener: SocketAddrV4,
+    streams: [Stream; 2],
+}
+
+/// A host as it is named in results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedHost {
+    pub(crate) id: HostId,
+    pub(crate) name: String,
+}
+
+/// The TCP connections of a run.
+///
+/// A path measures one direction of data under a number, and its acknowledgements with it. So a connection has a number
+/// for each direction in which data was seen. A segment with data counts for its own direction; its acknowledgement of
+/// the other direction is not measured.
+#[derive(Default, Debug)]
+pub(crate) struct Connections {
+    known: HashMap<[SocketAddrV4; 2], Tracked>,
+    /// Congestion control that the records are named by.
+    cca: String,
+    /// Payload of a full segment, bytes.
+    mss: u32,
+}
+
+impl Connections {
+    /// Creates an empty table. `cca` and `mss` (bytes) describe the connections in results.
+    pub(crate) fn new(cca: String, mss: u32) -> Self {
+        Self {
+            known: HashMap::new(),
+            cca,
+            mss,
+        }
+    }
+
+    /// Returns the number under which the path follows a segment from `source` to `destination`, which is sent at `now`.
+    /// The first data of a direction opens its record. `None` before any data, and of a connection without a SYN.
+    pub(crate) fn flow(
+        &mut self,
+        path: &mut BytePath,
+        now: Instant,
+        ip: &IpPacket,
+        [source, destination]: [&NamedHost; 2],
+    ) -> Option<u32> {
+        let mut key = [ip.source, ip.destination];
+        key.sort_unstable();
+        let segment = &ip.segment;
+        if is_request(segment) {
+            let is_again = |known: &Tracked| {
+                known.opener == ip.source && known.streams[0].syn == Some(segment.seq)
+            };
+            if !self.known.get(&key).is_some_and(is_again) {
+                let opener = ip.source;
+                let streams = [Stream::default(); 2];
+                self.known.insert(key, Tracked { opener, streams });
+            }
+        }
+        let tracked = self.known.get_mut(&key)?;
+        let own = if tracked.opener == ip.source {
+            Direction::FromOpener
+        } else {
+            Direction::ToOpener
+        };
+        let other = own.reverse();
+        if segment.flags.contains(Flags::SYN) {
+            tracked.streams[own as usize].syn = Some(segment.seq);
+        }
+        if segment.len > 0 && tracked.streams[own as usize].record.is_none() {
+            let stream = &mut tracked.streams[own as usize];
+            stream.record = Some(path.connections());
+            let opener = match own {
+                Direction::FromOpener => source.id,
+                Direction::ToOpener => destination.id,
+            };
+            let new = NewConnection {
+                name: name(ip, own, source, destination),
+                ue: destination.name.clone(),
+                cca: self.cca.clone(),
+                hosts: (source.id, destination.id),
+                opener,
+                mss: self.mss,
+                flow: 0,
+            };
+            path.open(now, new, [(source.id, ip.source), (destination.id, ip.destination)]);
+            if let (Some(syn), Some(record)) = (stream.syn, stream.record) {
+                path.begin(record, syn);
+            }
+        }
+        if segment.flags.contains(Flags::FIN) {
+            let end = segment.seq.wrapping_add(segment.len).wrapping_add(1);
+            tracked.streams[own as usize].end = Some(end);
+        }
+        let acknowledged = tracked.streams[other as usize];
+        if let (Some(record), Some(end)) = (acknowledged.record, acknowledged.end)
+            && segment.flags.contains(Flags::ACK)
+            && segment.ack == end
+        {
+            tracked.streams[other as usize].end = None;
+            path.path().recorder().complete(now, record, None);
+        }
+        let record = |direction: Direction| tracked.streams[direction as usize].record;
+        if segment.len > 0 {
+            record(own)
+        } else {
+            record(other).or(record(own))
+        }
+    }
+}
+
+/// Returns whether a segment requests a connection (RFC 9293 section 3.5).
+fn is_request(segment: &Segment) -> bool {
+    segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK)
+}
+
+/// Returns the name of the data of a segment: the port of the service, and the direction of the data.
+fn name(ip: &IpPacket, own: Direction, source: &NamedHost, destination: &NamedHost) -> String {
+    let (client, service) = match own {
+        Direction::FromOpener => (ip.source.port(), ip.destination.port()),
+        Direction::ToOpener => (ip.destination.port(), ip.source.port()),
+    };
+    format!(
+        "{service}/{client} {} to {}",
+        source.name, destination.name
+    )
+}

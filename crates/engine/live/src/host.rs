@@ -1,0 +1,238 @@
+//! Hosts: network namespaces with one device each, whose only way out is the path.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use linux_sockets::{Netlink, RouteMetric, sysctl_file};
+use net::HostId;
+use nix::mount::{MsFlags, mount};
+use nix::net::if_::if_nametoindex;
+use nix::sched::{CloneFlags, setns, unshare};
+use packet::addressing;
+
+use crate::tun::{TUN_FILE, Tun};
+
+/// Name of the device of each host.
+const DEVICE: &str = "path0";
+/// Packets that may wait for this process in a device: 12 ms at 10 Gbit/s.
+const DEVICE_QUEUE: u32 = 10_000;
+/// File that resolves the names of hosts.
+const HOSTS_FILE: &str = "/etc/hosts";
+/// The loopback device of a new namespace.
+const LOOPBACK: u32 = 1;
+
+/// Reason why a host cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// No namespace for it.
+    #[error(
+        "no network namespace can be created: {0}; celltcp shell needs root, or a kernel that lets users create user \
+         namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone and \
+         kernel.apparmor_restrict_unprivileged_userns)"
+    )]
+    Namespace(io::Error),
+    /// No device for it.
+    #[error(
+        "no TUN device can be created with {TUN_FILE}: {0}; celltcp shell needs the module tun and write access to that file"
+    )]
+    Tun(io::Error),
+    /// The kernel does not take a sysctl.
+    #[error("{name}: {value:?} is not taken by this kernel in a network namespace: {error}")]
+    Sysctl {
+        /// Its name.
+        name: String,
+        /// The wanted value.
+        value: String,
+        /// Answer of the kernel.
+        error: io::Error,
+    },
+    /// The kernel does not have the congestion control, or lends it to nobody.
+    #[error("cca: {0:?} is not taken by this kernel for a route; allowed: {1}")]
+    CongestionControl(String, String),
+    /// Any other step.
+    #[error("{step}: {error}")]
+    Step {
+        /// What was tried.
+        step: &'static str,
+        /// Answer of the kernel.
+        error: io::Error,
+    },
+}
+
+/// Returns the maker of the error of a step.
+fn in_step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> HostError {
+    move |error| HostError::Step {
+        step,
+        error: error.into(),
+    }
+}
+
+/// Settings that all hosts of a run have.
+#[derive(Clone, Debug)]
+pub struct HostSettings {
+    /// Sysctls by name.
+    pub sysctls: BTreeMap<String, String>,
+    /// Metrics of routes, such as the initial window.
+    pub metrics: Vec<RouteMetric>,
+    /// Congestion control of connections; unset: that of the machine.
+    pub cca: Option<String>,
+    /// Bytes of the largest packet.
+    pub mtu: u32,
+}
+
+/// A host: its namespaces and its device.
+#[derive(Debug)]
+pub struct Host {
+    /// Its node on the path.
+    pub id: HostId,
+    /// Name of that node.
+    pub name: String,
+    /// Its device.
+    pub device: Tun,
+    /// Namespaces of network and mounts.
+    pub namespaces: Namespaces,
+}
+
+/// The namespaces of a host.
+#[derive(Debug)]
+pub struct Namespaces {
+    network: File,
+    mounts: File,
+}
+
+impl Namespaces {
+    /// Returns those of this thread.
+    fn own() -> io::Result<Self> {
+        Ok(Self {
+            network: File::open("/proc/thread-self/ns/net")?,
+            mounts: File::open("/proc/thread-self/ns/mnt")?,
+        })
+    }
+
+    /// Moves this thread to the host: its sockets, and the programs that it starts, are on the host from now on. The
+    /// folder stays the same.
+    ///
+    /// # Errors
+    /// Those of setns(2).
+    pub fn enter(&self) -> io::Result<()> {
+        let folder = std::env::current_dir()?;
+        unshare(CloneFlags::CLONE_FS)?;
+        setns(&self.network, CloneFlags::CLONE_NEWNET)?;
+        setns(&self.mounts, CloneFlags::CLONE_NEWNS)?;
+        std::env::set_current_dir(folder)
+    }
+}
+
+/// Sets up a host for each node of `nodes`, in namespaces of its own. `folder` is for a file that is gone afterwards.
+///
+/// # Errors
+/// [`HostError`] says which step the kernel refused. Nothing is left then.
+pub fn set_up(
+    nodes: &[(HostId, String)],
+    settings: &HostSettings,
+    folder: &Path,
+) -> Result<Vec<Host>, HostError> {
+    let hosts_file = write_hosts_file(nodes, folder).map_err(in_step("the file of host names"))?;
+    let hosts = nodes.iter().map(|node| {
+        // Namespaces belong to threads: this one ends, and the files keep them.
+        std::thread::scope(|scope| {
+            let made = scope.spawn(|| create(node, nodes, settings, &hosts_file)).join();
+            made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    });
+    let hosts = hosts.collect();
+    std::fs::remove_file(&hosts_file).map_err(in_step("the file of host names"))?;
+    hosts
+}
+
+/// Writes the machine's host names with those of the path before them.
+fn write_hosts_file(nodes: &[(HostId, String)], folder: &Path) -> io::Result<PathBuf> {
+    let own = nodes.iter().map(|(id, name)| {
+        let (v4, v6) = (addressing::address(id.0), addressing::address_v6(id.0));
+        format!("{v4} {name}\n{v6} {name}\n")
+    });
+    let mut text: String = own.collect();
+    text.push_str(&std::fs::read_to_string(HOSTS_FILE).unwrap_or_default());
+    let file = folder.join("hosts");
+    std::fs::write(&file, text)?;
+    Ok(file)
+}
+
+/// Sets up a host; this thread is in its namespaces afterwards.
+fn create(
+    (id, name): &(HostId, String),
+    nodes: &[(HostId, String)],
+    settings: &HostSettings,
+    hosts_file: &Path,
+) -> Result<Host, HostError> {
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
+        .map_err(|error| HostError::Namespace(error.into()))?;
+    mount_hosts_file(hosts_file).map_err(in_step("mount of the file of host names"))?;
+    for (name, value) in &settings.sysctls {
+        set_sysctl(name, value)?;
+    }
+    let device = Tun::create(DEVICE).map_err(HostError::Tun)?;
+    let index = if_nametoindex(DEVICE).map_err(in_step("device"))?;
+    let links = Netlink::open().map_err(in_step("netlink"))?;
+    links.set_queue_length(index, DEVICE_QUEUE).map_err(in_step("queue of the device"))?;
+    links.bring_up(LOOPBACK, LOOPBACK_MTU, None).map_err(in_step("loopback device"))?;
+    links.bring_up(index, settings.mtu, None).map_err(in_step("device"))?;
+    let addresses: fn(u32) -> [IpAddr; 2] =
+        |host| [addressing::address(host).into(), addressing::address_v6(host).into()];
+    for address in addresses(id.0) {
+        links.add_address(index, address).map_err(in_step("address"))?;
+    }
+    let mut metrics = settings.metrics.clone();
+    metrics.extend(settings.cca.clone().map(RouteMetric::CcAlgo));
+    for (peer, _) in nodes.iter().filter(|(peer, _)| peer != id) {
+        for (own, to) in addresses(id.0).into_iter().zip(addresses(peer.0)) {
+            let set = links.set_route(index, own, to, metrics.clone());
+            set.map_err(|error| match &settings.cca {
+                Some(cca) => HostError::CongestionControl(cca.clone(), available_ccas()),
+                None => in_step("route")(error),
+            })?;
+        }
+    }
+    let namespaces = Namespaces::own().map_err(in_step("namespaces"))?;
+    Ok(Host {
+        id: *id,
+        name: name.clone(),
+        device,
+        namespaces,
+    })
+}
+
+/// MTU of a loopback device in Linux.
+const LOOPBACK_MTU: u32 = 65_536;
+
+/// Puts a file in the place of the machine's host names, in the mounts of this thread only.
+fn mount_hosts_file(file: &Path) -> nix::Result<()> {
+    let none: Option<&str> = None;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    mount(Some(file), HOSTS_FILE, none, MsFlags::MS_BIND, none)
+}
+
+/// Sets a sysctl of this thread's network namespace. Those of the whole machine are not there in a namespace of its own,
+/// but those outside of `net` are.
+fn set_sysctl(name: &str, value: &str) -> Result<(), HostError> {
+    let set = if name.starts_with("net.") {
+        std::fs::write(sysctl_file(name), value)
+    } else {
+        Err(io::Error::other("it is one of the whole machine; allowed: net.*"))
+    };
+    set.map_err(|error| HostError::Sysctl {
+        name: format!("kernel.sysctl.{name}"),
+        value: value.to_owned(),
+        error,
+    })
+}
+
+/// Returns the congestion controls that the kernel has.
+fn available_ccas() -> String {
+    let file = sysctl_file("net.ipv4.tcp_available_congestion_control");
+    let names = std::fs::read_to_string(file).unwrap_or_default();
+    names.split_whitespace().collect::<Vec<_>>().join(", ")
+}

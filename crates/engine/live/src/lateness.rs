@@ -1,0 +1,89 @@
+//! Lateness: how long after its planned time each packet left, which says whether real time was kept.
+
+use hdrhistogram::Histogram;
+use units::Duration;
+
+use crate::traffic::microseconds;
+
+/// Lateness that a valid run has in a small share of its departures only.
+const LATE: Duration = Duration::from_millis(1);
+/// That share.
+const MAX_LATE: f64 = 0.001;
+
+/// Lateness of the departures of a run.
+#[derive(Clone, Debug)]
+pub struct Lateness {
+    times: Histogram<u32>,
+    late: u64,
+}
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self {
+            times: microseconds(),
+            late: 0,
+        }
+    }
+}
+
+impl Lateness {
+    /// Adds a departure that was so late.
+    pub fn add(&mut self, late: Duration) {
+        self.late += u64::from(late > LATE);
+        self.times.saturating_record(late.as_micros());
+    }
+
+    /// Returns the number of departures.
+    pub fn departures(&self) -> u64 {
+        self.times.len()
+    }
+
+    /// Returns the lateness that a share of the departures, from 0 to 1, does not exceed.
+    pub fn quantile(&self, share: f64) -> Duration {
+        Duration::from_micros(self.times.value_at_quantile(share))
+    }
+
+    /// Returns the largest lateness.
+    pub fn max(&self) -> Duration {
+        Duration::from_micros(self.times.max())
+    }
+
+    /// Returns the share of departures that were late by over 1 ms; 0 without any.
+    pub fn late_share(&self) -> f64 {
+        if self.times.is_empty() {
+            return 0.0;
+        }
+        self.late as f64 / self.times.len() as f64
+    }
+
+    /// Returns whether real time was kept: at most 0.1 % of the departures were late by over 1 ms.
+    pub fn is_valid(&self) -> bool {
+        self.late_share() <= MAX_LATE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_valid_while_one_departure_in_a_thousand_is_late() {
+        let mut lateness = Lateness::default();
+        for _ in 0..999 {
+            lateness.add(Duration::from_micros(60));
+        }
+        assert!(lateness.is_valid());
+        lateness.add(Duration::from_micros(1_001));
+        assert!(lateness.is_valid(), "{}", lateness.late_share());
+        lateness.add(Duration::from_millis(3));
+        assert!(!lateness.is_valid());
+        assert_eq!(lateness.departures(), 1_001);
+        assert_eq!(lateness.quantile(0.5), Duration::from_micros(60));
+        assert!(lateness.max() >= Duration::from_millis(3));
+    }
+
+    #[test]
+    fn a_run_without_departures_is_valid() {
+        assert!(Lateness::default().is_valid());
+    }
+}

@@ -1,0 +1,25 @@
+//! Live engine: the path of a scenario in real time, between programs in network namespaces.
+//!
+//! [`Session`] is the path as a state machine without I/O: packets of hosts go in, and leave at planned times. [`LiveRun`]
+//! sets up the hosts and drives a session by the clock of the machine. [`Lateness`] says how well it kept the time.
+
+mod congestion_mark;
+mod connections;
+mod host;
+mod lateness;
+mod log;
+mod real_time;
+mod replay;
+mod run;
+mod session;
+mod traffic;
+mod tun;
+
+pub use host::HostError;
+pub use lateness::Lateness;
+pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter};
+pub use real_time::Progress;
+pub use replay::{Replay, ReplayError, replay};
+pub use run::{LiveError, LiveOptions, LiveRun};
+pub use session::{Arrival, Departure, Session, SessionError};
+pub use traffic::Traffic;

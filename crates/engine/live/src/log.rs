@@ -1,0 +1,273 @@
+//! Log of arrivals: the packets that the hosts of a live run sent, from which the run can be repeated in virtual time.
+//!
+//! A file begins with a line of JSON, the [`LogHeader`]. Records follow, in little-endian byte order: of an arrival its
+//! time (ns, 8 bytes), host (4), length (4) and first bytes ([`KEPT`] at most); at the end a record with [`END`] as its
+//! host, the time of the end and the [`Digest`] of the departures. A run that was killed has no such record.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use net::HostId;
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
+use units::Instant;
+
+use crate::Departure;
+
+/// Version of the format.
+const FORMAT: u32 = 1;
+/// Bytes of a packet that are kept: headers with all options.
+const KEPT: usize = 128;
+/// Host of the record at the end.
+const END: u32 = u32::MAX;
+/// Bytes after which the writer's thread is handed what was gathered.
+const PIECE: usize = 256 * 1024;
+
+/// Run that a log belongs to.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct LogHeader {
+    /// Version of the format.
+    pub celltcp_live_log: u32,
+    /// Version of celltcp.
+    pub version: String,
+    /// Seed of the path.
+    pub seed: u64,
+    /// Congestion control that the connections are named by.
+    pub cca: String,
+    /// Version of the kernel.
+    pub kernel: String,
+    /// The whole scenario, as TOML.
+    pub scenario: String,
+    /// Folder to which its file names refer.
+    pub directory: PathBuf,
+    /// Texts of its files.
+    pub files: BTreeMap<PathBuf, String>,
+}
+
+impl LogHeader {
+    /// Returns the header for a run of this version.
+    pub fn new(
+        scenario: String,
+        directory: PathBuf,
+        files: BTreeMap<PathBuf, String>,
+        [cca, kernel]: [String; 2],
+        seed: u64,
+    ) -> Self {
+        Self {
+            celltcp_live_log: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed,
+            cca,
+            kernel,
+            scenario,
+            directory,
+            files,
+        }
+    }
+}
+
+/// Digest of the departures of a run: packet, host, planned time and first bytes of each, in their order.
+#[derive(Clone)]
+pub struct Digest {
+    departures: u64,
+    hash: XxHash3_128,
+}
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self {
+            departures: 0,
+            hash: XxHash3_128::new(),
+        }
+    }
+}
+
+impl Digest {
+    /// Adds a departure.
+    pub fn add(&mut self, departure: &Departure) {
+        self.departures += 1;
+        self.hash.write(&departure.packet.to_le_bytes());
+        self.hash.write(&departure.host.0.to_le_bytes());
+        self.hash.write(&departure.at.as_nanos().to_le_bytes());
+        self.hash.write(&(departure.bytes.len() as u64).to_le_bytes());
+        self.hash.write(&departure.bytes[..departure.bytes.len().min(KEPT)]);
+    }
+
+    /// Returns the number of departures and their hash.
+    pub fn value(&self) -> (u64, u128) {
+        (self.departures, self.hash.finish_128())
+    }
+}
+
+/// Writer of a log. A thread of its own writes to the file, so that a slow disk delays no packet.
+pub struct LogWriter {
+    piece: Vec<u8>,
+    pieces: Sender<Vec<u8>>,
+    written: Receiver<Vec<u8>>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl LogWriter {
+    /// Begins a log.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(file: &Path, header: &LogHeader) -> io::Result<Self> {
+        let mut out = File::create(file)?;
+        let mut line = serde_json::to_vec(header)?;
+        line.push(b'\n');
+        out.write_all(&line)?;
+        let (pieces, to_write) = channel::<Vec<u8>>();
+        let (give_back, written) = channel();
+        let thread = std::thread::spawn(move || {
+            for mut piece in to_write {
+                out.write_all(&piece)?;
+                piece.clear();
+                // Nobody takes it back after the end.
+                let _ = give_back.send(piece);
+            }
+            Ok(())
+        });
+        Ok(Self {
+            piece: Vec::new(),
+            pieces,
+            written,
+            thread,
+        })
+    }
+
+    /// Adds a packet that a host has sent.
+    pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) {
+        self.record(at, host.0, bytes.len() as u32, &bytes[..bytes.len().min(KEPT)]);
+        if self.piece.len() >= PIECE {
+            self.flush();
+        }
+    }
+
+    /// Hands what was gathered to the writer's thread.
+    pub fn flush(&mut self) {
+        let empty = self.written.try_recv().unwrap_or_default();
+        // A thread that has failed says so at the end.
+        let _ = self.pieces.send(core::mem::replace(&mut self.piece, empty));
+    }
+
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// What has kept the file from being written.
+    pub fn finish(mut self, at: Instant, digest: &Digest) -> io::Result<()> {
+        let (departures, hash) = digest.value();
+        let mut value = departures.to_le_bytes().to_vec();
+        value.extend(hash.to_le_bytes());
+        self.record(at, END, value.len() as u32, &value);
+        self.flush();
+        drop(self.pieces);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    fn record(&mut self, at: Instant, host: u32, length: u32, bytes: &[u8]) {
+        self.piece.extend(at.as_nanos().to_le_bytes());
+        self.piece.extend(host.to_le_bytes());
+        self.piece.extend(length.to_le_bytes());
+        self.piece.extend(bytes);
+    }
+}
+
+/// A record of a log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LogRecord {
+    /// A host sent a packet. Bytes beyond those that were kept are zeros.
+    Arrival {
+        /// Time.
+        at: Instant,
+        /// The host.
+        host: HostId,
+        /// The packet.
+        bytes: Vec<u8>,
+    },
+    /// The run ended.
+    End {
+        /// Time.
+        at: Instant,
+        /// Number and hash of the departures.
+        departures: (u64, u128),
+    },
+}
+
+/// Reader of a log: an iterator over its records.
+pub struct LogReader {
+    file: BufReader<File>,
+    /// The run that it belongs to.
+    pub header: LogHeader,
+    ended: bool,
+}
+
+impl LogReader {
+    /// Opens a log.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no log of this version.
+    pub fn open(file: &Path) -> io::Result<Self> {
+        let mut file = BufReader::new(File::open(file)?);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line)?;
+        let wrong = |reason: &dyn core::fmt::Display| {
+            let text = format!("is no log of celltcp shell --log: {reason}");
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        };
+        let header: LogHeader = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
+        if header.celltcp_live_log != FORMAT {
+            let found = header.celltcp_live_log;
+            return Err(wrong(&format_args!("its format is {found}; allowed: {FORMAT}")));
+        }
+        Ok(Self {
+            file,
+            header,
+            ended: false,
+        })
+    }
+
+    fn read(&mut self) -> io::Result<LogRecord> {
+        let at = Instant::from_nanos(u64::from_le_bytes(self.bytes()?));
+        let host = u32::from_le_bytes(self.bytes()?);
+        let length = u32::from_le_bytes(self.bytes()?) as usize;
+        if host == END {
+            let departures = u64::from_le_bytes(self.bytes()?);
+            let departures = (departures, u128::from_le_bytes(self.bytes()?));
+            self.ended = true;
+            return Ok(LogRecord::End { at, departures });
+        }
+        let mut bytes = vec![0; length.min(MAX_PACKET)];
+        self.file.read_exact(&mut bytes[..length.min(KEPT)])?;
+        let host = HostId(host);
+        Ok(LogRecord::Arrival { at, host, bytes })
+    }
+
+    fn bytes<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Longest IP packet, bytes.
+const MAX_PACKET: usize = 65_535;
+
+impl Iterator for LogReader {
+    type Item = io::Result<LogRecord>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        match self.read() {
+            // A killed run ends anywhere.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+            record => Some(record),
+        }
+    }
+}

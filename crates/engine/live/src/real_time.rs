@@ -1,0 +1,216 @@
+//! Real time: the driver of a session, which reads and writes the devices of its hosts by the clock of the machine.
+
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use net::HostId;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::time::TimeSpec;
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+use units::{Duration, Instant};
+
+use crate::log::{Digest, LogWriter};
+use crate::tun::Tun;
+use crate::{Arrival, Lateness, Session};
+
+/// Longest IP packet, bytes.
+const MAX_PACKET: usize = 65_535;
+/// Packets that are read of a device before what is due is done.
+const BATCH: usize = 32;
+/// Priority among real-time threads: the lowest, which is above all others.
+const PRIORITY: u8 = 1;
+
+/// A session in real time, with counts of what its devices gave.
+pub struct Progress {
+    /// The path and what was measured.
+    pub session: Session,
+    /// Lateness of departures.
+    pub lateness: Lateness,
+    /// Digest of departures.
+    pub digest: Digest,
+    /// Log of arrivals, if one is kept.
+    log: Option<LogWriter>,
+    /// Packets without a host of the path as destination.
+    pub no_route: u64,
+    /// Packets that were not whole, or that a device did not accept.
+    pub refused: u64,
+}
+
+/// State that the driver shares with its user.
+struct Shared {
+    progress: Mutex<Progress>,
+    stop: AtomicBool,
+    wake: EventFd,
+}
+
+impl Shared {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        // What a panic left is whole enough to be shown.
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A driver at work, in a thread of its own.
+pub struct Driver {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Driver {
+    /// Starts to drive `session`, whose time zero is now, and logs its arrivals to `log`. With `spin`, the thread never
+    /// sleeps.
+    ///
+    /// # Errors
+    /// If the thread cannot be started.
+    pub fn start(
+        session: Session,
+        devices: Vec<(HostId, Tun)>,
+        log: Option<LogWriter>,
+        spin: bool,
+    ) -> std::io::Result<Self> {
+        let progress = Progress {
+            session,
+            lateness: Lateness::default(),
+            digest: Digest::default(),
+            log,
+            no_route: 0,
+            refused: 0,
+        };
+        let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
+        let shared = Arc::new(Shared {
+            progress: Mutex::new(progress),
+            stop: AtomicBool::new(false),
+            wake: EventFd::from_flags(flags)?,
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("celltcp-live".to_owned())
+            .spawn(move || drive(&of_thread, devices, spin))?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Shows the session while it goes on; the path stands still meanwhile.
+    pub fn show<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
+        look(&mut self.shared.progress())
+    }
+
+    /// Returns whether the thread still runs; it ends early by a failure only.
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Stops the path, whose devices are gone afterwards.
+    ///
+    /// # Errors
+    /// What ended the thread before.
+    pub fn stop(&mut self) -> std::io::Result<()> {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.wake.write(1)?;
+        match self.thread.take().map(JoinHandle::join) {
+            None => return Ok(()),
+            Some(Ok(result)) => result?,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+        let mut progress = self.shared.progress();
+        let end = progress.session.now();
+        let log = progress.log.take();
+        log.map_or(Ok(()), |log| log.finish(end, &progress.digest))
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Whoever wants to know the failure calls `stop`.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.stop()));
+    }
+}
+
+/// Has the kernel wake this thread as exactly as it can. What is refused is no failure: lateness shows it.
+fn be_punctual(spin: bool) {
+    let _ = set_timerslack(1);
+    // A thread that never sleeps would keep everything else off its processor.
+    if spin {
+        return;
+    }
+    if let Ok(priority) = ThreadPriorityValue::try_from(PRIORITY) {
+        let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+        let priority = ThreadPriority::Crossplatform(priority);
+        let _ = set_thread_priority_and_policy(thread_native_id(), priority, policy);
+    }
+}
+
+fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::io::Result<()> {
+    be_punctual(spin);
+    let zero = std::time::Instant::now();
+    let clock = || Instant::ZERO + Duration::from_nanos(zero.elapsed().as_nanos() as u64);
+    let mut buffer = vec![0; MAX_PACKET];
+    while !shared.stop.load(Ordering::Relaxed) {
+        let mut progress = shared.progress();
+        for (host, device) in &mut devices {
+            for _ in 0..BATCH {
+                let Some(length) = device.receive(&mut buffer)? else {
+                    break;
+                };
+                let now = clock();
+                progress.session.advance(now).map_err(std::io::Error::other)?;
+                let packet = &buffer[..length];
+                match progress.session.arrive(now, *host, packet) {
+                    Arrival::Sent(_) => {
+                        let at = progress.session.now();
+                        if let Some(log) = &mut progress.log {
+                            log.arrival(at, *host, packet);
+                        }
+                    }
+                    Arrival::NoRoute => progress.no_route += 1,
+                    Arrival::Malformed => progress.refused += 1,
+                }
+            }
+        }
+        progress.session.advance(clock()).map_err(std::io::Error::other)?;
+        depart(&mut progress, &mut devices, clock);
+        let next = progress.session.next_event();
+        drop(progress);
+        if !spin {
+            sleep(shared, &devices, next.saturating_since(clock()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Hands the packets that have left the path to their hosts.
+fn depart(progress: &mut Progress, devices: &mut [(HostId, Tun)], clock: impl Fn() -> Instant) {
+    while let Some(departure) = progress.session.next_departure() {
+        let device = devices.iter_mut().find(|(host, _)| *host == departure.host);
+        progress.lateness.add(clock().saturating_since(departure.at));
+        progress.digest.add(&departure);
+        let sent = device.map(|(_, device)| device.send(&departure.bytes));
+        // A host whose device is full or down loses the packet, as a card would.
+        progress.refused += u64::from(!matches!(sent, Some(Ok(()))));
+        progress.session.recycle(departure.bytes);
+    }
+}
+
+/// Waits for the time, a packet or a wish of the user.
+fn sleep(shared: &Shared, devices: &[(HostId, Tun)], time: Duration) -> std::io::Result<()> {
+    if time == Duration::ZERO {
+        return Ok(());
+    }
+    let wake = PollFd::new(shared.wake.as_fd(), PollFlags::POLLIN);
+    let of_devices = devices.iter().map(|(_, device)| PollFd::new(device.as_fd(), PollFlags::POLLIN));
+    let mut ready: Vec<_> = of_devices.chain([wake]).collect();
+    let time = std::time::Duration::from_nanos(time.as_nanos());
+    match ppoll(&mut ready, Some(TimeSpec::from_duration(time)), None) {
+        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,83 @@
+//! Replay: a live run again, in virtual time, from the log of its arrivals.
+
+use std::io;
+use std::path::Path;
+
+use network_builder::{Files, Traces};
+use scenario::Scenario;
+
+use crate::log::{Digest, LogHeader, LogReader, LogRecord};
+use crate::{Session, SessionError};
+
+/// Reason why a log cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The log cannot be read.
+    #[error("{0}: {1}")]
+    Log(String, io::Error),
+    /// Its scenario is not read by this version.
+    #[error("{0}: its scenario: {1}")]
+    Scenario(String, String),
+    /// The scenario makes no path.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// A run that was repeated.
+pub struct Replay {
+    /// The run.
+    pub header: LogHeader,
+    /// The path at the end.
+    pub session: Session,
+    /// Number and hash of the departures.
+    pub departures: (u64, u128),
+    /// Those of the live run; `None` if it was killed.
+    pub recorded: Option<(u64, u128)>,
+}
+
+/// Repeats the run of a log.
+///
+/// # Errors
+/// [`ReplayError`] says why it cannot be done.
+pub fn replay(file: &Path) -> Result<Replay, ReplayError> {
+    let name = file.display().to_string();
+    let unreadable = |error| ReplayError::Log(name.clone(), error);
+    let log = LogReader::open(file).map_err(unreadable)?;
+    let header = log.header.clone();
+    let wrong = |error: &dyn core::fmt::Display| ReplayError::Scenario(name.clone(), error.to_string());
+    let mut scenario =
+        Scenario::from_toml(&header.scenario, "scenario", &[]).map_err(|error| wrong(&error))?;
+    let mut files = Files::with_texts(&header.directory, header.files.clone());
+    files.load_named(&mut scenario).map_err(|error| wrong(&error))?;
+    let traces = Traces::from_files(&scenario, files).map_err(|error| wrong(&error))?;
+    let mut session = Session::new(&scenario, &traces, header.seed, &header.cca, &header.kernel)?;
+    let mut digest = Digest::default();
+    let mut recorded = None;
+    let mut advance = |session: &mut Session, at| -> Result<(), ReplayError> {
+        let advanced = session.advance(at).map_err(io::Error::other);
+        advanced.map_err(unreadable)?;
+        while let Some(departure) = session.next_departure() {
+            digest.add(&departure);
+            session.recycle(departure.bytes);
+        }
+        Ok(())
+    };
+    for record in log {
+        match record.map_err(unreadable)? {
+            LogRecord::Arrival { at, host, bytes } => {
+                advance(&mut session, at)?;
+                session.arrive(at, host, &bytes);
+            }
+            LogRecord::End { at, departures } => {
+                advance(&mut session, at)?;
+                recorded = Some(departures);
+            }
+        }
+    }
+    Ok(Replay {
+        header,
+        session,
+        departures: digest.value(),
+        recorded,
+    })
+}

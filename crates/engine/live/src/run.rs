@@ -1,0 +1,158 @@
+//! Live run: hosts and the path between them, in real time.
+
+use std::path::{Path, PathBuf};
+
+use byte_path::sysctls;
+use linux_sockets::{RouteMetric, route_metrics};
+use network_builder::Traces;
+use nix::sys::utsname::uname;
+use scenario::{Scenario, Tcp};
+
+use crate::host::{self, HostError, HostSettings, Namespaces};
+use crate::log::{LogHeader, LogWriter};
+use crate::real_time::{Driver, Progress};
+use crate::{Session, SessionError};
+
+/// Reason why a run in real time cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The scenario cannot be played.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// A host cannot be set up.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// Linux has no setting for a field of the scenario.
+    #[error("{0}")]
+    Setting(String),
+    /// There is no such host.
+    #[error("{0:?} is no host of the path; allowed: {1}")]
+    NoHost(String, String),
+    /// The log cannot be written.
+    #[error("{0}: {1}")]
+    Log(String, std::io::Error),
+    /// The clock's thread cannot be started.
+    #[error("the thread of the path: {0}")]
+    Thread(std::io::Error),
+}
+
+/// Options of a run in real time.
+#[derive(Clone, Debug, Default)]
+pub struct LiveOptions {
+    /// Seed of the path.
+    pub seed: u64,
+    /// Congestion control of programs on the hosts; unset: that of the machine.
+    pub cca: Option<String>,
+    /// Nodes that are hosts with programs, such as "server" and "phone".
+    pub hosts: Vec<String>,
+    /// File for a log of arrivals.
+    pub log: Option<PathBuf>,
+    /// Never sleep, which is more exact and costs a processor.
+    pub spin: bool,
+}
+
+/// A run in real time.
+pub struct LiveRun {
+    driver: Driver,
+    hosts: Vec<(String, Namespaces)>,
+}
+
+impl LiveRun {
+    /// Sets up the hosts and starts the path between them. `folder` is for a file that is gone afterwards.
+    ///
+    /// # Errors
+    /// [`LiveError`] says what is not possible. Nothing is left then.
+    pub fn start(
+        scenario: &Scenario,
+        traces: &Traces,
+        options: &LiveOptions,
+        folder: &Path,
+    ) -> Result<Self, LiveError> {
+        let cca = options.cca.clone().unwrap_or_else(default_cca);
+        let kernel = uname().map_or_else(
+            |_| String::new(),
+            |name| name.release().to_string_lossy().into_owned(),
+        );
+        let session = Session::new(scenario, traces, options.seed, &cca, &kernel)?;
+        let nodes = options.hosts.iter().map(|name| {
+            let host = session.host(name);
+            let unknown = || LiveError::NoHost(name.clone(), session.host_names().join(", "));
+            Ok((host.ok_or_else(unknown)?, name.clone()))
+        });
+        let nodes: Vec<_> = nodes.collect::<Result<_, LiveError>>()?;
+        let settings = HostSettings {
+            sysctls: sysctls(scenario, None).map_err(LiveError::Setting)?,
+            metrics: metrics(&scenario.tcp),
+            cca: options.cca.clone(),
+            mtu: scenario.path.path_mtu().get() as u32,
+        };
+        let hosts = host::set_up(&nodes, &settings, folder)?;
+        let (mut names, mut devices) = (Vec::new(), Vec::new());
+        for host in hosts {
+            names.push((host.name, host.namespaces));
+            devices.push((host.id, host.device));
+        }
+        let log = options.log.as_ref().map(|file| {
+            let files = traces.files();
+            let header = LogHeader::new(
+                scenario.to_toml(),
+                files.directory().to_owned(),
+                files.texts().clone(),
+                [cca, kernel],
+                options.seed,
+            );
+            LogWriter::create(file, &header).map_err(|error| LiveError::Log(file.display().to_string(), error))
+        });
+        let log = log.transpose()?;
+        let driver =
+            Driver::start(session, devices, log, options.spin).map_err(LiveError::Thread)?;
+        Ok(Self {
+            driver,
+            hosts: names,
+        })
+    }
+
+    /// Moves this thread to a host: programs that it starts from now on are there.
+    ///
+    /// # Errors
+    /// If there is no such host, or those of setns(2).
+    pub fn enter(&self, host: &str) -> std::io::Result<()> {
+        let found = self.hosts.iter().find(|(name, _)| name == host);
+        let Some((_, namespaces)) = found else {
+            let names = self.hosts.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+            let unknown = LiveError::NoHost(host.to_owned(), names.join(", "));
+            return Err(std::io::Error::other(unknown));
+        };
+        namespaces.enter()
+    }
+
+    /// Returns whether the path still runs; it ends early by a failure only, which [`Self::stop`] returns.
+    pub fn is_running(&self) -> bool {
+        self.driver.is_running()
+    }
+
+    /// Shows the run while it goes on; the path stands still meanwhile.
+    pub fn show<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
+        self.driver.show(look)
+    }
+
+    /// Stops the path. Its devices are gone afterwards; what was measured can still be shown.
+    ///
+    /// # Errors
+    /// What ended the path before.
+    pub fn stop(&mut self) -> std::io::Result<()> {
+        self.driver.stop()
+    }
+}
+
+/// Returns the congestion control of the machine.
+fn default_cca() -> String {
+    let file = linux_sockets::sysctl_file("net.ipv4.tcp_congestion_control");
+    std::fs::read_to_string(file).map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
+}
+
+/// Returns the metrics of routes for TCP settings of a scenario.
+fn metrics(tcp: &Tcp) -> Vec<RouteMetric> {
+    let rto = (tcp.min_rto != Tcp::default().min_rto).then(|| tcp.min_rto.as_millis() as u32);
+    route_metrics(tcp.initial_window, rto, !tcp.delayed_ack)
+}

@@ -1,0 +1,244 @@
+//! Session: packets of hosts on the path of a scenario, as a state machine without I/O.
+
+use std::net::IpAddr;
+
+use byte_path::{BytePath, CreatedPacketError, Headers, Verdict};
+use measurement::{Engine, ObservationError, ObservedPath, Options, Snapshot};
+use middlebox::Kind;
+use net::{HostId, Packet};
+use network_builder::{Plan, PlanError, Traces};
+use packet::addressing;
+use scenario::Scenario;
+use units::Instant;
+
+use crate::congestion_mark::mark;
+use crate::connections::{Connections, NamedHost};
+use crate::traffic::{Traffic, TrafficByHost};
+
+/// Reason why a scenario cannot be played in real time.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The scenario makes no path.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The path cannot be observed.
+    #[error(transparent)]
+    Path(#[from] ObservationError),
+    /// A middlebox has TCP connections of its own, or needs hosts that understand it.
+    #[error(
+        "path.middleboxes: {0:?} splits connections or needs servers that understand it; allowed in real time: {1}"
+    )]
+    Middlebox(&'static str, String),
+}
+
+/// A packet that leaves the path.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// Its number, in the order of arrivals; that of its creation if a middlebox has created it.
+    pub packet: u64,
+    /// Host that it goes to.
+    pub host: HostId,
+    /// Planned time.
+    pub at: Instant,
+    /// Its bytes, to be given back to [`Session::recycle`].
+    pub bytes: Vec<u8>,
+}
+
+/// What happens to a packet of a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// It is on the path, under this number.
+    Sent(u64),
+    /// It has no host of the path as its destination: link-local, multicast, or unknown.
+    NoRoute,
+    /// It is no whole IP packet.
+    Malformed,
+}
+
+/// The path of a scenario, its hosts, and what was measured.
+pub struct Session {
+    path: BytePath,
+    hosts: Vec<NamedHost>,
+    connections: Connections,
+    traffic: TrafficByHost,
+    packets: u64,
+    now: Instant,
+}
+
+impl Session {
+    /// Creates the path of `scenario` in the run with `seed`, for connections that use the congestion control `cca` of
+    /// a kernel of version `kernel`.
+    ///
+    /// # Errors
+    /// If the scenario makes no path, or has a middlebox with TCP connections of its own.
+    pub fn new(
+        scenario: &Scenario,
+        traces: &Traces,
+        seed: u64,
+        cca: &str,
+        kernel: &str,
+    ) -> Result<Self, SessionError> {
+        let boxes = &scenario.path.middleboxes;
+        if let Some(settings) = boxes.iter().find(|settings| !is_possible(settings.kind)) {
+            let allowed = Kind::ALL.iter().filter(|kind| is_possible(**kind));
+            let allowed: Vec<_> = allowed.map(|kind| kind.name()).collect();
+            return Err(SessionError::Middlebox(settings.kind.name(), allowed.join(", ")));
+        }
+        let plan = Plan::new(&scenario.expand_flows(), traces, seed)?;
+        let version = kernel.to_owned();
+        let engine = Engine::Live { version };
+        let path = ObservedPath::new(scenario, &plan, seed, engine, Options::default())?;
+        let mut path = BytePath::new(path);
+        path.keep_contents();
+        let nodes = plan.topology.nodes.iter();
+        let hosts = (0..).zip(nodes).map(|(number, name)| NamedHost {
+            id: HostId(number),
+            name: name.clone(),
+        });
+        let mss = scenario.tcp.segment_payload(scenario.path.path_mtu());
+        Ok(Self {
+            path,
+            hosts: hosts.collect(),
+            connections: Connections::new(cca.to_owned(), mss),
+            traffic: TrafficByHost::new(),
+            packets: 0,
+            now: Instant::ZERO,
+        })
+    }
+
+    /// Returns the node of this name.
+    pub fn host(&self, name: &str) -> Option<HostId> {
+        let host = self.hosts.iter().find(|host| host.name == name)?;
+        Some(host.id)
+    }
+
+    /// Returns the names of all nodes.
+    pub fn host_names(&self) -> Vec<&str> {
+        self.hosts.iter().map(|host| &*host.name).collect()
+    }
+
+    /// Returns the time of the last call.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Sends a packet of `host`, at `now` or at the time of the last call if that is later.
+    pub fn arrive(&mut self, now: Instant, host: HostId, bytes: &[u8]) -> Arrival {
+        self.now = self.now.max(now);
+        let Self {
+            path,
+            hosts,
+            connections,
+            now,
+            ..
+        } = self;
+        let of = |address| Some(&hosts[addressing::host_of(address)? as usize]);
+        let headers = Headers::read(bytes, |ip| {
+            let source = of(IpAddr::V4(*ip.source.ip()))?;
+            let destination = of(IpAddr::V4(*ip.destination.ip()))?;
+            let is_own = source.id == host && destination.id != host;
+            is_own.then(|| connections.flow(path, *now, ip, [source, destination]))?
+        });
+        let Some(headers) = headers else {
+            return Arrival::Malformed;
+        };
+        let Some(destination) = addressing::host_of(headers.destination).map(HostId) else {
+            return Arrival::NoRoute;
+        };
+        if destination.0 as usize >= self.hosts.len() || destination == host {
+            return Arrival::NoRoute;
+        }
+        let id = self.packets;
+        self.packets += 1;
+        let packet = Packet {
+            id,
+            flow: headers.flow,
+            source: host,
+            destination,
+            size: bytes.len() as u32,
+            payload: headers.payload,
+            sent_at: self.now,
+        };
+        let traffic = self.traffic.entry(destination).or_default();
+        traffic.sent += 1;
+        traffic.sent_bytes += bytes.len() as u64;
+        self.path.keep(&packet, bytes);
+        self.path.inject(self.now, packet);
+        Arrival::Sent(id)
+    }
+
+    /// Returns the time of the next event; [`Instant::NEVER`] without any.
+    pub fn next_event(&self) -> Instant {
+        self.path.next_event().min(self.path.next_slot())
+    }
+
+    /// Advances the path to `now`, or to the time of the last call if that is later. Departures are then to be taken.
+    ///
+    /// # Errors
+    /// If a packet that a middlebox has created cannot have bytes.
+    pub fn advance(&mut self, now: Instant) -> Result<(), CreatedPacketError> {
+        self.now = self.now.max(now);
+        loop {
+            let (event, slot) = (self.path.next_event(), self.path.next_slot());
+            if event.min(slot) > self.now {
+                return Ok(());
+            }
+            if event <= slot {
+                self.path.advance(event)?;
+            } else {
+                self.path.path().end_slot(|_| None);
+            }
+        }
+    }
+
+    /// Takes the next packet that leaves the path; lost ones are counted.
+    pub fn next_departure(&mut self) -> Option<Departure> {
+        loop {
+            match self.path.next_verdict()? {
+                Verdict::Drop { host, .. } => self.traffic.entry(host).or_default().lost += 1,
+                Verdict::Deliver {
+                    packet,
+                    host,
+                    at,
+                    sent_at,
+                    congestion,
+                    bytes,
+                } => {
+                    let mut bytes = bytes.unwrap_or_default();
+                    if congestion {
+                        mark(&mut bytes);
+                    }
+                    let traffic = self.traffic.entry(host).or_default();
+                    traffic.deliver(bytes.len(), at.saturating_since(sent_at), congestion);
+                    return Some(Departure {
+                        packet,
+                        host,
+                        at,
+                        bytes,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Takes back the bytes of a departure.
+    pub fn recycle(&mut self, bytes: Vec<u8>) {
+        self.path.recycle(bytes);
+    }
+
+    /// Returns the packets so far, by the name of the node that they were sent to.
+    pub fn traffic(&self) -> impl Iterator<Item = (&str, &Traffic)> {
+        let name = |host: &HostId| &*self.hosts[host.0 as usize].name;
+        self.traffic.iter().map(move |(host, traffic)| (name(host), traffic))
+    }
+
+    /// Returns what was recorded so far.
+    pub fn snapshot(&self) -> Snapshot {
+        self.path.observed().snapshot(self.now)
+    }
+}
+
+/// Returns whether a middlebox works between any two hosts: it leaves connections whole, and Linux understands it.
+fn is_possible(kind: Kind) -> bool {
+    !kind.splits() && kind != Kind::Eln
+}

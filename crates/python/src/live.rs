@@ -1,0 +1,198 @@
+//! Live run: the path of a scenario in real time, between programs that Python starts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use live::{Lateness, LiveOptions, LiveRun, Replay, Session, Traffic};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use units::Duration;
+
+use crate::refuse;
+use crate::run::tables_into_python;
+use crate::scenarios::Scenario;
+
+/// The path of a scenario in real time, with a host for programs at each of its ends.
+#[pyclass(frozen, name = "LiveRun", module = "celltcp._core")]
+pub(crate) struct PyLiveRun(Mutex<LiveRun>);
+
+impl PyLiveRun {
+    fn with<T>(&self, work: impl FnOnce(&mut LiveRun) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[pymethods]
+impl PyLiveRun {
+    /// Sets up `hosts`, nodes of the scenario, and starts the path between them. `cca` is the congestion control of their
+    /// programs, `folder` a place for a file that is gone afterwards, `log` a file for a log of arrivals. With `spin`, the
+    /// path never sleeps.
+    #[new]
+    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, log=None, spin=false))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "they are the arguments of the Python function"
+    )]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        seed: u64,
+        hosts: Vec<String>,
+        folder: PathBuf,
+        cca: Option<String>,
+        log: Option<PathBuf>,
+        spin: bool,
+    ) -> PyResult<Self> {
+        let options = LiveOptions {
+            seed,
+            cca,
+            hosts,
+            log,
+            spin,
+        };
+        let started =
+            py.detach(|| LiveRun::start(&scenario.inner, &scenario.traces, &options, &folder));
+        Ok(Self(Mutex::new(started.map_err(refuse)?)))
+    }
+
+    /// Moves the calling thread to a host for good: programs that it starts are there.
+    fn enter(&self, host: &str) -> PyResult<()> {
+        Ok(self.with(|run| run.enter(host))?)
+    }
+
+    /// Returns whether the path still runs. It ends early by a failure only, which `stop` raises.
+    fn is_running(&self) -> bool {
+        self.with(|run| run.is_running())
+    }
+
+    /// Returns the time of the path, the packets by destination, and how well real time was kept.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.with(|run| {
+            run.show(|progress| {
+                let status = status_of(py, &progress.session)?;
+                status.set_item("lateness", lateness_of(py, &progress.lateness)?)?;
+                status.set_item("without_route", progress.no_route)?;
+                status.set_item("refused", progress.refused)?;
+                Ok(status)
+            })
+        })
+    }
+
+    /// Returns a record batch by the name of each of `result_tables`, of the run so far.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let look = || self.with(|run| run.show(|progress| progress.session.snapshot()));
+        tables_into_python(py, py.detach(|| look().tables()))
+    }
+
+    /// Stops the path. What was measured can still be asked for.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.detach(|| self.with(LiveRun::stop))?)
+    }
+}
+
+/// A live run that was repeated in virtual time from the log of its arrivals.
+#[pyclass(frozen, module = "celltcp._core")]
+pub(crate) struct ReplayedRun(Mutex<Replay>);
+
+impl ReplayedRun {
+    fn replay(&self) -> MutexGuard<'_, Replay> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl ReplayedRun {
+    /// Repeats the run of a log.
+    #[new]
+    fn new(py: Python<'_>, file: PathBuf) -> PyResult<Self> {
+        let replayed = py.detach(|| live::replay(&file)).map_err(refuse)?;
+        Ok(Self(Mutex::new(replayed)))
+    }
+
+    /// The scenario of the run: as TOML, with the folder from which its files count, and their texts.
+    #[getter]
+    fn scenario(&self) -> (String, PathBuf, BTreeMap<PathBuf, String>) {
+        let header = &self.replay().header;
+        (header.scenario.clone(), header.directory.clone(), header.files.clone())
+    }
+
+    /// Seed of the path.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.replay().header.seed
+    }
+
+    /// Congestion control that the connections are named by.
+    #[getter]
+    fn cca(&self) -> String {
+        self.replay().header.cca.clone()
+    }
+
+    /// Version of the kernel that the programs ran on.
+    #[getter]
+    fn kernel(&self) -> String {
+        self.replay().header.kernel.clone()
+    }
+
+    /// Number of the packets that left the path.
+    #[getter]
+    fn departures(&self) -> u64 {
+        self.replay().departures.0
+    }
+
+    /// Whether the departures are those of the live run, bit for bit; `None` if that was killed.
+    #[getter]
+    fn same(&self) -> Option<bool> {
+        let replay = self.replay();
+        Some(replay.recorded? == replay.departures)
+    }
+
+    /// Returns the time of the path and the packets by destination.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        status_of(py, &self.replay().session)
+    }
+
+    /// Returns a record batch by the name of each of `result_tables`.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        tables_into_python(py, self.replay().session.snapshot().tables())
+    }
+}
+
+/// Returns the time of a path, and the packets by destination.
+fn status_of<'py>(py: Python<'py>, session: &Session) -> PyResult<Bound<'py, PyDict>> {
+    let status = PyDict::new(py);
+    status.set_item("time_s", session.now().since_start().as_secs_f64())?;
+    let traffic = PyDict::new(py);
+    for (host, counts) in session.traffic() {
+        traffic.set_item(host, counts_of(py, counts)?)?;
+    }
+    status.set_item("to", traffic)?;
+    Ok(status)
+}
+
+/// Returns counts of packets; delays in seconds, without any if none has arrived.
+fn counts_of<'py>(py: Python<'py>, counts: &Traffic) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("packets", counts.sent)?;
+    all.set_item("bytes", counts.sent_bytes)?;
+    all.set_item("delivered_packets", counts.delivered)?;
+    all.set_item("delivered_bytes", counts.delivered_bytes)?;
+    all.set_item("lost_packets", counts.lost)?;
+    all.set_item("marked_packets", counts.marked)?;
+    for (name, share) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
+        all.set_item(name, counts.delay(share).map(Duration::as_secs_f64))?;
+    }
+    Ok(all)
+}
+
+fn lateness_of<'py>(py: Python<'py>, lateness: &Lateness) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("departures", lateness.departures())?;
+    all.set_item("p50_us", lateness.quantile(0.5).as_micros())?;
+    all.set_item("p99_us", lateness.quantile(0.99).as_micros())?;
+    all.set_item("max_us", lateness.max().as_micros())?;
+    all.set_item("late_share", lateness.late_share())?;
+    all.set_item("valid", lateness.is_valid())?;
+    Ok(all)
+}

@@ -1,0 +1,112 @@
+"""celltcp shell."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import click
+
+from celltcp.cli.options import complete_scenario, option, reading_options, takes_settings
+from celltcp.cli.output import check_json, print_result, print_trace_summary
+from celltcp.cli.verbosity import note
+
+if TYPE_CHECKING:
+    from celltcp.campaign.run_settings import RunSettings
+    from celltcp.live.result import LiveResult
+
+#: Exit code of a run that has not kept real time.
+NOT_VALID = os.EX_TEMPFAIL
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("scenario", shell_complete=complete_scenario)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@option("uplink")
+@reading_options
+@option("changes")
+@option("seed", help="Seed of the path.")
+@option(
+    "cca",
+    default="own",
+    show_default=False,
+    metavar="NAME",
+    help="Congestion control of TCP on the hosts, one of this machine's kernel.  "
+    "[default: that of the machine]",
+)
+@click.option(
+    "--server",
+    metavar="COMMAND",
+    help="Command to run on the server, such as 'iperf3 -s', until the end.",
+)
+@click.option(
+    "--busy-poll",
+    is_flag=True,
+    help="Never sleep: real time is kept better, and a core is busy.",
+)
+@click.option(
+    "--log",
+    metavar="FILE",
+    help="Log of the packets, from which celltcp replay repeats the run in virtual time.",
+)
+@option("out", help="Keep the tables in this folder; they are written every second.")
+@option("overwrite")
+@option("json_file")
+@takes_settings
+def shell(
+    scenario: str,
+    command: tuple[str, ...],
+    settings: RunSettings,
+    server: str | None,
+    busy_poll: bool,
+    log: str | None,
+    json_file: str | None,
+) -> None:
+    r"""Run a COMMAND, or a shell, behind the path of a scenario in real time.
+
+    SCENARIO is as for celltcp compare. COMMAND runs on the host phone, whose only way out is the path
+    to the host server. Both names are known there.
+
+    \b
+    celltcp shell drive --server 'iperf3 -s' -- iperf3 -c server
+    celltcp shell trace.down -- ping -c 3 server
+    """
+    from celltcp.live.shell import Shell
+    from celltcp.live.tables import lateness_text
+
+    check_json(json_file)
+    arguments = command or (os.environ.get("SHELL", "/bin/sh"),)
+    live = Shell.with_settings(scenario, settings, server, log, busy_poll=busy_poll)
+    print_trace_summary(live.scenario)
+    settings.prepare_out()
+    with live:
+        for identity in live.removed:
+            note(f"run {identity} was killed: its programs were ended")
+        # Ctrl-C is for the command, which gets it, too.
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            code = live.run(arguments).returncode
+        finally:
+            signal.signal(signal.SIGINT, before)
+    result = live.result()
+    print_result(lambda: result.to_json(code), json_file, lambda: print_live(result))
+    lateness = result.status["lateness"]
+    note(lateness_text(lateness)) if lateness["valid"] else click.echo(
+        f"warning: {lateness_text(lateness)}", err=True
+    )
+    if code or not lateness["valid"]:
+        # A program that a signal has ended has a negative code; shells add 128 to the signal's number.
+        raise SystemExit(NOT_VALID if not code else code if code > 0 else 128 - code)
+
+
+def print_live(result: LiveResult) -> None:
+    """Prints the packets and the TCP connections."""
+    from celltcp.live.tables import flows_table, traffic_table
+    from celltcp.present.terminal import Terminal
+    from celltcp.results.columns import records
+
+    terminal = Terminal()
+    terminal.print_table(traffic_table(result.status["to"], result.status["time_s"]))
+    if (flows := flows_table(records(result.tables["flows"]))) is not None:
+        terminal.print_table(flows)

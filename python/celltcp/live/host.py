@@ -1,0 +1,55 @@
+"""Host: a node of the path where programs run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from celltcp._core import CelltcpError, LiveRun
+from celltcp.live.run_folders import MARK
+
+#: Exit code of a program that is not there, as of shells (POSIX).
+NOT_FOUND = 127
+
+
+class Host:
+    """Starts programs on a host, from a thread that is in its namespaces.
+
+    Args:
+        run: the run that the host belongs to.
+        name: node of the scenario.
+        identity: of the run, by which its programs are marked.
+    """
+
+    def __init__(self, run: LiveRun, name: str, identity: str) -> None:
+        self.name = name
+        self._identity = identity
+        self._thread = ThreadPoolExecutor(1, f"celltcp-{name}", run.enter, (name,))
+
+    def start(
+        self, arguments: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any
+    ) -> subprocess.Popen[Any]:
+        """Starts a program.
+
+        Args:
+            arguments: the program and its arguments.
+            env: its environment; that of this process unless given.
+            options: further arguments of `subprocess.Popen`.
+
+        Raises:
+            CelltcpError: if there is no such program.
+        """
+        marked = {**(os.environ if env is None else env), MARK: self._identity}
+        begin = self._thread.submit(subprocess.Popen, list(arguments), env=marked, **options)
+        try:
+            return begin.result()
+        except OSError as error:
+            text = f"{self.name}: {arguments[0]!r} does not start: {error.strerror}"
+            raise CelltcpError(text) from None
+
+    def close(self) -> None:
+        """Ends the thread; programs go on."""
+        self._thread.shutdown()

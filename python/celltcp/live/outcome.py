@@ -1,0 +1,68 @@
+"""Outcome of a live run as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+from celltcp.campaign.origin_fields import Origin
+from celltcp.comparison.run_outcome import FlowRow
+from celltcp.results.json_fields import Cca, Seed
+
+
+class Traffic(TypedDict):
+    """Packets of any protocol that were sent to a host, over the whole run."""
+
+    packets: Annotated[int, "Packets that were sent to it."]
+    bytes: Annotated[int, "Bytes that were sent to it, at the IP layer."]
+    delivered_packets: Annotated[int, "Packets that have arrived."]
+    delivered_bytes: Annotated[int, "Bytes that have arrived, at the IP layer."]
+    lost_packets: Annotated[int, "Packets that were lost."]
+    marked_packets: Annotated[int, "Packets that have arrived with a congestion mark."]
+    delay_p50_s: Annotated[float | None, "Median of the one-way delay, s; null if none has arrived."]
+    delay_p95_s: Annotated[float | None, "95th percentile of the one-way delay, s."]
+    delay_p99_s: Annotated[float | None, "99th percentile of the one-way delay, s."]
+
+
+class Lateness(TypedDict):
+    """Lateness of the packets that left the path, against their planned time."""
+
+    departures: Annotated[int, "Packets that left the path."]
+    p50_us: Annotated[int, "Median, us."]
+    p99_us: Annotated[int, "99th percentile, us."]
+    max_us: Annotated[int, "Maximum, us."]
+    late_share: Annotated[float, "Share of the packets that were late by over 1 ms."]
+    valid: Annotated[bool, "Whether real time was kept: at most 0.1 % were late by over 1 ms."]
+
+
+#: Lateness of a run in virtual time.
+NO_LATENESS: Lateness = {
+    "departures": 0,
+    "p50_us": 0,
+    "p99_us": 0,
+    "max_us": 0,
+    "late_share": 0.0,
+    "valid": True,
+}
+
+
+class Status(TypedDict):
+    """State of a live run at a time."""
+
+    time_s: Annotated[float, "Time since its start, s."]
+    to: Annotated[dict[str, Traffic], "Packets by the host that they were sent to."]
+    lateness: Annotated[Lateness, "Whether real time was kept."]
+    without_route: Annotated[int, "Packets to no host of the path, such as multicast."]
+    refused: Annotated[int, "Packets that were not whole, or that a device did not accept."]
+
+
+class LiveOutcome(Origin):
+    """Outcome of a live run."""
+
+    cca: Cca
+    seed: Seed
+    duration_s: Annotated[float, "Length of the run, s."]
+    exit_code: Annotated[int | None, "Exit code of the command; null without one."]
+    to: Annotated[dict[str, Traffic], "Packets by the host that they were sent to."]
+    lateness: Annotated[Lateness, "Whether real time was kept."]
+    flows: Annotated[list[FlowRow], "TCP connections over IPv4, a row for each direction with data."]
+    warnings: Annotated[list[str], "Warnings."]

@@ -1,0 +1,92 @@
+"""Result of a live run: its tables, and how well real time was kept."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from celltcp._core import LIVE, LiveRun, ReplayedRun, Scenario
+from celltcp.campaign.engines import Engine
+from celltcp.campaign.provenance import made_of, origin_of
+from celltcp.live.outcome import LiveOutcome, Status
+from celltcp.results.rows import json_records
+from celltcp.results.sample_writer import number_rows
+from celltcp.results.tables import OPTIONAL, TABLES, Results
+from celltcp.results.warnings import all_warnings
+
+#: File with the congestion control of new sockets.
+_DEFAULT_CCA = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+
+
+def machine_cca() -> str:
+    """Returns the congestion control that this machine's kernel uses unless told otherwise."""
+    return _DEFAULT_CCA.read_text().strip()
+
+
+def origin_of_live(
+    scenario: Scenario, cca: str | None, seed: int, kernel: str | None = None
+) -> dict[str, Any]:
+    """Returns how the results of a live run are made; its length is known at its end only.
+
+    Args:
+        scenario: of the path.
+        cca: congestion control of the hosts; that of the machine unless given.
+        seed: of the path.
+        kernel: version of the kernel that the programs run on; that of this machine unless given.
+    """
+    origin = origin_of(scenario, [cca or machine_cca()], 1, seed, Engine(LIVE))
+    return {**origin, "engine": f"{LIVE}-{kernel or platform.release()}"}
+
+
+def tables_of(run: LiveRun | ReplayedRun, cca: str) -> dict[str, pa.Table]:
+    """Returns the tables of a run so far."""
+    batches = run.tables()
+    tables = {name: pa.Table.from_batches([batches[name]]) for name in TABLES}
+    return {
+        name: number_rows(table, 0, cca)
+        for name, table in tables.items()
+        if name not in OPTIONAL or len(table)
+    }
+
+
+@dataclass(frozen=True)
+class LiveResult:
+    """Tables of a live run, how they were made, and its counts of packets."""
+
+    tables: dict[str, pa.Table]
+    about: dict[str, Any]
+    status: Status
+
+    @property
+    def departures(self) -> int:
+        """Packets that have left the path."""
+        return sum(traffic["delivered_packets"] for traffic in self.status["to"].values())
+
+    @functools.cached_property
+    def results(self) -> Results:
+        """Tables with their origin, as of any engine."""
+        return Results(self.tables, self.about)
+
+    def to_json(self, exit_code: int | None = None) -> LiveOutcome:
+        """Returns what `celltcp shell --json` writes."""
+        about = self.about
+        return {
+            "version": about["version"],
+            "scenario": about["name"],
+            "scenario_hash": about["hash"],
+            "traces": about.get("traces", []),
+            **made_of(about),
+            "cca": about["cca"][0],
+            "seed": about["seed"],
+            "duration_s": self.status["time_s"],
+            "exit_code": exit_code,
+            "to": self.status["to"],
+            "lateness": self.status["lateness"],
+            "flows": json_records(self.tables["flows"]),
+            "warnings": all_warnings(self.results),
+        }

@@ -1,0 +1,116 @@
+"""Run folders: files of a live run outside of its process, and the removal of those of killed runs."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+#: Environment variable of all programs of a run, whose value is the identity of the run.
+MARK = "CELLTCP_SHELL"
+#: File that the process of a run has locked while it lives.
+_LOCK = "lock"
+#: Time that programs have to end after SIGTERM, seconds.
+_GRACE_S = 1.0
+#: Time between two looks at programs that are to end, seconds.
+_LOOK_S = 0.02
+
+
+def run_root() -> Path:
+    """Returns the folder of this user's runs."""
+    own = os.environ.get("XDG_RUNTIME_DIR")
+    base = Path(own) if own and Path(own).is_dir() else Path(tempfile.gettempdir())
+    return base / f"celltcp-{os.getuid()}"
+
+
+class RunFolder:
+    """Folder of a live run, locked while its process lives."""
+
+    def __init__(self) -> None:
+        root = run_root()
+        root.mkdir(mode=0o700, exist_ok=True)
+        self.identity = secrets.token_hex(3)
+        self.path = root / self.identity
+        self.path.mkdir(mode=0o700)
+        self._lock = (self.path / _LOCK).open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        """Ends the programs that are left, and removes the folder."""
+        end_programs(self.identity)
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.close()
+
+
+def running() -> Iterator[Path]:
+    """Yields the folders of the runs whose process lives."""
+    yield from (folder for folder in _folders() if _is_locked(folder))
+
+
+def remove_left() -> list[str]:
+    """Ends the programs of runs whose process was killed, and removes their folders.
+
+    Returns:
+        The identities of these runs.
+    """
+    left = [folder for folder in _folders() if not _is_locked(folder)]
+    for folder in left:
+        end_programs(folder.name)
+        shutil.rmtree(folder, ignore_errors=True)
+    return [folder.name for folder in left]
+
+
+def end_programs(identity: str) -> None:
+    """Ends all programs of a run: by SIGTERM, and by SIGKILL those that stay."""
+    deadline = time.monotonic() + _GRACE_S
+    left = _programs(identity)
+    for process in left:
+        _signal(process, signal.SIGTERM)
+    while left and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
+        left = _programs(identity)
+    for process in left:
+        _signal(process, signal.SIGKILL)
+
+
+def _folders() -> list[Path]:
+    root = run_root()
+    return sorted(each for each in root.iterdir() if each.is_dir()) if root.is_dir() else []
+
+
+def _is_locked(folder: Path) -> bool:
+    try:
+        with (folder / _LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
+
+
+def _programs(identity: str) -> list[int]:
+    """Returns the processes whose environment has the mark of a run."""
+    mark = f"{MARK}={identity}".encode()
+    result = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        # The process may be gone, or be somebody else's.
+        with suppress(OSError):
+            is_zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            if not is_zombie and mark in (entry / "environ").read_bytes().split(b"\0"):
+                result.append(int(entry.name))
+    return result

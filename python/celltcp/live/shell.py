@@ -1,0 +1,243 @@
+"""Shell: programs behind the path of a scenario, in real time."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from celltcp._core import CelltcpError, LiveRun
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.files.replacing import check_output
+from celltcp.live.host import Host
+from celltcp.live.result import LiveResult, origin_of_live, tables_of
+from celltcp.live.run_folders import RunFolder, remove_left
+from celltcp.live.stored import publish, result_folder
+from celltcp.scenarios.ccas import OWN
+from celltcp.scenarios.changes import Changes
+
+if TYPE_CHECKING:
+    from celltcp.live.outcome import Status
+    from celltcp.scenarios.data_frames import ScenarioLike
+
+#: Hosts at the ends of every path.
+SERVER, PHONE = "server", "phone"
+#: Shortest time between two writings of the tables, seconds.
+_FLUSH_S = 1.0
+#: Times that a writing has to take less than the time to the next.
+_FLUSH_SHARE = 20
+#: Time between two looks at a program that runs, seconds.
+_LOOK_S = 0.05
+
+
+class Shell:
+    """The path of a scenario in real time, with a host for programs at each end.
+
+    A context manager: hosts and path are there inside of `with`.
+
+    Args:
+        scenario: built-in name, scenario file, link trace, or a loaded scenario.
+        cca: congestion control of TCP on the hosts, one that this machine's kernel has; that of the
+            machine unless given.
+        seed: of the path.
+        server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words.
+        uplink: link trace of the uplink.
+        set: scenario fields to override.
+        busy_poll: whether the path never sleeps: more exact, and costs a core.
+        log: file for a log of the packets, from which `celltcp replay` repeats the run.
+        out: folder to keep the tables in, which are written every second.
+        overwrite: whether other results in that folder may be replaced.
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        cca: str | None = None,
+        seed: int = 1,
+        *,
+        server: str | Sequence[str] | None = None,
+        uplink: str | Path | None = None,
+        set: Changes = (),  # noqa: A002 - as on the command line
+        busy_poll: bool = False,
+        log: str | Path | None = None,
+        out: str | Path | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        settings = RunSettings(
+            cca=cca or OWN, runs=1, seed=seed, uplink=uplink, changes=set, out=out, overwrite=overwrite
+        )
+        self._prepare(scenario, settings, server, log, busy_poll=busy_poll)
+
+    @classmethod
+    def with_settings(
+        cls,
+        scenario: ScenarioLike,
+        settings: RunSettings,
+        server: str | Sequence[str] | None = None,
+        log: str | Path | None = None,
+        *,
+        busy_poll: bool = False,
+    ) -> Shell:
+        """Returns the shell for settings of runs; their `cca` is that of the hosts."""
+        shell = cls.__new__(cls)
+        shell._prepare(scenario, settings, server, log, busy_poll=busy_poll)
+        return shell
+
+    def _prepare(
+        self,
+        scenario: ScenarioLike,
+        settings: RunSettings,
+        server: str | Sequence[str] | None,
+        log: str | Path | None,
+        *,
+        busy_poll: bool,
+    ) -> None:
+        settings.check()
+        self.settings = settings
+        self.scenario = settings.source(scenario).scenario
+        self._server = shlex.split(server) if isinstance(server, str) else server
+        self._busy_poll = busy_poll
+        self._log = None if log is None else Path(log)
+        if self._log is not None:
+            check_output(self._log, overwrite=settings.overwrite)
+        #: Identities of runs whose process was killed, and whose programs were ended at the start.
+        self.removed: list[str] = []
+        self._stack = ExitStack()
+        self._run: LiveRun | None = None
+        self._hosts: dict[str, Host] = {}
+        self._folder: Path | None = None
+        self._next_flush = 0.0
+
+    @property
+    def cca(self) -> str | None:
+        """The congestion control of TCP on the hosts; None if it is that of the machine."""
+        cca = self.settings.cca
+        return None if cca == OWN else str(cca)
+
+    def __enter__(self) -> Shell:
+        with ExitStack() as stack:
+            self.removed = remove_left()
+            own = RunFolder()
+            stack.callback(own.remove)
+            if self.settings.out is not None:
+                origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
+                folder = result_folder(self.settings.out, origin, overwrite=self.settings.overwrite)
+                self._folder = stack.enter_context(folder)
+            names = [SERVER, PHONE]
+            run = LiveRun(
+                self.scenario,
+                self.settings.seed,
+                names,
+                own.path,
+                cca=self.cca,
+                log=self._log,
+                spin=self._busy_poll,
+            )
+            stack.callback(self._end, run)
+            for name in names:
+                self._hosts[name] = host = Host(run, name, own.identity)
+                stack.callback(host.close)
+            self._run = run
+            if self._server:
+                self.start(self._server, on=SERVER, start_new_session=True)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def _end(self, run: LiveRun) -> None:
+        """Stops the path and writes its tables for the last time."""
+        run.stop()
+        self._flush()
+
+    def start(self, arguments: Sequence[str], on: str = PHONE, **options: Any) -> subprocess.Popen[Any]:
+        """Starts a program on a host.
+
+        Args:
+            arguments: the program and its arguments.
+            on: the host, `"phone"` or `"server"`.
+            options: further arguments of `subprocess.Popen`.
+
+        Raises:
+            CelltcpError: if there is no such host or program.
+        """
+        if on not in self._hosts:
+            raise CelltcpError(f"on: there is no host {on!r}; allowed: {', '.join(self._hosts)}")
+        return self._hosts[on].start(arguments, **options)
+
+    def run(
+        self, arguments: Sequence[str], on: str = PHONE, timeout: float | None = None, **options: Any
+    ) -> subprocess.CompletedProcess[Any]:
+        """Runs a program on a host and waits for its end, while the tables are written every second.
+
+        Args:
+            arguments: the program and its arguments.
+            on: the host, `"phone"` or `"server"`.
+            timeout: seconds after which it is killed.
+            options: further arguments of `subprocess.Popen`, such as `stdout=subprocess.PIPE`.
+
+        Raises:
+            CelltcpError: if there is no such host or program, or the path has failed.
+            subprocess.TimeoutExpired: after `timeout`.
+        """
+        process = self.start(arguments, on, **options)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            while True:
+                try:
+                    output, errors = process.communicate(timeout=_LOOK_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    self._look()
+                    if deadline is not None and time.monotonic() > deadline:
+                        raise
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+    def _look(self) -> None:
+        """Makes sure that the path still runs, and writes the tables where that is due."""
+        run = self._going()
+        if not run.is_running():
+            run.stop()
+        if time.monotonic() >= self._next_flush:
+            begin = time.monotonic()
+            self._flush()
+            took = time.monotonic() - begin
+            self._next_flush = begin + max(_FLUSH_S, _FLUSH_SHARE * took)
+
+    def _flush(self) -> None:
+        """Writes the tables so far to the folder."""
+        if self._folder is None or self._run is None:
+            return
+        publish(self.result(), self._folder)
+
+    def _going(self) -> LiveRun:
+        if self._run is None:
+            raise CelltcpError("shell: the hosts are there inside of `with Shell(...)` only")
+        return self._run
+
+    def status(self) -> Status:
+        """Returns time, packets by destination and lateness so far."""
+        status: Status = self._going().status()  # type: ignore[assignment]
+        return status
+
+    def result(self) -> LiveResult:
+        """Returns what was measured so far; after `with`, that of the whole run."""
+        run, status = self._going(), self.status()
+        origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
+        origin["duration_s"] = status["time_s"]
+        return LiveResult(tables_of(run, str(origin["cca"][0])), origin, status)

@@ -1,0 +1,65 @@
+"""Tables of a live run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from celltcp.live.outcome import Lateness, Traffic
+from celltcp.present.section import Column, Table, mean_text, number_columns
+from celltcp.results.rows import Row
+
+#: Bits per second in a megabit per second.
+_MBPS = 1e6
+
+
+def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
+    """Returns the packets of all protocols, by the host that they were sent to."""
+    rows = []
+    for host, counts in traffic.items():
+        sent = counts["packets"]
+        lost = mean_text([100 * counts["lost_packets"] / sent] if sent else [], 2)
+        rate = 8 * counts["delivered_bytes"] / duration_s / _MBPS if duration_s else 0.0
+        delays = (counts[name] for name in ("delay_p50_s", "delay_p95_s", "delay_p99_s"))
+        cells = (mean_text([] if delay is None else [1e3 * delay], 1) for delay in delays)
+        rows.append((f"to {host}", str(sent), lost, f"{rate:.2f}", *cells))
+    columns = number_columns("packets", "lost, %", "Mbit/s", "delay, ms\np50", "\np95", "\np99")
+    return Table((Column("direction"), *columns), tuple(rows), f"Packets in {duration_s:.1f} s")
+
+
+def flows_table(flows: Sequence[Row]) -> Table | None:
+    """Returns the TCP connections; None without any."""
+    rows = [
+        (
+            str(flow["name"]),
+            f"{flow['duration_s']:.1f}",
+            f"{flow['goodput_mbps']:.2f}",
+            mean_text([flow["rtt_mean_ms"]], 1),
+            mean_text([flow["rtt_p95_ms"]], 1),
+            mean_text([flow["rtt_min_ms"]], 1),
+            str(flow["retransmissions"]),
+        )
+        for flow in flows
+    ]
+    columns = number_columns(
+        "time, s", "goodput,\nMbit/s", "RTT, ms\nmean", "\np95", "\nmin", "retrans-\nmissions"
+    )
+    return Table((Column("connection"), *columns), tuple(rows), "TCP connections") if rows else None
+
+
+def lateness_text(lateness: Lateness) -> str:
+    """Returns whether real time was kept, in one sentence."""
+    if not lateness["departures"]:
+        return "real time: no packet passed"
+    figures = (
+        f"{lateness['departures']} packets left {lateness['p50_us']} us late (median), p99 "
+        f"{lateness['p99_us']} us, at most {lateness['max_us']} us"
+    )
+    if lateness["valid"]:
+        return f"real time was kept: {figures}"
+    late = f"{100 * lateness['late_share']:.2f} %"
+    late = f"{100 * lateness['late_share']:.2f} %"
+    return (
+        f"real time was NOT kept, and the results are not valid: {late} of the packets were late by "
+        f"over 1 ms (allowed: 0.1 %); {figures}. Stop other programs, lower the rate, or give the path "
+        "a core of its own (--busy-poll)"
+    )

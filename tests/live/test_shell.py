@@ -1,0 +1,254 @@
+"""Live runs: programs behind a path in real time, in network namespaces of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from celltcp._core import CelltcpError
+from celltcp.live import Shell
+from celltcp.live.run_folders import run_root
+
+TUN = Path("/dev/net/tun")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not TUN.exists(), reason=f"needs root and {TUN}")
+
+#: Path of 40 ms and 20 Mbit/s each way.
+WIRED = """
+duration = "60s"
+[path]
+rtt = "40ms"
+buffer = "1bdp"
+[path.down]
+rate = "20Mbps"
+[path.up]
+rate = "20Mbps"
+"""
+
+#: Receives from one connection until it ends; prints the bytes.
+SINK = """
+import socket
+listener = socket.create_server(("", 5001))
+print("ready", flush=True)
+connection, _ = listener.accept()
+total = 0
+while data := connection.recv(1 << 16):
+    total += len(data)
+print(total, flush=True)
+"""
+
+#: Sends to the host and port of its arguments for the seconds of the third.
+SOURCE = """
+import socket, sys, time
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+end = time.monotonic() + float(sys.argv[3])
+while time.monotonic() < end:
+    connection.sendall(bytes(1 << 14))
+"""
+
+
+@pytest.fixture
+def wired(tmp_path: Path) -> Path:
+    """Scenario file of the path."""
+    file = tmp_path / "wired.toml"
+    file.write_text(WIRED)
+    return file
+
+
+def network_state() -> str:
+    """Devices, addresses, routes and sysctls of this machine's own namespace."""
+    parts = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for command in (["ip", "-d", "link"], ["ip", "route", "show", "table", "all"], ["ip", "netns"])
+    ]
+    sysctls = {}
+    for file in Path("/proc/sys/net/ipv4").rglob("tcp_*"):
+        try:
+            sysctls[str(file)] = file.read_text()
+        except OSError:
+            continue
+    return json.dumps([parts, sysctls, Path("/etc/hosts").read_text(), sorted(leftovers())])
+
+
+def leftovers() -> Iterator[str]:
+    """Folders of runs."""
+    yield from (each.name for each in run_root().glob("*"))
+
+
+def test_round_trips_take_the_time_of_the_path(wired: Path) -> None:
+    with Shell(wired) as shell:
+        script = (
+            "import socket, time\n"
+            "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 7))\n"
+            "while True:\n    data, to = s.recvfrom(2000); s.sendto(data, to)\n"
+        )
+        shell.start([sys.executable, "-c", script], on="server")
+        client = (
+            "import socket, time\n"
+            "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(2)\n"
+            "for _ in range(40):\n"
+            "    try:\n        s.sendto(b'x', ('server', 7)); s.recv(10); break\n"
+            "    except OSError: pass\n"
+            "times = []\n"
+            "for _ in range(20):\n"
+            "    begin = time.monotonic(); s.sendto(b'x', ('server', 7)); s.recv(10)\n"
+            "    times.append(time.monotonic() - begin)\n"
+            "print(sorted(times)[10])\n"
+        )
+        done = shell.run([sys.executable, "-c", client], stdout=subprocess.PIPE, timeout=30)
+    median = float(done.stdout)
+    # Other programs may delay it on a busy machine, but nothing can be earlier.
+    assert 0.040 <= median < 0.060
+
+
+def test_a_download_has_the_rate_of_the_link_and_a_row(wired: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with Shell(wired, seed=3, out=out) as shell:
+        sink = shell.start([sys.executable, "-c", SINK], stdout=subprocess.PIPE, text=True)
+        assert sink.stdout is not None
+        assert sink.stdout.readline() == "ready\n"
+        shell.run([sys.executable, "-c", SOURCE, "phone", "5001", "4"], on="server", timeout=60)
+        total = int(sink.stdout.readline())
+    result = shell.result()
+    (flow,) = result.to_json()["flows"]
+    assert flow["name"].endswith("server to phone")
+    assert flow["bytes"] == total
+    # 1448 of 1500 bytes are payload, and slow start takes a while.
+    assert 14 < float(flow["goodput_mbps"]) < 20 * 1448 / 1500 + 0.1
+    assert float(flow["rtt_min_ms"]) >= 40
+    traffic = result.status["to"]["phone"]
+    assert traffic["packets"] == traffic["delivered_packets"] + traffic["lost_packets"]
+    import celltcp as ct
+
+    stored = ct.load(out)
+    assert stored.flows["bytes"].tolist() == [total]
+    assert stored.results.about["engine"].startswith("live-")
+
+
+def test_ipv6_and_large_datagrams_pass(wired: Path) -> None:
+    with Shell(wired) as shell:
+        server = (
+            "import socket\n"
+            "s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM); s.bind(('::', 9)); print('ready', flush=True)\n"
+            "while True:\n    data, to = s.recvfrom(70000); s.sendto(data, to)\n"
+        )
+        echo = shell.start(
+            [sys.executable, "-c", server], on="server", stdout=subprocess.PIPE, text=True
+        )
+        assert echo.stdout is not None
+        assert echo.stdout.readline() == "ready\n"
+        client = (
+            "import socket, os\n"
+            "to = socket.getaddrinfo('server', 9, socket.AF_INET6, socket.SOCK_DGRAM)[0][4]\n"
+            "s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM); s.settimeout(5)\n"
+            "for size in (1, 1200, 5000):\n"
+            "    data = os.urandom(size); s.sendto(data, to); assert s.recv(70000) == data\n"
+        )
+        assert shell.run([sys.executable, "-c", client], timeout=30).returncode == 0
+
+
+def test_the_command_has_its_exit_code_and_nothing_is_left(wired: Path) -> None:
+    before = network_state()
+    command = [sys.executable, "-m", "celltcp", "shell", str(wired), "--server", "sleep 1000", "--"]
+    done = subprocess.run([*command, "sh", "-c", "exit 7"], timeout=60)
+    assert done.returncode == 7
+    assert network_state() == before
+
+
+def test_programs_of_a_killed_run_end_with_the_next(wired: Path) -> None:
+    before = network_state()
+    command = [sys.executable, "-m", "celltcp", "shell", str(wired), "--server", "sleep 4321", "--"]
+    run = subprocess.Popen(
+        [*command, "sh", "-c", "echo ready; sleep 4321"], stdout=subprocess.PIPE, text=True
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    again = subprocess.run([*command, "true"], timeout=60, capture_output=True, text=True)
+    assert again.returncode == 0
+    assert "was killed: its programs were ended" in again.stderr
+    assert not [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"4321" in _read(each)]
+    assert network_state() == before
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_ctrl_c_ends_the_command_and_keeps_the_tables(wired: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "celltcp", "shell", str(wired), "--out", str(out), "--"]
+    run = subprocess.Popen(
+        [*command, "sh", "-c", "echo ready; exec sleep 1000"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    os.killpg(run.pid, signal.SIGINT)
+    assert run.wait(timeout=30) == 128 + signal.SIGINT
+    assert (out / "runs.parquet").is_file()
+
+
+def test_a_log_is_replayed_to_the_same_departures(wired: Path, tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    with Shell(wired, log=log) as shell:
+        sink = shell.start([sys.executable, "-c", SINK], stdout=subprocess.PIPE, text=True)
+        assert sink.stdout is not None
+        assert sink.stdout.readline() == "ready\n"
+        shell.run([sys.executable, "-c", SOURCE, "phone", "5001", "1"], on="server", timeout=60)
+    live = shell.result()
+    command = [sys.executable, "-m", "celltcp", "replay", str(log), "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "the same as those of the live run" in done.stderr
+    again = json.loads(done.stdout)
+    assert again["to"] == live.status["to"]
+    assert [flow["bytes"] for flow in again["flows"]] == live.tables["flows"]["bytes"].to_pylist()
+    text = log.read_bytes()
+    # Another time of one arrival changes what follows.
+    head = text.index(b"\n") + 1
+    log.write_bytes(text[:head] + bytes([text[head] ^ 1]) + text[head + 1 :])
+    assert subprocess.run(command, capture_output=True).returncode in (1, 2)
+    log.write_bytes(text[: head - 40])
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "is no log of celltcp shell --log" in refused.stderr
+
+
+def test_what_cannot_be_is_refused_and_leaves_nothing(wired: Path, tmp_path: Path) -> None:
+    before = network_state()
+    with pytest.raises(CelltcpError, match=r"cca: 'nosuch' .*allowed: .*cubic"), Shell(wired, "nosuch"):
+        pass
+    with Shell(wired) as shell:
+        with pytest.raises(CelltcpError, match="on: there is no host 'tablet'; allowed: server, phone"):
+            shell.start(["true"], on="tablet")
+        with pytest.raises(CelltcpError, match="phone: 'no-such-program' does not start"):
+            shell.start(["no-such-program"])
+    split = tmp_path / "split.toml"
+    split.write_text(WIRED + '[[path.middleboxes]]\nkind = "es"\n')
+    with pytest.raises(CelltcpError, match="allowed in real time: snoop"), Shell(split):
+        pass
+    assert network_state() == before
+
+
+def test_programs_of_the_machine_stay_where_they_are(wired: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, Shell(wired) as shell:
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            pass
+        code = f"import socket; socket.create_connection(('127.0.0.1', {port}))"
+        assert shell.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode != 0
