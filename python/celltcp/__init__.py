@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.run import compare
     from celltcp.comparison.scenario_set import ScenarioSet, compare_all
     from celltcp.comparison.single_run import SingleRun, run
+    from celltcp.live.shell import Shell
     from celltcp.results.tables import Results
     from celltcp.scenarios.own_cca import CongestionControl, Decision, register
     from celltcp.scenarios.scenarios import load_scenario, scenario_names
@@ -53,6 +54,7 @@ _HOMES = {
     "register": "celltcp.scenarios.own_cca",
     "Explanations": "celltcp.selection.explained_results",
     "explain": "celltcp.selection.explained_results",
+    "Shell": "celltcp.live.shell",
     "Results": "celltcp.results.tables",
     "load": "celltcp.video.load_results",
     "load_scenario": "celltcp.scenarios.scenarios",
@@ -80,6 +82,7 @@ __all__ = [
     "Results",
     "Scenario",
     "ScenarioSet",
+    "Shell",
     "SingleRun",
     "Sweep",
     "Trace",

@@ -26,10 +26,10 @@ impl PyLiveRun {
 #[pymethods]
 impl PyLiveRun {
     /// Sets up `hosts`, nodes of the scenario, and starts the path between them. `cca` is the congestion control of their
-    /// programs, `folder` a place for a file that is gone afterwards, `log` a file for a log of arrivals. With `spin`, the
+    /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a file for a log of arrivals. With `spin`, the
     /// path never sleeps.
     #[new]
-    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, log=None, spin=false))]
+    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, spin=false))]
     #[allow(
         clippy::too_many_arguments,
         reason = "they are the arguments of the Python function"
@@ -41,12 +41,14 @@ impl PyLiveRun {
         hosts: Vec<String>,
         folder: PathBuf,
         cca: Option<String>,
+        phones: u32,
         log: Option<PathBuf>,
         spin: bool,
     ) -> PyResult<Self> {
         let options = LiveOptions {
             seed,
             cca,
+            phones,
             hosts,
             log,
             spin,
@@ -59,6 +61,12 @@ impl PyLiveRun {
     /// Moves the calling thread to a host for good: programs that it starts are there.
     fn enter(&self, host: &str) -> PyResult<()> {
         Ok(self.with(|run| run.enter(host))?)
+    }
+
+    /// Returns the IPv4 address of a host; `None` if there is no such host.
+    fn address(&self, host: &str) -> Option<String> {
+        self.with(|run| run.address(host))
+            .map(|address| address.to_string())
     }
 
     /// Returns whether the path still runs. It ends early by a failure only, which `stop` raises.
@@ -114,7 +122,11 @@ impl ReplayedRun {
     #[getter]
     fn scenario(&self) -> (String, PathBuf, BTreeMap<PathBuf, String>) {
         let header = &self.replay().header;
-        (header.scenario.clone(), header.directory.clone(), header.files.clone())
+        (
+            header.scenario.clone(),
+            header.directory.clone(),
+            header.files.clone(),
+        )
     }
 
     /// Seed of the path.
@@ -180,7 +192,11 @@ fn counts_of<'py>(py: Python<'py>, counts: &Traffic) -> PyResult<Bound<'py, PyDi
     all.set_item("delivered_bytes", counts.delivered_bytes)?;
     all.set_item("lost_packets", counts.lost)?;
     all.set_item("marked_packets", counts.marked)?;
-    for (name, share) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
+    for (name, share) in [
+        ("delay_p50_s", 0.5),
+        ("delay_p95_s", 0.95),
+        ("delay_p99_s", 0.99),
+    ] {
         all.set_item(name, counts.delay(share).map(Duration::as_secs_f64))?;
     }
     Ok(all)

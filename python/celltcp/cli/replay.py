@@ -22,7 +22,7 @@ def replay(file: Path, out: str | None, overwrite: bool, json_file: str | None) 
     FILE is a log of celltcp shell --log. The same packets leave the path at the same times. The exit
     code is 1 if they do not.
     """
-    from celltcp.cli.shell import print_live
+    from celltcp.cli.shell.run import print_live
     from celltcp.live.replayed import replay as repeat
 
     check_json(json_file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,12 +44,23 @@ class Host:
             CelltcpError: if there is no such program.
         """
         marked = {**(os.environ if env is None else env), MARK: self._identity}
-        begin = self._thread.submit(subprocess.Popen, list(arguments), env=marked, **options)
+
+        def begin() -> subprocess.Popen[Any]:
+            return subprocess.Popen(list(arguments), env=marked, **options)
+
         try:
-            return begin.result()
+            return self._thread.submit(begin).result()
         except OSError as error:
             text = f"{self.name}: {arguments[0]!r} does not start: {error.strerror}"
             raise CelltcpError(text) from None
+
+    def socket(self, *arguments: Any) -> socket.socket:
+        """Returns a socket on the host, which any thread can use.
+
+        Args:
+            arguments: those of `socket.socket`.
+        """
+        return self._thread.submit(socket.socket, *arguments).result()
 
     def close(self) -> None:
         """Ends the thread; programs go on."""

@@ -55,6 +55,16 @@ class Status(TypedDict):
     refused: Annotated[int, "Packets that were not whole, or that a device did not accept."]
 
 
+class Floor(TypedDict):
+    """Floor of a machine: the delay that an idle path adds to that of the scenario."""
+
+    packets: Annotated[int, "Packets that were measured."]
+    added_p50_us: Annotated[float, "Median of the added delay from program to program, us."]
+    added_p99_us: Annotated[float, "99th percentile, us."]
+    added_max_us: Annotated[float, "Maximum, us."]
+    lateness: Annotated[Lateness, "Lateness of the path itself."]
+
+
 class LiveOutcome(Origin):
     """Outcome of a live run."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import socket
 import subprocess
 import time
 from collections.abc import Sequence
@@ -45,9 +46,11 @@ class Shell:
         cca: congestion control of TCP on the hosts, one that this machine's kernel has; that of the
             machine unless given.
         seed: of the path.
-        server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words.
+        server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words; what it
+            prints as output is dropped, errors are not.
         uplink: link trace of the uplink.
         set: scenario fields to override.
+        phones: phones in the cell, of which the second is the host `phone-2`.
         busy_poll: whether the path never sleeps: more exact, and costs a core.
         log: file for a log of the packets, from which `celltcp replay` repeats the run.
         out: folder to keep the tables in, which are written every second.
@@ -63,6 +66,7 @@ class Shell:
         server: str | Sequence[str] | None = None,
         uplink: str | Path | None = None,
         set: Changes = (),  # noqa: A002 - as on the command line
+        phones: int = 1,
         busy_poll: bool = False,
         log: str | Path | None = None,
         out: str | Path | None = None,
@@ -71,7 +75,7 @@ class Shell:
         settings = RunSettings(
             cca=cca or OWN, runs=1, seed=seed, uplink=uplink, changes=set, out=out, overwrite=overwrite
         )
-        self._prepare(scenario, settings, server, log, busy_poll=busy_poll)
+        self._prepare(scenario, settings, server, log, phones=phones, busy_poll=busy_poll)
 
     @classmethod
     def with_settings(
@@ -81,11 +85,12 @@ class Shell:
         server: str | Sequence[str] | None = None,
         log: str | Path | None = None,
         *,
+        phones: int = 1,
         busy_poll: bool = False,
     ) -> Shell:
         """Returns the shell for settings of runs; their `cca` is that of the hosts."""
         shell = cls.__new__(cls)
-        shell._prepare(scenario, settings, server, log, busy_poll=busy_poll)
+        shell._prepare(scenario, settings, server, log, phones=phones, busy_poll=busy_poll)
         return shell
 
     def _prepare(
@@ -95,12 +100,14 @@ class Shell:
         server: str | Sequence[str] | None,
         log: str | Path | None,
         *,
+        phones: int,
         busy_poll: bool,
     ) -> None:
         settings.check()
         self.settings = settings
         self.scenario = settings.source(scenario).scenario
         self._server = shlex.split(server) if isinstance(server, str) else server
+        self._phones = phones
         self._busy_poll = busy_poll
         self._log = None if log is None else Path(log)
         if self._log is not None:
@@ -128,13 +135,14 @@ class Shell:
                 origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
                 folder = result_folder(self.settings.out, origin, overwrite=self.settings.overwrite)
                 self._folder = stack.enter_context(folder)
-            names = [SERVER, PHONE]
+            names = [SERVER, PHONE, *(f"{PHONE}-{n}" for n in range(2, self._phones + 1))]
             run = LiveRun(
                 self.scenario,
                 self.settings.seed,
                 names,
                 own.path,
                 cca=self.cca,
+                phones=self._phones,
                 log=self._log,
                 spin=self._busy_poll,
             )
@@ -144,7 +152,7 @@ class Shell:
                 stack.callback(host.close)
             self._run = run
             if self._server:
-                self.start(self._server, on=SERVER, start_new_session=True)
+                self.start(self._server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL)
             self._stack = stack.pop_all()
         return self
 
@@ -166,15 +174,35 @@ class Shell:
 
         Args:
             arguments: the program and its arguments.
-            on: the host, `"phone"` or `"server"`.
+            on: the host, such as `"phone"` or `"server"`.
             options: further arguments of `subprocess.Popen`.
 
         Raises:
             CelltcpError: if there is no such host or program.
         """
-        if on not in self._hosts:
-            raise CelltcpError(f"on: there is no host {on!r}; allowed: {', '.join(self._hosts)}")
-        return self._hosts[on].start(arguments, **options)
+        return self._host(on).start(arguments, **options)
+
+    def socket(self, on: str, *arguments: Any) -> socket.socket:
+        """Returns a socket on a host, which any thread can use.
+
+        Args:
+            on: the host, such as `"phone"` or `"server"`.
+            arguments: those of `socket.socket`.
+        """
+        return self._host(on).socket(*arguments)
+
+    def address(self, of: str) -> str:
+        """Returns the IPv4 address of a host.
+
+        Args:
+            of: the host, such as `"phone"` or `"server"`.
+        """
+        return str(self._going().address(self._host(of).name))
+
+    def _host(self, name: str) -> Host:
+        if name not in self._hosts:
+            raise CelltcpError(f"on: there is no host {name!r}; allowed: {', '.join(self._hosts)}")
+        return self._hosts[name]
 
     def run(
         self, arguments: Sequence[str], on: str = PHONE, timeout: float | None = None, **options: Any
@@ -183,7 +211,7 @@ class Shell:
 
         Args:
             arguments: the program and its arguments.
-            on: the host, `"phone"` or `"server"`.
+            on: the host, such as `"phone"` or `"server"`.
             timeout: seconds after which it is killed.
             options: further arguments of `subprocess.Popen`, such as `stdout=subprocess.PIPE`.
 

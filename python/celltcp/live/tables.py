@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from celltcp.live.outcome import Lateness, Traffic
 from celltcp.present.section import Column, Table, mean_text, number_columns
-from celltcp.results.rows import Row
 
 #: Bits per second in a megabit per second.
 _MBPS = 1e6
@@ -26,7 +26,7 @@ def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
     return Table((Column("direction"), *columns), tuple(rows), f"Packets in {duration_s:.1f} s")
 
 
-def flows_table(flows: Sequence[Row]) -> Table | None:
+def flows_table(flows: Sequence[Mapping[str, Any]]) -> Table | None:
     """Returns the TCP connections; None without any."""
     rows = [
         (

@@ -64,6 +64,9 @@ mod tests {
             assert_eq!(host_of(address_v6(number).into()), Some(number));
         }
         assert_eq!(host_of(Ipv6Addr::LOCALHOST.into()), None);
-        assert_eq!(host_of(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 2).into()), None);
+        assert_eq!(
+            host_of(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 2).into()),
+            None
+        );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! They are a binary of their own: where tests run one after the other in one thread, all later ones would be in there.
 
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use linux_sockets::{Netlink, RouteMetric, sysctl_file};
 use nix::net::if_::if_nametoindex;
@@ -24,7 +24,7 @@ fn a_device_gets_an_address_and_a_route() {
     }
     let netlink = Netlink::open().expect("netlink");
     let lo = if_nametoindex("lo").expect("lo");
-    let address = Ipv4Addr::new(10, 1, 2, 3);
+    let address = IpAddr::from([10, 1, 2, 3]);
     let connect = || UdpSocket::bind(("0.0.0.0", 0))?.connect((Ipv4Addr::new(192, 0, 2, 1), 9));
     assert!(connect().is_err());
     netlink.bring_up(lo, 1_500, Some(2)).expect("up");
@@ -36,6 +36,12 @@ fn a_device_gets_an_address_and_a_route() {
     connect().expect("a route for everything");
     let again = netlink.add_address(lo, address).expect_err("it is there");
     assert_eq!(again.kind(), std::io::ErrorKind::AlreadyExists);
+    // A route over a new IPv6 address is possible at once, because nobody else is asked for it.
+    let [own, other] = [1, 2].map(|host| IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, host]));
+    netlink.add_address(lo, own).expect("an IPv6 address");
+    netlink
+        .set_route(lo, own, other, vec![RouteMetric::InitCwnd(4)])
+        .expect("an IPv6 route");
     let ecn = std::fs::read_to_string(sysctl_file("net.ipv4.tcp_ecn")).expect("a sysctl");
     assert!(ecn.trim().parse::<u8>().is_ok(), "{ecn:?}");
 }

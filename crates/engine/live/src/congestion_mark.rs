@@ -32,7 +32,10 @@ mod tests {
         mark(&mut packet);
         let header = Ipv4HeaderSlice::from_slice(&packet).unwrap();
         assert_eq!(packet[1], 0b1011_1011);
-        assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
+        assert_eq!(
+            header.header_checksum(),
+            header.to_header().calc_header_checksum()
+        );
         assert_eq!(packet[2..10], before[2..10]);
         assert_eq!(packet[12..], before[12..]);
     }

@@ -123,7 +123,11 @@ impl Connections {
                 mss: self.mss,
                 flow: 0,
             };
-            path.open(now, new, [(source.id, ip.source), (destination.id, ip.destination)]);
+            path.open(
+                now,
+                new,
+                [(source.id, ip.source), (destination.id, ip.destination)],
+            );
             if let (Some(syn), Some(record)) = (stream.syn, stream.record) {
                 path.begin(record, syn);
             }
@@ -160,8 +164,5 @@ fn name(ip: &IpPacket, own: Direction, source: &NamedHost, destination: &NamedHo
         Direction::FromOpener => (ip.source.port(), ip.destination.port()),
         Direction::ToOpener => (ip.destination.port(), ip.source.port()),
     };
-    format!(
-        "{service}/{client} {} to {}",
-        source.name, destination.name
-    )
+    format!("{service}/{client} {} to {}", source.name, destination.name)
 }

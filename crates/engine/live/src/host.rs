@@ -139,7 +139,9 @@ pub fn set_up(
     let hosts = nodes.iter().map(|node| {
         // Namespaces belong to threads: this one ends, and the files keep them.
         std::thread::scope(|scope| {
-            let made = scope.spawn(|| create(node, nodes, settings, &hosts_file)).join();
+            let made = scope
+                .spawn(|| create(node, nodes, settings, &hosts_file))
+                .join();
             made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     });
@@ -148,11 +150,12 @@ pub fn set_up(
     hosts
 }
 
-/// Writes the machine's host names with those of the path before them.
+/// Writes the machine's host names with those of the path before them. IPv6 addresses have names of their own, such as
+/// "server6": programs prefer IPv6 where a name has both, and tables have connections over IPv4.
 fn write_hosts_file(nodes: &[(HostId, String)], folder: &Path) -> io::Result<PathBuf> {
     let own = nodes.iter().map(|(id, name)| {
         let (v4, v6) = (addressing::address(id.0), addressing::address_v6(id.0));
-        format!("{v4} {name}\n{v6} {name}\n")
+        format!("{v4} {name}\n{v6} {name}6\n")
     });
     let mut text: String = own.collect();
     text.push_str(&std::fs::read_to_string(HOSTS_FILE).unwrap_or_default());
@@ -177,13 +180,25 @@ fn create(
     let device = Tun::create(DEVICE).map_err(HostError::Tun)?;
     let index = if_nametoindex(DEVICE).map_err(in_step("device"))?;
     let links = Netlink::open().map_err(in_step("netlink"))?;
-    links.set_queue_length(index, DEVICE_QUEUE).map_err(in_step("queue of the device"))?;
-    links.bring_up(LOOPBACK, LOOPBACK_MTU, None).map_err(in_step("loopback device"))?;
-    links.bring_up(index, settings.mtu, None).map_err(in_step("device"))?;
-    let addresses: fn(u32) -> [IpAddr; 2] =
-        |host| [addressing::address(host).into(), addressing::address_v6(host).into()];
+    links
+        .set_queue_length(index, DEVICE_QUEUE)
+        .map_err(in_step("queue of the device"))?;
+    links
+        .bring_up(LOOPBACK, LOOPBACK_MTU, None)
+        .map_err(in_step("loopback device"))?;
+    links
+        .bring_up(index, settings.mtu, None)
+        .map_err(in_step("device"))?;
+    let addresses: fn(u32) -> [IpAddr; 2] = |host| {
+        [
+            addressing::address(host).into(),
+            addressing::address_v6(host).into(),
+        ]
+    };
     for address in addresses(id.0) {
-        links.add_address(index, address).map_err(in_step("address"))?;
+        links
+            .add_address(index, address)
+            .map_err(in_step("address"))?;
     }
     let mut metrics = settings.metrics.clone();
     metrics.extend(settings.cca.clone().map(RouteMetric::CcAlgo));
@@ -221,7 +236,9 @@ fn set_sysctl(name: &str, value: &str) -> Result<(), HostError> {
     let set = if name.starts_with("net.") {
         std::fs::write(sysctl_file(name), value)
     } else {
-        Err(io::Error::other("it is one of the whole machine; allowed: net.*"))
+        Err(io::Error::other(
+            "it is one of the whole machine; allowed: net.*",
+        ))
     };
     set.map_err(|error| HostError::Sysctl {
         name: format!("kernel.sysctl.{name}"),

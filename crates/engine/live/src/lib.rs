@@ -8,6 +8,7 @@ mod connections;
 mod host;
 mod lateness;
 mod log;
+mod phones;
 mod real_time;
 mod replay;
 mod run;

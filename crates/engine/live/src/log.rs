@@ -93,8 +93,10 @@ impl Digest {
         self.hash.write(&departure.packet.to_le_bytes());
         self.hash.write(&departure.host.0.to_le_bytes());
         self.hash.write(&departure.at.as_nanos().to_le_bytes());
-        self.hash.write(&(departure.bytes.len() as u64).to_le_bytes());
-        self.hash.write(&departure.bytes[..departure.bytes.len().min(KEPT)]);
+        self.hash
+            .write(&(departure.bytes.len() as u64).to_le_bytes());
+        self.hash
+            .write(&departure.bytes[..departure.bytes.len().min(KEPT)]);
     }
 
     /// Returns the number of departures and their hash.
@@ -142,7 +144,12 @@ impl LogWriter {
 
     /// Adds a packet that a host has sent.
     pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) {
-        self.record(at, host.0, bytes.len() as u32, &bytes[..bytes.len().min(KEPT)]);
+        self.record(
+            at,
+            host.0,
+            bytes.len() as u32,
+            &bytes[..bytes.len().min(KEPT)],
+        );
         if self.piece.len() >= PIECE {
             self.flush();
         }
@@ -166,7 +173,9 @@ impl LogWriter {
         self.record(at, END, value.len() as u32, &value);
         self.flush();
         drop(self.pieces);
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     fn record(&mut self, at: Instant, host: u32, length: u32, bytes: &[u8]) {
@@ -222,7 +231,9 @@ impl LogReader {
         let header: LogHeader = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
         if header.celltcp_live_log != FORMAT {
             let found = header.celltcp_live_log;
-            return Err(wrong(&format_args!("its format is {found}; allowed: {FORMAT}")));
+            return Err(wrong(&format_args!(
+                "its format is {found}; allowed: {FORMAT}"
+            )));
         }
         Ok(Self {
             file,

@@ -106,7 +106,9 @@ impl Driver {
 
     /// Returns whether the thread still runs; it ends early by a failure only.
     pub fn is_running(&self) -> bool {
-        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        self.thread
+            .as_ref()
+            .is_some_and(|thread| !thread.is_finished())
     }
 
     /// Stops the path, whose devices are gone afterwards.
@@ -162,7 +164,10 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
                     break;
                 };
                 let now = clock();
-                progress.session.advance(now).map_err(std::io::Error::other)?;
+                progress
+                    .session
+                    .advance(now)
+                    .map_err(std::io::Error::other)?;
                 let packet = &buffer[..length];
                 match progress.session.arrive(now, *host, packet) {
                     Arrival::Sent(_) => {
@@ -176,7 +181,10 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
                 }
             }
         }
-        progress.session.advance(clock()).map_err(std::io::Error::other)?;
+        progress
+            .session
+            .advance(clock())
+            .map_err(std::io::Error::other)?;
         depart(&mut progress, &mut devices, clock);
         let next = progress.session.next_event();
         drop(progress);
@@ -191,7 +199,9 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
 fn depart(progress: &mut Progress, devices: &mut [(HostId, Tun)], clock: impl Fn() -> Instant) {
     while let Some(departure) = progress.session.next_departure() {
         let device = devices.iter_mut().find(|(host, _)| *host == departure.host);
-        progress.lateness.add(clock().saturating_since(departure.at));
+        progress
+            .lateness
+            .add(clock().saturating_since(departure.at));
         progress.digest.add(&departure);
         let sent = device.map(|(_, device)| device.send(&departure.bytes));
         // A host whose device is full or down loses the packet, as a card would.
@@ -206,7 +216,9 @@ fn sleep(shared: &Shared, devices: &[(HostId, Tun)], time: Duration) -> std::io:
         return Ok(());
     }
     let wake = PollFd::new(shared.wake.as_fd(), PollFlags::POLLIN);
-    let of_devices = devices.iter().map(|(_, device)| PollFd::new(device.as_fd(), PollFlags::POLLIN));
+    let of_devices = devices
+        .iter()
+        .map(|(_, device)| PollFd::new(device.as_fd(), PollFlags::POLLIN));
     let mut ready: Vec<_> = of_devices.chain([wake]).collect();
     let time = std::time::Duration::from_nanos(time.as_nanos());
     match ppoll(&mut ready, Some(TimeSpec::from_duration(time)), None) {

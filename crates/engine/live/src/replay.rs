@@ -44,11 +44,14 @@ pub fn replay(file: &Path) -> Result<Replay, ReplayError> {
     let unreadable = |error| ReplayError::Log(name.clone(), error);
     let log = LogReader::open(file).map_err(unreadable)?;
     let header = log.header.clone();
-    let wrong = |error: &dyn core::fmt::Display| ReplayError::Scenario(name.clone(), error.to_string());
+    let wrong =
+        |error: &dyn core::fmt::Display| ReplayError::Scenario(name.clone(), error.to_string());
     let mut scenario =
         Scenario::from_toml(&header.scenario, "scenario", &[]).map_err(|error| wrong(&error))?;
     let mut files = Files::with_texts(&header.directory, header.files.clone());
-    files.load_named(&mut scenario).map_err(|error| wrong(&error))?;
+    files
+        .load_named(&mut scenario)
+        .map_err(|error| wrong(&error))?;
     let traces = Traces::from_files(&scenario, files).map_err(|error| wrong(&error))?;
     let mut session = Session::new(&scenario, &traces, header.seed, &header.cca, &header.kernel)?;
     let mut digest = Digest::default();

@@ -1,15 +1,18 @@
 //! Live run: hosts and the path between them, in real time.
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use byte_path::sysctls;
 use linux_sockets::{RouteMetric, route_metrics};
 use network_builder::Traces;
 use nix::sys::utsname::uname;
+use packet::addressing;
 use scenario::{Scenario, Tcp};
 
 use crate::host::{self, HostError, HostSettings, Namespaces};
 use crate::log::{LogHeader, LogWriter};
+use crate::phones::with_phones;
 use crate::real_time::{Driver, Progress};
 use crate::{Session, SessionError};
 
@@ -28,6 +31,9 @@ pub enum LiveError {
     /// There is no such host.
     #[error("{0:?} is no host of the path; allowed: {1}")]
     NoHost(String, String),
+    /// The phones have no cell.
+    #[error("phones: {0} share no cell in this scenario; allowed: 1, or a scenario with a radio")]
+    Phones(u32),
     /// The log cannot be written.
     #[error("{0}: {1}")]
     Log(String, std::io::Error),
@@ -43,6 +49,8 @@ pub struct LiveOptions {
     pub seed: u64,
     /// Congestion control of programs on the hosts; unset: that of the machine.
     pub cca: Option<String>,
+    /// Phones in the cell; from the second on called "phone-2" and so on.
+    pub phones: u32,
     /// Nodes that are hosts with programs, such as "server" and "phone".
     pub hosts: Vec<String>,
     /// File for a log of arrivals.
@@ -68,6 +76,7 @@ impl LiveRun {
         options: &LiveOptions,
         folder: &Path,
     ) -> Result<Self, LiveError> {
+        let scenario = &with_phones(scenario, options.phones)?;
         let cca = options.cca.clone().unwrap_or_else(default_cca);
         let kernel = uname().map_or_else(
             |_| String::new(),
@@ -101,7 +110,8 @@ impl LiveRun {
                 [cca, kernel],
                 options.seed,
             );
-            LogWriter::create(file, &header).map_err(|error| LiveError::Log(file.display().to_string(), error))
+            LogWriter::create(file, &header)
+                .map_err(|error| LiveError::Log(file.display().to_string(), error))
         });
         let log = log.transpose()?;
         let driver =
@@ -112,6 +122,12 @@ impl LiveRun {
         })
     }
 
+    /// Returns the IPv4 address of a host.
+    pub fn address(&self, host: &str) -> Option<Ipv4Addr> {
+        let host = self.show(|progress| progress.session.host(host))?;
+        Some(addressing::address(host.0))
+    }
+
     /// Moves this thread to a host: programs that it starts from now on are there.
     ///
     /// # Errors
@@ -119,7 +135,11 @@ impl LiveRun {
     pub fn enter(&self, host: &str) -> std::io::Result<()> {
         let found = self.hosts.iter().find(|(name, _)| name == host);
         let Some((_, namespaces)) = found else {
-            let names = self.hosts.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+            let names = self
+                .hosts
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect::<Vec<_>>();
             let unknown = LiveError::NoHost(host.to_owned(), names.join(", "));
             return Err(std::io::Error::other(unknown));
         };
@@ -148,7 +168,8 @@ impl LiveRun {
 /// Returns the congestion control of the machine.
 fn default_cca() -> String {
     let file = linux_sockets::sysctl_file("net.ipv4.tcp_congestion_control");
-    std::fs::read_to_string(file).map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
+    std::fs::read_to_string(file)
+        .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())
 }
 
 /// Returns the metrics of routes for TCP settings of a scenario.

@@ -82,7 +82,10 @@ impl Session {
         if let Some(settings) = boxes.iter().find(|settings| !is_possible(settings.kind)) {
             let allowed = Kind::ALL.iter().filter(|kind| is_possible(**kind));
             let allowed: Vec<_> = allowed.map(|kind| kind.name()).collect();
-            return Err(SessionError::Middlebox(settings.kind.name(), allowed.join(", ")));
+            return Err(SessionError::Middlebox(
+                settings.kind.name(),
+                allowed.join(", "),
+            ));
         }
         let plan = Plan::new(&scenario.expand_flows(), traces, seed)?;
         let version = kernel.to_owned();
@@ -229,7 +232,9 @@ impl Session {
     /// Returns the packets so far, by the name of the node that they were sent to.
     pub fn traffic(&self) -> impl Iterator<Item = (&str, &Traffic)> {
         let name = |host: &HostId| &*self.hosts[host.0 as usize].name;
-        self.traffic.iter().map(move |(host, traffic)| (name(host), traffic))
+        self.traffic
+            .iter()
+            .map(move |(host, traffic)| (name(host), traffic))
     }
 
     /// Returns what was recorded so far.

@@ -39,11 +39,16 @@ impl Default for Traffic {
     }
 }
 
-/// Returns an empty histogram of times in microseconds, exact to 1 %.
+/// Longest time of a histogram, us: a minute. Longer ones count as that.
+const LONGEST: u64 = 60_000_000;
+/// Digits to which times of a histogram are exact.
+const DIGITS: u8 = 3;
+
+/// Returns an empty histogram of times in microseconds.
 pub(crate) fn microseconds() -> Histogram<u32> {
-    match Histogram::new(2) {
+    match Histogram::new_with_max(LONGEST, DIGITS) {
         Ok(histogram) => histogram,
-        Err(error) => unreachable!("two digits are allowed: {error}"),
+        Err(error) => unreachable!("these are bounds of a histogram: {error}"),
     }
 }
 

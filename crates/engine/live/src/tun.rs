@@ -39,7 +39,10 @@ impl Tun {
             rest: [0; 22],
         };
         // The last byte stays the end of the text.
-        for (byte, letter) in request.name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
+        for (byte, letter) in request.name[..libc::IFNAMSIZ - 1]
+            .iter_mut()
+            .zip(name.bytes())
+        {
             *byte = letter;
         }
         // SAFETY: the request is a whole `struct ifreq`, which the kernel reads and writes only during the call.

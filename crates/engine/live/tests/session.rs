@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use etherparse::PacketBuilder;
-use live::{Arrival, Session};
+use live::{Arrival, Departure, Session};
 use net::HostId;
 use network_builder::Traces;
 use packet::addressing::{address, address_v6};
@@ -36,9 +36,16 @@ fn random_packet(draw: &mut RngStream, from: HostId, to: HostId) -> Vec<u8> {
     let written = match kind {
         0 => v4.udp(ports[0], ports[1]).write(&mut bytes, &payload),
         1 => v6.udp(ports[0], ports[1]).write(&mut bytes, &payload),
-        2 => v4.tcp(ports[0], ports[1], sequence, 100).write(&mut bytes, &payload),
-        3 => v6.tcp(ports[0], ports[1], sequence, 100).write(&mut bytes, &payload),
-        4 => v4.tcp(ports[0], ports[1], sequence, 100).syn().write(&mut bytes, &[]),
+        2 => v4
+            .tcp(ports[0], ports[1], sequence, 100)
+            .write(&mut bytes, &payload),
+        3 => v6
+            .tcp(ports[0], ports[1], sequence, 100)
+            .write(&mut bytes, &payload),
+        4 => v4
+            .tcp(ports[0], ports[1], sequence, 100)
+            .syn()
+            .write(&mut bytes, &[]),
         5 => v4.icmpv4_echo_request(1, 2).write(&mut bytes, &payload),
         6 => v6.icmpv6_echo_request(1, 2).write(&mut bytes, &payload),
         // ESP (RFC 4303).
@@ -48,9 +55,16 @@ fn random_packet(draw: &mut RngStream, from: HostId, to: HostId) -> Vec<u8> {
     bytes
 }
 
-/// Plays random packets in both directions; returns packet, host, time and bytes of each departure, and the packets
-/// that were sent and lost.
-fn play(text: &str, seed: u64) -> (Vec<(u64, HostId, Instant, Vec<u8>)>, HashMap<u64, Vec<u8>>, u64) {
+/// Packets of a run.
+#[derive(PartialEq, Debug)]
+struct Played {
+    departures: Vec<Departure>,
+    sent: HashMap<u64, Vec<u8>>,
+    lost: u64,
+}
+
+/// Plays random packets in both directions.
+fn play(text: &str, seed: u64) -> Played {
     let mut session = session(text, seed);
     let phone = session.host("phone").unwrap();
     let mut draw = RngStream::new(seed, Purpose::StartJitter, 0);
@@ -58,13 +72,17 @@ fn play(text: &str, seed: u64) -> (Vec<(u64, HostId, Instant, Vec<u8>)>, HashMap
     let mut now = Instant::ZERO;
     let collect = |session: &mut Session, departures: &mut Vec<_>| {
         while let Some(departure) = session.next_departure() {
-            departures.push((departure.packet, departure.host, departure.at, departure.bytes));
+            departures.push(departure);
         }
     };
     for _ in 0..1_000 {
         now += Duration::from_micros(draw.uniform_u64(2_000));
         session.advance(now).unwrap();
-        let (from, to) = if draw.uniform_u64(2) == 0 { (SERVER, phone) } else { (phone, SERVER) };
+        let (from, to) = if draw.uniform_u64(2) == 0 {
+            (SERVER, phone)
+        } else {
+            (phone, SERVER)
+        };
         let bytes = random_packet(&mut draw, from, to);
         match session.arrive(now, from, &bytes) {
             Arrival::Sent(packet) => assert_eq!(sent.insert(packet, bytes), None),
@@ -75,7 +93,11 @@ fn play(text: &str, seed: u64) -> (Vec<(u64, HostId, Instant, Vec<u8>)>, HashMap
     session.advance(now + Duration::from_secs(10)).unwrap();
     collect(&mut session, &mut departures);
     let lost = session.traffic().map(|(_, traffic)| traffic.lost).sum();
-    (departures, sent, lost)
+    Played {
+        departures,
+        sent,
+        lost,
+    }
 }
 
 const LOSSY: &str = "duration = \"30s\"\n[path]\nrtt = \"40ms\"\nbuffer = \"30kB\"\nloss.model = \"random\"\n\
@@ -84,21 +106,20 @@ const LOSSY: &str = "duration = \"30s\"\n[path]\nrtt = \"40ms\"\nbuffer = \"30kB
 #[test]
 fn every_packet_arrives_as_it_was_sent_or_is_counted_as_lost() {
     for seed in 1..4 {
-        let (departures, sent, lost) = play(LOSSY, seed);
-        assert!(lost > 0);
-        assert_eq!(departures.len() as u64 + lost, sent.len() as u64);
-        for (packet, _, _, bytes) in &departures {
-            assert_eq!(&sent[packet], bytes);
+        let played = play(LOSSY, seed);
+        assert!(played.lost > 0);
+        let arrived = played.departures.len() as u64;
+        assert_eq!(arrived + played.lost, played.sent.len() as u64);
+        for departure in &played.departures {
+            assert_eq!(played.sent[&departure.packet], departure.bytes);
         }
-        assert!(departures.is_sorted_by_key(|(_, _, at, _)| *at));
+        assert!(played.departures.is_sorted_by_key(|departure| departure.at));
     }
 }
 
 #[test]
 fn the_same_arrivals_depart_the_same_again() {
-    let (first, _, lost) = play(LOSSY, 7);
-    let (second, _, lost_again) = play(LOSSY, 7);
-    assert_eq!((first, lost), (second, lost_again));
+    assert_eq!(play(LOSSY, 7), play(LOSSY, 7));
 }
 
 #[test]
@@ -114,7 +135,10 @@ fn a_delay_is_that_of_the_path() {
     session.advance(at(200)).unwrap();
     let departure = session.next_departure().unwrap();
     // 1000 bytes at 10 Mbit/s take 0.8 ms, half of the round trip 20 ms.
-    assert!(departure.at >= at(120) && departure.at <= at(122), "{departure:?}");
+    assert!(
+        departure.at >= at(120) && departure.at <= at(122),
+        "{departure:?}"
+    );
 }
 
 #[test]
@@ -140,7 +164,9 @@ fn a_split_host_is_refused_by_name() {
     let text = format!("{LOSSY}[[path.middleboxes]]\nkind = \"es\"\n");
     let scenario = Scenario::from_toml(&text, "test", &[]).unwrap();
     let traces = Traces::load(&scenario, Path::new(".")).unwrap();
-    let error = Session::new(&scenario, &traces, 1, "cubic", "6.18").err().unwrap();
+    let error = Session::new(&scenario, &traces, 1, "cubic", "6.18")
+        .err()
+        .unwrap();
     assert_eq!(
         error.to_string(),
         "path.middleboxes: \"es\" splits connections or needs servers that understand it; allowed in real time: snoop, \

@@ -76,8 +76,8 @@ pub(crate) fn set_up(job: &GuestJob) -> io::Result<Vec<Host>> {
         let own = Netlink::open()?;
         own.bring_up(host.index, settings.mtu, settings.burst)?;
         own.add_address(host.index, host.address.into())?;
-        let first = settings.initial_window;
-        let metrics = route_metrics(first, settings.min_rto_ms, settings.quick_ack);
+        let window = settings.initial_window;
+        let metrics = route_metrics(window, settings.min_rto_ms, settings.quick_ack);
         own.add_default_route(host.index, host.address.into(), metrics)?;
         if let Some(queue) = &settings.queue
             && queue.host == job.hosts[number as usize]

@@ -1,8 +1,9 @@
-"""celltcp shell."""
+"""celltcp shell run."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from celltcp.live.result import LiveResult
 
 #: Exit code of a run that has not kept real time.
-NOT_VALID = os.EX_TEMPFAIL
+NOT_VALID = os.EX_PROTOCOL
 
 
-@click.command(context_settings={"ignore_unknown_options": False})
+@click.command()
 @click.argument("scenario", shell_complete=complete_scenario)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @option("uplink")
@@ -41,6 +42,22 @@ NOT_VALID = os.EX_TEMPFAIL
     help="Command to run on the server, such as 'iperf3 -s', until the end.",
 )
 @click.option(
+    "--phones",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Phones in the cell; the second is the host phone-2.",
+)
+@click.option(
+    "--on",
+    "others",
+    nargs=2,
+    multiple=True,
+    metavar="HOST COMMAND",
+    help="Command to run on another host meanwhile, such as phone-2; may be repeated.",
+)
+@click.option(
     "--busy-poll",
     is_flag=True,
     help="Never sleep: real time is kept better, and a core is busy.",
@@ -54,11 +71,13 @@ NOT_VALID = os.EX_TEMPFAIL
 @option("overwrite")
 @option("json_file")
 @takes_settings
-def shell(
+def run(
     scenario: str,
     command: tuple[str, ...],
     settings: RunSettings,
     server: str | None,
+    phones: int,
+    others: tuple[tuple[str, str], ...],
     busy_poll: bool,
     log: str | None,
     json_file: str | None,
@@ -77,12 +96,14 @@ def shell(
 
     check_json(json_file)
     arguments = command or (os.environ.get("SHELL", "/bin/sh"),)
-    live = Shell.with_settings(scenario, settings, server, log, busy_poll=busy_poll)
+    live = Shell.with_settings(scenario, settings, server, log, phones=phones, busy_poll=busy_poll)
     print_trace_summary(live.scenario)
     settings.prepare_out()
     with live:
         for identity in live.removed:
             note(f"run {identity} was killed: its programs were ended")
+        for host, other in others:
+            live.start(shlex.split(other), on=host, start_new_session=True)
         # Ctrl-C is for the command, which gets it, too.
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
