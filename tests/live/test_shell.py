@@ -12,12 +12,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from celltcp._core import CelltcpError
-from celltcp.live import Shell
+from celltcp.cli.json_schema import schema_of
 from celltcp.live.doctor import measure_floor
 from celltcp.live.run_folders import run_root
+from celltcp.live.shell import Shell
 
 TUN = Path("/dev/net/tun")
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not TUN.exists(), reason=f"needs root and {TUN}")
@@ -302,3 +304,14 @@ def test_phones_without_a_cell_are_refused(wired: Path) -> None:
     message = "phones: 2 share no cell in this scenario; allowed: 1, or a scenario with a radio"
     with pytest.raises(CelltcpError, match=message), Shell(wired, phones=2):
         pass
+
+
+def test_the_outcome_fits_its_schema(wired: Path, tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    celltcp = [sys.executable, "-m", "celltcp"]
+    for name, words in {
+        "shell run": ["shell", str(wired), "--log", str(log), "--json", "-", "--", "true"],
+        "replay": ["replay", str(log), "--json", "-"],
+    }.items():
+        done = subprocess.run([*celltcp, *words], capture_output=True, text=True, check=True)
+        jsonschema.validate(json.loads(done.stdout), schema_of(name))

@@ -20,7 +20,7 @@ SENTENCES = {
     "video": "Compare CCAs by video quality of experience (ITU-T P.1203).",
     "run": "Run one congestion control once, and record it in detail.",
     "shell": "Run programs behind the path of a scenario, in real time.",
-    "replay": "Repeat a live run in virtual time, from its log.",
+    "replay": "Repeat a live run in virtual time.",
     "cca": "List the congestion controls, or describe one.",
     "scenarios": "List the built-in scenarios, or print one as a commented file.",
     "traces": "Describe, convert, draw and generate link traces.",

@@ -13,9 +13,9 @@ class Traffic(TypedDict):
     """Packets of any protocol that were sent to a host, over the whole run."""
 
     packets: Annotated[int, "Packets that were sent to it."]
-    bytes: Annotated[int, "Bytes that were sent to it, at the IP layer."]
+    bytes: Annotated[int, "Size of all of them at the IP layer, bytes."]
     delivered_packets: Annotated[int, "Packets that have arrived."]
-    delivered_bytes: Annotated[int, "Bytes that have arrived, at the IP layer."]
+    delivered_bytes: Annotated[int, "Size of those at the IP layer, bytes."]
     lost_packets: Annotated[int, "Packets that were lost."]
     marked_packets: Annotated[int, "Packets that have arrived with a congestion mark."]
     delay_p50_s: Annotated[float | None, "Median of the one-way delay, s; null if none has arrived."]
