@@ -182,6 +182,17 @@ SAR = "Linux 5.15 (h)\n\n12:00:01 AM        IFACE   rxpck/s   rxkB/s\n12:00:02 A
         (SAR.encode(), "sadf -d"),
         (b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "a web page"),
         (b"Inter-|   Receive\n face |bytes    packets\n  lo: 1 2\n", "/proc/net/dev"),
+        (b'{"version": {"irtt": "0.9.0"}, "round_trips": []}', "path.rtt"),
+        (b"Ostermann's tcptrace -- version 6.6.7\n\nTCP connection 1:\n host a: x:1\n", "pcap trace"),
+        (b"timeval double\ntitle\nthroughput\ndot 1714550400.0 1562500\n", "pcap trace"),
+        (b"procs ---memory--- -swap-\n r  b  swpd free\n 1  0  0  800\n", "rx_bytes"),
+        (b"  % Total    % Received % Xferd\n 0 0 0 0\n", "iperf3 -J"),
+        (b"     0K .......... .......... .......... 0% 1.49M 10s\n", "iperf3 -J"),
+        (b"   name: lte1\n   rx-bits-per-second:  12.50Mbps\n", "--step"),
+        (b"  NetworkStatsHistory: bucketDuration=3600\n    st=1714550400 rb=5 rp=1\n", "rx_bytes"),
+        (b'<?xml version="1.0"?><response><Rate>5</Rate></response>', "as JSON"),
+        (b'#FF,,,"1.8"\nCAD,10:00:00,,1\nDRATE,10:00:00,,1,7,5,9000\n' * 9, "lines of several kinds"),
+        (b"[10:00:00] AT+QGDCNT?\n[10:00:00] +QGDCNT: 312500,1562500\n" * 9, "--column"),
     ],
 )
 def test_outputs_without_rates_are_named(tmp_path: Path, data: bytes, said: str) -> None:
@@ -197,3 +208,92 @@ def test_an_interval_of_iperf3_that_is_a_little_longer_is_no_total() -> None:
     later = [Interval(0, 1_010 * ms, 2e6), *first[1:]]
     result = summed({"5": [*first, total, *later, total]})
     assert [each.bps for each in result] == [1e6, 1e6, 1e6, 2e6, 1e6, 1e6]
+
+
+def test_reports_of_further_tools_have_a_line_for_each_interval(tmp_path: Path) -> None:
+    nuttcp = [
+        f" {rate / 8.388608:8.4f} MB /   1.00 sec = {rate:8.4f} Mbps     0 retrans" for rate in RATES
+    ]
+    total = " 20.1 MB /  10.02 sec =  16.9 Mbps 3 %TX 11 %RX 0 retrans 24.11 msRTT"
+    check(read(tmp_path, table("nuttcp-6.1.2", *nuttcp, "", total), "n.txt"), 10, MEAN)
+    head = "MIGRATED TCP MAERTS TEST from 0.0.0.0 () port 0 AF_INET : demo"
+    netperf = [
+        f"Interim result: {rate:8.2f} 10^6bits/s over 0.500 seconds ending at {EPOCH + n / 2:.3f}"
+        for n, rate in enumerate(RATES)
+    ]
+    check(read(tmp_path, table(head, *netperf, "131072  16384  16384    5.00"), "p.txt"), 5, MEAN)
+    kbit = [line.replace("10^6", "10^3") for line in netperf]
+    check(read(tmp_path, table(head, *kbit), "k.txt"), 5, MEAN / 1000)
+    # It does not say whether these have 1000 or 1024 bytes.
+    with pytest.raises(ct.CelltcpError, match="-f m"):
+        read(tmp_path, table(head, *(line.replace("10^6bits/s", "KBytes/s") for line in netperf)))
+    tshark = [
+        f"| {n:2d} <> {n + 1:2d}  |   100  | {rate * BYTES:8.0f} |" for n, rate in enumerate(RATES)
+    ]
+    check(read(tmp_path, table("| Interval  | Frames |   Bytes  |", *tshark), "t.txt"), 10, MEAN)
+
+
+def test_json_of_monitors_and_test_platforms(tmp_path: Path) -> None:
+    rows = [
+        {"summary": {"start": n, "end": n + 1, "throughput-bits": rate * 1e6, "omitted": False}}
+        for n, rate in enumerate(RATES)
+    ]
+    check(read(tmp_path, json.dumps({"intervals": rows, "succeeded": True}), "ps.json"), 10, MEAN)
+    counter = [sum(RATES[: n + 1]) * BYTES for n in range(10)]
+    metric = {"__name__": "node_network_receive_bytes_total", "device": "wwan0"}
+    series = [
+        {"metric": metric, "values": [[EPOCH + n, f"{each:.0f}"] for n, each in enumerate(counter)]}
+    ]
+    document = {"status": "success", "data": {"resultType": "matrix", "result": series}}
+    check(read(tmp_path, json.dumps(document), "prom.json"), 9, sum(RATES[1:]) / 9)
+    document["data"] = {"resultType": "matrix", "result": series * 2}
+    with pytest.raises(ct.CelltcpError, match=r"Prometheus returned 2 series.*wwan0"):
+        read(tmp_path, json.dumps(document), "prom.json")
+    rate = [
+        {
+            "metric": {"device": "wwan0"},
+            "values": [[EPOCH + n, str(each)] for n, each in enumerate(RATES)],
+        }
+    ]
+    document["data"] = {"resultType": "matrix", "result": rate}
+    with pytest.raises(ct.CelltcpError, match="does not tell the unit"):
+        read(tmp_path, json.dumps(document), "prom.json")
+    halves = [each / 2 for each in RATES]
+    results = {"TCP download BE": halves, "TCP download EF": halves, "TCP download avg": halves}
+    flent = {"metadata": {}, "x_values": list(range(10)), "results": results}
+    log = read(tmp_path, json.dumps(flent), "rrul.flent")
+    check(log, 10, MEAN)
+    assert "sum of 2 series" in log.summary
+
+
+def test_groups_of_three_digits_are_thousands_or_said(tmp_path: Path) -> None:
+    """Semicolons separate columns where a comma is the decimal sign, and elsewhere too."""
+    kbps = [round(1000 * rate) for rate in RATES]
+    mean = sum(kbps) / 1e4
+
+    def rows(form: str, values: list[int]) -> list[str]:
+        return [f"{n};{form.format(value)}" for n, value in enumerate(values)]
+
+    small = [950, *kbps[1:]]
+    check(read(tmp_path, table("t_s;kbit/s", *rows("{:,}", small))), 10, sum(small) / 1e4)
+    large = [1_234_567, *kbps[1:]]
+    check(read(tmp_path, table("t_s;kbit/s", *rows("{:,}", large))), 10, sum(large) / 1e4)
+    points = [each.replace(",", ".") for each in rows("{:,}", large)]
+    check(read(tmp_path, table("t_s;kbit/s", *points)), 10, sum(large) / 1e4)
+    # Nothing tells 12,500 from 12.500: it is said.
+    log = read(tmp_path, table("t_s;kbit/s", *rows("{:,}", kbps)))
+    assert 'a comma is taken as the decimal sign: "12,500" is 12.500' in log.summary
+    check(log, 10, mean / 1000)
+    decimals = read(
+        tmp_path,
+        table("t_s;Mbit/s", *(f"{n};{rate:.2f}".replace(".", ",") for n, rate in enumerate(RATES))),
+    )
+    check(decimals, 10, MEAN)
+    assert "decimal sign" not in decimals.summary
+
+
+def test_a_rate_that_no_link_has_asks_for_the_unit(tmp_path: Path) -> None:
+    rows = [[EPOCH + n, rate * BYTES] for n, rate in enumerate(RATES)]
+    with pytest.raises(ct.CelltcpError, match="--unit says the unit of rates or amounts, such as B/s"):
+        read(tmp_path, json.dumps(rows), "x.json")
+    check(read(tmp_path, json.dumps(rows), "x.json", unit="B/s"), 10, MEAN)

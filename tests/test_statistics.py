@@ -1,6 +1,7 @@
 """Intervals and ties."""
 
 import math
+import random
 
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.results.statistics import Verdict, best_and_ties, estimate, paired_difference, verdict
@@ -46,17 +47,37 @@ def test_the_advice_counts_the_runs_that_a_tie_or_a_difference_needs() -> None:
             {"a": base, "b": [each - gap for each, gap in zip(base, gaps, strict=True)]}
         ).runs_needed
 
-    # Student's t with three degrees of freedom; the margin is 5 % of 100.
+    def half(count: int, quantile: float) -> float:
+        # Standard deviation of -3, 6, -3 and 0; in four of five cases it is below that.
+        return (quantile + 0.8416) * math.sqrt(54 / 3 / count)
+
+    # Student's t with ten and nine degrees of freedom; the margin is 5 % of 100.
+    assert half(11, 2.2281) < 4 < half(10, 2.2622)
     # A mean of 1 is a tie once the half width is below 4.
-    assert (
-        needed([1 - 3, 1 + 6, 1 - 3, 1 + 0])
-        == math.ceil(4 * (3.1824 * math.sqrt(54 / 3 / 4) / 4) ** 2) + 1
-    )
+    assert needed([1 - 3, 1 + 6, 1 - 3, 1 + 0]) == 11
     # A mean of 4 is a difference once it is below 4, long before a tie with a half width of 1.
-    assert (
-        needed([4 - 3, 4 + 6, 4 - 3, 4 + 0])
-        == math.ceil(4 * (3.1824 * math.sqrt(54 / 3 / 4) / 4) ** 2) + 1
-    )
+    assert needed([4 - 3, 4 + 6, 4 - 3, 4 + 0]) == 11
+
+
+def test_the_advised_runs_decide_in_four_of_five_cases_and_half_of_them_do_not() -> None:
+    """Few runs have a wide interval because of their quantile, not because of their spread."""
+    draw = random.Random(7)
+    # A difference of 1 with a spread of 2, of which three runs show just that: -1, 1 and 3.
+    base = [20.0, 30.0, 40.0]
+    few = {"a": base, "b": [each - gap for each, gap in zip(base, (-1.0, 1.0, 3.0), strict=True)]}
+    advised = verdict(few).runs_needed
+    assert advised is not None
+
+    def share_decided(count: int) -> float:
+        decided = 0
+        for _ in range(300):
+            good = [draw.uniform(20, 40) for _ in range(count)]
+            runs = {"a": good, "b": [each - draw.gauss(1, 2) for each in good]}
+            decided += verdict(runs).best is not None
+        return decided / 300
+
+    assert share_decided(advised) > 0.7
+    assert share_decided(advised // 2) < 0.7
 
 
 def test_a_mean_without_an_end_is_behind_only_if_every_pair_says_so() -> None:

@@ -184,3 +184,45 @@ def test_a_duration_is_advised_where_no_transfer_can_finish() -> None:
     longer = ct.compare(*asked, duration=f"{advice[1]}s", set=changes)
     assert longer.applications[0].means("completed_share") == [1.0, 1.0]
     assert not any("no transfer" in each for each in longer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("cca", "size", "changes", "durations"),
+    [
+        ("cubic", "50MB", {}, (2, 10)),
+        # In slow start the mean rate so far is that of a small window: it once asked for 1 850 s.
+        ("cubic", "50MB", {"path.rtt": "600ms"}, (3, 5, 10)),
+        # After an overshoot the window grows again.
+        (
+            "reno",
+            "100MB",
+            {"path.rtt": "60ms", "path.down.rate": "80Mbit/s", "path.buffer": "0.5bdp"},
+            (4, 8),
+        ),
+        ("bbr", "20MB", {"path.rtt": "300ms", "path.loss": "0.5%"}, (5,)),
+    ],
+)
+def test_the_advised_duration_does_and_is_not_far_longer_than_needed(
+    cca: str, size: str, changes: dict[str, str], durations: tuple[int, ...]
+) -> None:
+    fields = {"flows.0.workload": {"kind": "bulk", "bytes": size}, **changes}
+    whole = ct.compare("steady-20-68", cca, 1, duration="200s", set=fields)
+    (needed,) = whole.results.tables["flows"]["completion_s"].to_pylist()
+    for duration in durations:
+        cut = ct.compare("steady-20-68", cca, 1, duration=f"{duration}s", set=fields)
+        advice = re.search(r"--duration (\d+)s would likely do", _one(cut, "no transfer of flow-1"))
+        assert advice is not None
+        assert needed < int(advice[1]) < 1.4 * needed, (duration, needed)
+
+
+def test_a_transfer_that_has_come_to_a_stop_has_no_advice() -> None:
+    fields = {
+        "flows.0.workload": {"kind": "bulk", "bytes": "50MB"},
+        "path.blackouts": [{"at": "2s", "duration": "20s"}],
+    }
+    told = _one(
+        ct.compare("steady-20-68", "cubic", 1, duration="8s", set=fields), "no transfer of flow-1"
+    )
+    assert told.endswith(
+        "nothing arrived any more at its end, so that no duration is known that would do"
+    )

@@ -39,6 +39,45 @@ _LINES = (
         r"^(?:\d\d:){2}\d\d(?: [AP]M)?\s+IFACE\s+rxpck/s",
         "output of sar -n DEV: sadf -d -- -n DEV writes the same as a table",
     ),
+    (
+        r"Ostermann's tcptrace|^TCP connection \d+:$",
+        "statistics of tcptrace over whole connections: celltcp pcap trace FILE makes a scenario of "
+        "the capture that it read",
+    ),
+    (
+        r"^timeval (?:double|unsigned)$",
+        "a plot of tcptrace for xplot: celltcp pcap trace FILE makes a scenario of the capture",
+    ),
+    (
+        r"^procs -+memory",
+        "output of vmstat, which has no traffic: log the bytes of the interface with their times, as a "
+        "table with the columns time and rx_bytes",
+    ),
+    (
+        r"^\s*% Total\s+% Received|^\s*\d+K (?:[.]{10} ?){2,}",
+        "the progress of a download by curl or wget, whose lines have no times: log rates with "
+        "iperf3 -J, or as a table of times and received bytes",
+    ),
+    (
+        r"^\s*rx-bits-per-second:",
+        "blocks of RouterOS without times: write a row for each into a table with the column "
+        "rx_bits_per_second, and give the interval of monitor-traffic as --step",
+    ),
+    (
+        r"bucketDuration=\d+|^\s*st=\d+ rb=\d+",
+        "Android's netstats, buckets of an hour or more: log TrafficStats' rx_bytes with their times, "
+        "as a table",
+    ),
+    (
+        r"^[{\s]*\"round_trips\":|\"version\":\s*{\s*\"irtt\"",
+        "results of irtt, which have RTTs and no rates: give the lowest RTT as path.rtt (--set "
+        "path.rtt=20ms) beside a log of rates",
+    ),
+    (
+        r"\A\ufeff?\s*<\?xml",
+        "XML, which is not read: write its times and rates, or its counter of bytes, as a table with "
+        "commas or as JSON",
+    ),
     (r"^#kernel$|^Mtr_Version,", "counters or RTTs of a tool that logs no rates over time"),
     (r"^\s*<(?:!DOCTYPE html|html)", "a web page and no log: is it the page about the file?"),
 )

@@ -40,7 +40,11 @@ def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) ->
     """
     mean, highest = intervals.mean_bps, float(intervals.bps.max())
     if highest > _MOST_BPS:
-        raise refuse(f"a rate of {highest / 1e6:.0f} Mbit/s: allowed: 0 to 1000000 Mbit/s")
+        raise refuse(
+            f"a rate of {highest / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}): --unit "
+            "says the unit of rates or amounts, such as B/s or B (unit in a scenario file); allowed: 0 "
+            "to 1000000 Mbit/s"
+        )
     if not highest > 0:
         raise refuse("the rate is zero all the time: nothing would ever pass")
     if is_unit_given:

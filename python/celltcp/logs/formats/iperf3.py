@@ -1,14 +1,15 @@
-"""Reports of iperf3 and iperf2 as text: a line for each interval, sums of parallel streams."""
+"""Reports of iperf3, iperf2 and further tools as text: a line for each interval, sums of streams."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celltcp.logs.errors import refuse
+from celltcp.logs.formats.report_lines import Interval, intervals_of, tool_of
 from celltcp.logs.recording import Recording
 from celltcp.logs.units import rate_unit
 
@@ -22,17 +23,9 @@ _LINE = re.compile(
 )
 
 
-class Interval(NamedTuple):
-    """An interval of a stream."""
-
-    start_ns: int
-    end_ns: int
-    bps: float
-
-
 def recognises(source: Source) -> bool:
     """Returns whether a file has lines of such a report."""
-    return any(_LINE.search(line) for line in source.lines(40))
+    return any(_LINE.search(line) for line in source.lines(40)) or tool_of(source) is not None
 
 
 def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
@@ -41,6 +34,8 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     Raises:
         CelltcpError: if there is none.
     """
+    if (tool := tool_of(source)) is not None:
+        return of_intervals(tool.kind, list(intervals_of(source.text().splitlines(), tool)))
     streams: dict[str, list[Interval]] = defaultdict(list)
     for match in map(_LINE.search, source.text().splitlines()):
         if match is None or re.search(r"sender|receiver|omitted", match["rest"]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,9 +53,14 @@ _KNOWN = (
 )
 
 
+#: Beginning of a list: lines of text begin with a bracket as well, such as one with the time.
+_LIST = re.compile(r"\[\s*(?:[\[{\"\]]|-?\d[\d.eE+-]*\s*[,\]]|true|false|null|$)")
+
+
 def recognises(source: Source) -> bool:
     """Returns whether a file begins as JSON does."""
-    return source.head.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and not source.head.startswith("[ ")
+    start = source.head.lstrip("\ufeff \t\r\n")
+    return start.startswith("{") or bool(_LIST.match(start))
 
 
 def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
@@ -70,6 +76,8 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
             return _iperf3(document, wanted)
         if isinstance(document.get("x_values"), list) and isinstance(document.get("results"), dict):
             return _flent(document, wanted)
+        if (series := _prometheus(document)) is not None:
+            return _records(series, options, side)
         history = _inside(document, "downlinkThroughputBps", "downlink_throughput_bps")
         if history is not None and isinstance(_any(history, "downlinkThroughputBps"), list):
             return _starlink(history, wanted)
@@ -137,13 +145,13 @@ def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
     is_reverse = bool(((document.get("start") or {}).get("test_start") or {}).get("reverse"))
     for each in document["intervals"]:
         both = each.get("sum_bidir_reverse")
-        of_sum = both if both and wanted == "down" else each.get("sum")
+        # Results of perfSONAR have a summary with its own names.
+        of_sum = both if both and wanted == "down" else each.get("sum") or each.get("summary")
         if not of_sum or of_sum.get("omitted"):
             continue
         start, end = float(of_sum["start"]), float(of_sum["end"])
-        intervals.append(
-            Interval(round(start * 1e9), round(end * 1e9), float(of_sum["bits_per_second"]))
-        )
+        bps = of_sum.get("bits_per_second", of_sum.get("throughput-bits"))
+        intervals.append(Interval(round(start * 1e9), round(end * 1e9), float(bps)))
         known = [stream.get("rtt") for stream in each.get("streams") or [] if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
     if not intervals and document.get("error"):
@@ -161,8 +169,11 @@ def _flent(document: dict[str, Any], wanted: Direction) -> Recording:
     chosen = sums[:1] or fitting[:1]
     if not chosen:
         raise refuse(f"flent's test has no {word}; it has {listed(list(series))}")
-    if not sums and len(fitting) > 1:
-        raise refuse(f"flent's test has several of {word} and no sum: {listed(fitting)}")
+    # Averages and the like are no streams of their own.
+    streams = [
+        name for name in fitting if not re.search(r"\b(?:avg|mean|median|min|max)\b", name, re.I)
+    ]
+    is_summed = not sums and len(streams) > 1
     moments = np.round(np.array(document["x_values"], dtype=np.float64) * 1e9).astype(np.int64)
     pings = [name for name in series if name.lower().startswith("ping")]
 
@@ -170,11 +181,13 @@ def _flent(document: dict[str, Any], wanted: Direction) -> Recording:
         return np.array([np.nan if each is None else float(each) for each in series[name]])
 
     names = " ".join(series).lower()
+    summed = np.sum([values(name) for name in streams], axis=0) if is_summed else values(chosen[0])
+    named = f"sum of {len(streams)} series" if is_summed else f'series "{chosen[0]}"'
     return Recording(
-        f'test of flent, series "{chosen[0]}" in Mbit/s',
+        f"test of flent, {named} in Mbit/s",
         "",
         moments,
-        values(chosen[0]) * 1e6,
+        summed * 1e6,
         rtt_ms=values(pings[0]) if pings else None,
         has_both="upload" in names and "download" in names,
     )
@@ -205,6 +218,28 @@ def _starlink(history: dict[str, Any], wanted: Direction) -> Recording:
         has_both=_any(history, "uplinkThroughputBps") is not None,
         notes=("throughput of that time, which is at most the capacity",),
     )
+
+
+def _prometheus(document: dict[str, Any]) -> dict[str, list[Any]] | None:
+    """Returns the series of a range query of Prometheus as columns; None if it is no such result.
+
+    Raises:
+        CelltcpError: if there are several series, or none.
+    """
+    data = document.get("data")
+    if not _is_table(data) or data.get("resultType") != "matrix":
+        return None
+    series = data.get("result") or []
+    if len(series) != 1:
+        labels = [json.dumps(each.get("metric", {})) for each in series]
+        raise refuse(
+            f"Prometheus returned {len(series)} series: query one of them by its labels"
+            f"{f', such as {labels[0]}' if labels else ''}"
+        )
+    # The name of a metric has its unit, and ends with total if it is a counter.
+    name = str(series[0].get("metric", {}).get("__name__", "value"))
+    moments, values = zip(*series[0]["values"], strict=True)
+    return {"time": list(moments), name: list(map(float, values))}
 
 
 def _alphartc(pattern: list[dict[str, Any]], direction: str) -> Recording:

@@ -16,6 +16,10 @@ from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 #: Lines by which a separator is judged.
 _JUDGED = 200
+#: Share of the lines of a table without names that have the usual number of fields.
+_SAME_WIDTH = 0.8
+#: A number whose commas may separate thousands.
+_THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
 #: A text that is no list of values.
 _WORDS = re.compile(r"[\w .:%/()+-]*")
 
@@ -32,6 +36,8 @@ class Dialect:
     skipped: int
     has_decimal_comma: bool
     has_comments: bool
+    #: A number whose comma may be a decimal sign or separate thousands; empty if that is clear.
+    open_comma: str = ""
 
     @property
     def title(self) -> str:
@@ -92,11 +98,51 @@ def dialect_of(head: str) -> Dialect:
         names = names or [str(place + 1) for place in range(width)]
     if at >= len(rows):
         raise refuse("no line with a time and a rate")
-    decimal = separator != "," and any(
-        re.fullmatch(r"[-+]?\d+,\d+", field) for _, fields in rows[at:] for field in fields
-    )
+    if not has_names:
+        _check_widths([len(fields) for _, fields in rows[at:]], width)
+    decimal, open_comma = (None, "") if separator == "," else _decimal_sign(rows[at:])
     comments = any(line.lstrip().startswith("#") for line_at, line in numbered if line_at > rows[at][0])
-    return Dialect(separator, tuple(_unique(names)), has_names, rows[at][0], decimal, comments)
+    return Dialect(
+        separator, tuple(_unique(names)), has_names, rows[at][0], decimal == ",", comments, open_comma
+    )
+
+
+def _check_widths(widths: list[int], usual: int) -> None:
+    """Refuses lines of several kinds, whose columns are not the same.
+
+    Raises:
+        CelltcpError: with the way out.
+    """
+    share = sum(width == usual for width in widths) / len(widths)
+    if share < _SAME_WIDTH:
+        raise refuse(
+            f"lines of several kinds, with {min(widths)} to {max(widths)} fields and no names: a file "
+            "with the lines of one kind only can be read, by --column and --unit"
+        )
+
+
+def _decimal_sign(rows: list[tuple[int, list[str]]]) -> tuple[str | None, str]:
+    """Returns the decimal sign that numbers with a comma or a point show, and one that leaves it open.
+
+    Groups of three digits are thousands if a number has two of them, or if numbers below a thousand
+    have none. Numbers of which each has one such group leave it open: they are taken as decimals.
+    """
+    fields = [field for _, values in rows for field in values]
+    with_comma = [
+        field for field in fields if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)*,\d+(?:\.\d+)?", field)
+    ]
+    if any(re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?", field) for field in fields):
+        return ",", ""
+    if not with_comma:
+        return None, ""
+    if not all(re.fullmatch(_THOUSANDS, field) for field in with_comma):
+        return ",", ""
+    places = {place for _, values in rows for place, field in enumerate(values) if field in with_comma}
+    beside = [values[place] for _, values in rows for place in places if place < len(values)]
+    below = [field for field in beside if re.fullmatch(r"[-+]?\d{1,3}", field)]
+    if below or any(field.count(",") > 1 or "." in field for field in with_comma):
+        return ".", ""
+    return ",", with_comma[0]
 
 
 def _separator(lines: list[str]) -> str:

@@ -61,6 +61,9 @@ def understand(
     places = sorted(_needed(columns, roles, options, dialect))
     frame = table.read(places, numeric=[each.place for each in columns if each.is_number])
     notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
+    if dialect.open_comma:
+        decimal = dialect.open_comma.replace(",", ".")
+        notes.append(f'a comma is taken as the decimal sign: "{dialect.open_comma}" is {decimal}')
     frame = _only_run(frame, options, dialect)
     rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
     name = _name(dialect, roles.rate)

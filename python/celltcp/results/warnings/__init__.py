@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
-from celltcp.results.warnings.delivered import cut_transfers, no_delivery, uncovered
+from celltcp.results.warnings.cut_transfers import cut_transfers
+from celltcp.results.warnings.delivered import no_delivery, uncovered
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:

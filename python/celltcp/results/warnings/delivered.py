@@ -1,8 +1,7 @@
-"""Warnings about flows that delivered nothing, for what reason, or no transfer to its end."""
+"""Warnings about flows that delivered nothing, and for what reason."""
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, in_unit
 from celltcp.results.columns import records, rows_of
-from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
@@ -122,42 +120,3 @@ def _reason(flow: Mapping[Any, Any], about: Mapping[str, Any]) -> str:
     except CelltcpError:
         is_long = False
     return f"{result}; path.rtt ({rtt}) is longer than that" if is_long else result
-
-
-#: Factor beyond the time that a transfer would take at its goodput so far.
-_ROOM = 1.25
-
-
-def cut_transfers(results: Results) -> list[str]:
-    """Returns a warning for each flow of which no transfer was complete, with a duration that would do.
-
-    Flows that delivered nothing are left out: `no_delivery` names them.
-    """
-    about = results.about
-    duration_s = float(about["duration_s"])
-    sizes = {
-        flow: (str(workload["bytes"]), size)
-        for flow, workload in FlowUnderTest.each_with_workload(about)
-        if workload.get("kind", "bulk") == "bulk" and (size := in_unit(workload.get("bytes"), "B"))
-    }
-    if not sizes:
-        return []
-    lineups = results.lineups
-    transfers: dict[tuple[str, str], list[tuple[float, float, int]]] = {}
-    columns = ("run", "name", "start_s", "completion_s", "bytes")
-    for run, name, *transfer in rows_of(results.tables["flows"], *columns):
-        if run in lineups:
-            transfers.setdefault((lineups[run], name), []).append((*transfer,))
-    needed: dict[tuple[str, str], dict[str, float]] = {}
-    for (lineup, name), mine in transfers.items():
-        text, size = next((each for flow, each in sizes.items() if flow.includes(name)), ("", 0.0))
-        if size and all(math.isnan(end) and done for _, end, done in mine):
-            longest = max(start + size * (duration_s - start) / done for start, _, done in mine)
-            needed.setdefault((name, text), {})[lineup] = longest
-    names = labels(lineups.values())
-    return [
-        f"{', '.join(names[each] for each in by_cca)}: no transfer of {name} ({text}) was complete "
-        f"within the {duration_s:g} s of a run; --duration "
-        f"{math.ceil(_ROOM * max(by_cca.values()))}s would likely do"
-        for (name, text), by_cca in needed.items()
-    ]
