@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.logs.formats.iperf3 import Interval, summed
+from celltcp.logs.formats.iperf3 import summed
+from celltcp.logs.formats.report_lines import Interval
 from reading_logs import MEAN, RATES, check, read, table
 
 #: Bytes per second in one Mbit/s.

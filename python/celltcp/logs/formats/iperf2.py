@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from celltcp.logs.formats.iperf3 import Interval, of_intervals, summed
+from celltcp.logs.formats.iperf3 import of_intervals, summed
+from celltcp.logs.formats.report_lines import Interval
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celltcp.logs.errors import listed, refuse
-from celltcp.logs.formats.iperf3 import Interval, of_intervals
+from celltcp.logs.formats.iperf3 import of_intervals
+from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.recording import Recording
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def _prometheus(document: dict[str, Any]) -> dict[str, list[Any]] | None:
         CelltcpError: if there are several series, or none.
     """
     data = document.get("data")
-    if not _is_table(data) or data.get("resultType") != "matrix":
+    if not isinstance(data, dict) or data.get("resultType") != "matrix":
         return None
     series = data.get("result") or []
     if len(series) != 1:
