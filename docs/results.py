@@ -28,7 +28,7 @@ from celltcp.present.section import Column, Part, Table
 
 HERE = Path(__file__).parent
 #: Fields of a page, and of a command.
-PAGE_FIELDS = {"page", "title", "question", "notes", "pictures", "commands"}
+PAGE_FIELDS = {"page", "title", "question", "notes", "pictures", "without", "commands"}
 COMMAND_FIELDS = {"run", "prints", "seeds", "title"}
 #: Sections of reports that the head of the page replaces.
 ORIGIN = ("Versions and seeds", "Command that reproduces the results")
@@ -67,6 +67,7 @@ class Page:
         commands: in the order of the page.
         notes: hand-written text in Markdown, below the head.
         pictures: parts of the titles of those sections whose pictures the page shows.
+        without: parts of the titles of sections that it leaves out.
     """
 
     page: str
@@ -75,6 +76,7 @@ class Page:
     commands: tuple[Command, ...]
     notes: str = ""
     pictures: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 @dataclass
@@ -97,7 +99,7 @@ def pages_in(file: Path) -> list[Page]:
     result = []
     for table in tomllib.loads(file.read_text("utf-8"))["pages"]:
         name = table.get("page", "a page without `page`")
-        _check(table, PAGE_FIELDS, PAGE_FIELDS - {"notes", "pictures"}, f"{file}: {name}")
+        _check(table, PAGE_FIELDS, PAGE_FIELDS - {"notes", "pictures", "without"}, f"{file}: {name}")
         for command in table["commands"]:
             _check(command, COMMAND_FIELDS, {"run"}, f"{file}: {name}: commands")
         commands = tuple(Command(**each) for each in table["commands"])
@@ -201,19 +203,19 @@ def _below(text: str) -> str:
 
 
 def _chosen(part: Part, page: Page) -> Part:
-    """Returns the sections that a page shows, with the pictures that it shows.
-
-    A section that has a picture and no table is left out with its picture.
-    """
-    shown = []
-    for each in part.sections:
-        if each.title in ORIGIN or each.is_folded or each.is_front:
-            continue
-        if any(words in each.title for words in page.pictures) or not each.figure:
-            shown.append(each)
-        elif each.table or each.code:
-            shown.append(replace(each, figure=None))
+    """Returns the sections that a page shows, with the pictures that it shows."""
+    sections = (
+        each if _is_named(each.title, page.pictures) else replace(each, figure=None)
+        for each in part.sections
+        if each.title not in ORIGIN and not each.is_folded and not each.is_front
+        if not _is_named(each.title, page.without)
+    )
+    shown = (each for each in sections if each.table or each.figure or each.code or each.text)
     return replace(part, sections=tuple(shown))
+
+
+def _is_named(title: str, parts: tuple[str, ...]) -> bool:
+    return any(part in title for part in parts)
 
 
 def _seeds(parts: list[Part]) -> str:
