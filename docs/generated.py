@@ -27,6 +27,7 @@ from celltcp._core import (
     selection_features,
 )
 from celltcp.cli import celltcp
+from celltcp.cli.exit_codes import EXIT_CODES
 from celltcp.comparison.explanation.rules import LAST_RULE, RULES
 from celltcp.comparison.metrics import APPLICATIONS
 from celltcp.pcap.diagnosis.faults import FAULTS
@@ -67,6 +68,11 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> It
                 below = command.get_command(context, each)
                 if below is not None and not below.hidden:
                     yield from _help(below, f"{name} {each}", context)
+
+
+def exits() -> Iterator[str]:
+    """Yields a table of the exit codes."""
+    yield f"{table(('code', 'meaning'), ((str(code), text) for code, text in EXIT_CODES.items()))}\n"
 
 
 def fields() -> Iterator[str]:
@@ -171,6 +177,7 @@ def quantities() -> Iterator[str]:
 #: Generated parts by their names.
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "options": options,
+    "exits": exits,
     "fields": fields,
     "scenarios": scenarios,
     "ccas": ccas,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from celltcp._core import builtin_policies, capture_tables, result_tables, scenario_schema
+from celltcp.cli.exit_codes import EXIT_CODES
 from celltcp.comparison.explanation.rules import LAST_RULE, RULES
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.pcap.diagnosis.faults import FAULTS
@@ -48,6 +49,9 @@ def test_options_of_all_commands_are_there(parts: dict[str, str]) -> None:
     for command in ("compare", "select evaluate", "pcap to-scenario", "report"):
         assert f"\n### celltcp {command}\n" in parts["options"]
     assert "--page FILE" in parts["options"]
+    for code, meaning in EXIT_CODES.items():
+        assert f"| {code} | {meaning} |" in parts["exits"]
+        assert re.search(rf"\n +{code}  {re.escape(meaning)}\n", parts["options"])
 
 
 def test_all_fields_of_a_scenario_are_there_with_their_meanings(parts: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ import click
 
 from celltcp._core import __version__
 from celltcp.cli.commands import Commands, OnDemand
+from celltcp.cli.exit_codes import EPILOG
 from celltcp.cli.streams import ReaderGone, ascii_fallback, checked_streams
 
 
@@ -34,6 +35,7 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     cls=Commands,
     commands=OnDemand(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
 )
 @click.option(
     "--version",
@@ -54,7 +56,7 @@ def celltcp() -> None:
 
 
 def main() -> None:
-    """Runs the command, and ends with its exit code, as docs/reference/command-line.md lists them."""
+    """Runs the command, and ends with its exit code."""
     # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with checked_streams():
