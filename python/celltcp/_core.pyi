@@ -36,6 +36,7 @@ __all__ = [
     "capture_tables",
     "describe_cca",
     "describe_policy",
+    "enter_user_namespace",
     "file_digest",
     "former_middlebox_settings",
     "in_unit",
@@ -192,6 +193,8 @@ class Run:
     def slots_from(self, connection: int, first: int) -> pa.RecordBatch: ...
     def finish(self) -> dict[str, pa.RecordBatch]: ...
 
+def enter_user_namespace() -> None: ...
+
 @final
 class LiveRun:
     def __new__(
@@ -204,6 +207,8 @@ class LiveRun:
         cca: str | None = None,
         phones: int = 1,
         log: Path | None = None,
+        pcap: Path | None = None,
+        pcap_at: str | None = None,
         spin: bool = False,
     ) -> LiveRun: ...
     def enter(self, host: str) -> None: ...

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -22,7 +23,18 @@ from celltcp.live.run_folders import run_root
 from celltcp.live.shell import Shell
 
 TUN = Path("/dev/net/tun")
-pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not TUN.exists(), reason=f"needs root and {TUN}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def real_time() -> None:
+    """Skips where no path can be played."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    try:
+        measure_floor(0.01)
+    except CelltcpError as error:
+        pytest.skip(str(error))
+
 
 #: Path of 40 ms and 20 Mbit/s each way.
 WIRED = """
@@ -51,6 +63,7 @@ sinr = "15dB"
 #: Receives from one connection until it ends; prints the bytes.
 SINK = """
 import socket
+import stat
 listener = socket.create_server(("", 5001))
 print("ready", flush=True)
 connection, _ = listener.accept()
@@ -306,6 +319,21 @@ def test_phones_without_a_cell_are_refused(wired: Path) -> None:
         pass
 
 
+def test_runs_that_go_on_are_listed(wired: Path) -> None:
+    command = [sys.executable, "-m", "celltcp", "shell", "list", "--json", "-"]
+
+    def listed() -> list[dict[str, object]]:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        runs: list[dict[str, object]] = json.loads(done.stdout)
+        jsonschema.validate(runs, schema_of("shell list"))
+        return [run for run in runs if run["process"] == os.getpid()]
+
+    with Shell(wired, "reno"):
+        (run,) = listed()
+    assert (run["scenario"], run["cca"]) == ("wired", "reno")
+    assert listed() == []
+
+
 def test_the_outcome_fits_its_schema(wired: Path, tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     celltcp = [sys.executable, "-m", "celltcp"]
@@ -315,3 +343,40 @@ def test_the_outcome_fits_its_schema(wired: Path, tmp_path: Path) -> None:
     }.items():
         done = subprocess.run([*celltcp, *words], capture_output=True, text=True, check=True)
         jsonschema.validate(json.loads(done.stdout), schema_of(name))
+
+
+def test_a_user_who_is_not_root_needs_no_more_than_the_device(wired: Path) -> None:
+    """In mounts of its own, the device may be opened by everybody, as on most machines."""
+    device = wired.parent / "tun"
+    os.mknod(device, 0o666 | stat.S_IFCHR, TUN.stat().st_rdev)
+    device.chmod(0o666)
+    inside = (
+        f"mount --bind {device} {TUN} && exec setpriv --reuid 65534 --regid 65534 --clear-groups "
+        f"{sys.executable} -m celltcp shell {wired} -- sh -c 'id -u; cat /etc/hosts'"
+    )
+    for folder in (wired.parent, wired.parent.parent):
+        folder.chmod(0o755)
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", inside], capture_output=True, text=True, cwd="/"
+    )
+    if "user namespace" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("65534\n10.0.0.1 server\n")
+
+
+def test_a_capture_has_the_packets_of_the_server(wired: Path, tmp_path: Path) -> None:
+    pcap = tmp_path / "run.pcap"
+    with Shell(wired, pcap=pcap) as shell:
+        sink = shell.start([sys.executable, "-c", SINK], stdout=subprocess.PIPE, text=True)
+        assert sink.stdout is not None
+        assert sink.stdout.readline() == "ready\n"
+        shell.run([sys.executable, "-c", SOURCE, "phone", "5001", "1"], on="server", timeout=60)
+        total = int(sink.stdout.readline())
+    command = [sys.executable, "-m", "celltcp", "pcap", "analyze", str(pcap), "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    outcome = json.loads(done.stdout)
+    (connection,) = outcome["connections"]
+    # The phone listens, so that the data goes up to it from the client of the connection.
+    assert (connection["bytes_up"], connection["bytes_down"]) == (total, 0)
+    assert outcome["captures"][0]["backwards"] == 0

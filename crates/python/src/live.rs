@@ -13,6 +13,19 @@ use crate::refuse;
 use crate::run::tables_into_python;
 use crate::scenarios::Scenario;
 
+/// Moves the process to a user namespace, in which it can create network namespaces. Raises `CelltcpError` if the kernel
+/// refuses that.
+#[pyfunction]
+pub(crate) fn enter_user_namespace() -> PyResult<()> {
+    live::enter_user_namespace().map_err(|error| {
+        refuse(format_args!(
+            "no user namespace can be created: {error}; live runs need root, or a process with a single thread and a \
+             kernel that lets users create user namespaces (sysctl user.max_user_namespaces, \
+             kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns)"
+        ))
+    })
+}
+
 /// The path of a scenario in real time, with a host for programs at each of its ends.
 #[pyclass(frozen, name = "LiveRun", module = "celltcp._core")]
 pub(crate) struct PyLiveRun(Mutex<LiveRun>);
@@ -26,10 +39,11 @@ impl PyLiveRun {
 #[pymethods]
 impl PyLiveRun {
     /// Sets up `hosts`, nodes of the scenario, and starts the path between them. `cca` is the congestion control of their
-    /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a file for a log of arrivals. With `spin`, the
+    /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a file for a log of arrivals, `pcap` a file
+    /// for a capture at the host `pcap_at`, or else at the server. With `spin`, the
     /// path never sleeps.
     #[new]
-    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, spin=false))]
+    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, pcap=None, pcap_at=None, spin=false))]
     #[allow(
         clippy::too_many_arguments,
         reason = "they are the arguments of the Python function"
@@ -43,6 +57,8 @@ impl PyLiveRun {
         cca: Option<String>,
         phones: u32,
         log: Option<PathBuf>,
+        pcap: Option<PathBuf>,
+        pcap_at: Option<String>,
         spin: bool,
     ) -> PyResult<Self> {
         let options = LiveOptions {
@@ -51,6 +67,8 @@ impl PyLiveRun {
             phones,
             hosts,
             log,
+            pcap,
+            pcap_at,
             spin,
         };
         let started =

@@ -13,6 +13,7 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "run": ("comparison.run_outcome:RunOutcome",),
     "shell run": ("live.outcome:LiveOutcome",),
     "shell doctor": ("live.outcome:Floor",),
+    "shell list": ("live.run_folders:RunningRuns",),
     "replay": ("live.outcome:LiveOutcome",),
     "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
     "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),

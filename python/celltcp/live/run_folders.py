@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import secrets
 import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated, TypedDict
 
 #: Environment variable of all programs of a run, whose value is the identity of the run.
 MARK = "CELLTCP_SHELL"
 #: File that the process of a run has locked while it lives.
 _LOCK = "lock"
+#: File that says what runs.
+_ABOUT = "about.json"
 #: Time that programs have to end after SIGTERM, seconds.
 _GRACE_S = 1.0
 #: Time between two looks at programs that are to end, seconds.
@@ -28,6 +31,19 @@ def run_root() -> Path:
     own = os.environ.get("XDG_RUNTIME_DIR")
     base = Path(own) if own and Path(own).is_dir() else Path(tempfile.gettempdir())
     return base / f"celltcp-{os.getuid()}"
+
+
+class RunningRun(TypedDict):
+    """A live run that goes on."""
+
+    id: Annotated[str, "Identity of the run."]
+    scenario: Annotated[str, "Name of the scenario."]
+    cca: Annotated[str, "Congestion control of TCP on the hosts."]
+    process: Annotated[int, "Process of the run."]
+    started: Annotated[str, "Start of the run, in ISO 8601."]
+
+
+RunningRuns = Annotated[list[RunningRun], "Live runs of this user that go on."]
 
 
 class RunFolder:
@@ -42,6 +58,17 @@ class RunFolder:
         self._lock = (self.path / _LOCK).open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
+    def describe(self, scenario: str, cca: str) -> None:
+        """Says what runs, for `running_runs`."""
+        about: RunningRun = {
+            "id": self.identity,
+            "scenario": scenario,
+            "cca": cca,
+            "process": os.getpid(),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        }
+        (self.path / _ABOUT).write_text(json.dumps(about))
+
     def remove(self) -> None:
         """Ends the programs that are left, and removes the folder."""
         end_programs(self.identity)
@@ -49,9 +76,15 @@ class RunFolder:
         self._lock.close()
 
 
-def running() -> Iterator[Path]:
-    """Yields the folders of the runs whose process lives."""
-    yield from (folder for folder in _folders() if _is_locked(folder))
+def running_runs() -> list[RunningRun]:
+    """Returns the runs of this user whose process lives."""
+    result = []
+    for folder in _folders():
+        if _is_locked(folder):
+            # The run may begin or end in this moment.
+            with suppress(OSError):
+                result.append(json.loads((folder / _ABOUT).read_text()))
+    return result
 
 
 def remove_left() -> list[str]:

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from celltcp._core import CelltcpError, LiveRun
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.files.replacing import check_output
 from celltcp.live.host import Host
-from celltcp.live.result import LiveResult, origin_of_live, tables_of
+from celltcp.live.result import LiveResult, machine_cca, origin_of_live, tables_of
+from celltcp.live.rights import acquire_rights
 from celltcp.live.run_folders import RunFolder, remove_left
 from celltcp.live.stored import publish, result_folder
 from celltcp.scenarios.ccas import OWN
@@ -36,6 +38,18 @@ _FLUSH_SHARE = 20
 _LOOK_S = 0.05
 
 
+@dataclass(frozen=True)
+class LiveOptions:
+    """Options of a live run beside the settings of all runs; `Shell` describes them."""
+
+    server: Sequence[str] | None = None
+    phones: int = 1
+    busy_poll: bool = False
+    log: str | Path | None = None
+    pcap: str | Path | None = None
+    pcap_at: str | None = None
+
+
 class Shell:
     """The path of a scenario in real time, with a host for programs at each end.
 
@@ -52,6 +66,8 @@ class Shell:
         set: scenario fields to override.
         phones: phones in the cell, of which the second is the host `phone-2`.
         busy_poll: whether the path never sleeps: more exact, and costs a core.
+        pcap: file for a capture (pcap), with the headers of all packets.
+        pcap_at: host of the capture; the server unless given.
         log: file for a log of the packets, from which `celltcp replay` repeats the run.
         out: folder to keep the tables in, which are written every second.
         overwrite: whether other results in that folder may be replaced.
@@ -69,49 +85,32 @@ class Shell:
         phones: int = 1,
         busy_poll: bool = False,
         log: str | Path | None = None,
+        pcap: str | Path | None = None,
+        pcap_at: str | None = None,
         out: str | Path | None = None,
         overwrite: bool = False,
     ) -> None:
         settings = RunSettings(
             cca=cca or OWN, runs=1, seed=seed, uplink=uplink, changes=set, out=out, overwrite=overwrite
         )
-        self._prepare(scenario, settings, server, log, phones=phones, busy_poll=busy_poll)
+        words = shlex.split(server) if isinstance(server, str) else server
+        self._prepare(scenario, settings, LiveOptions(words, phones, busy_poll, log, pcap, pcap_at))
 
     @classmethod
-    def with_settings(
-        cls,
-        scenario: ScenarioLike,
-        settings: RunSettings,
-        server: str | Sequence[str] | None = None,
-        log: str | Path | None = None,
-        *,
-        phones: int = 1,
-        busy_poll: bool = False,
-    ) -> Shell:
-        """Returns the shell for settings of runs; their `cca` is that of the hosts."""
+    def with_settings(cls, scenario: ScenarioLike, settings: RunSettings, live: LiveOptions) -> Shell:
+        """Returns the shell for settings of runs, whose `cca` is that of the hosts."""
         shell = cls.__new__(cls)
-        shell._prepare(scenario, settings, server, log, phones=phones, busy_poll=busy_poll)
+        shell._prepare(scenario, settings, live)
         return shell
 
-    def _prepare(
-        self,
-        scenario: ScenarioLike,
-        settings: RunSettings,
-        server: str | Sequence[str] | None,
-        log: str | Path | None,
-        *,
-        phones: int,
-        busy_poll: bool,
-    ) -> None:
+    def _prepare(self, scenario: ScenarioLike, settings: RunSettings, live: LiveOptions) -> None:
         settings.check()
         self.settings = settings
+        self.live = live
         self.scenario = settings.source(scenario).scenario
-        self._server = shlex.split(server) if isinstance(server, str) else server
-        self._phones = phones
-        self._busy_poll = busy_poll
-        self._log = None if log is None else Path(log)
-        if self._log is not None:
-            check_output(self._log, overwrite=settings.overwrite)
+        for file in live.log, live.pcap:
+            if file is not None:
+                check_output(Path(file), overwrite=settings.overwrite)
         #: Identities of runs whose process was killed, and whose programs were ended at the start.
         self.removed: list[str] = []
         self._stack = ExitStack()
@@ -127,32 +126,36 @@ class Shell:
         return None if cca == OWN else str(cca)
 
     def __enter__(self) -> Shell:
+        acquire_rights()
         with ExitStack() as stack:
             self.removed = remove_left()
             own = RunFolder()
             stack.callback(own.remove)
+            own.describe(self.scenario.name, self.cca or machine_cca())
             if self.settings.out is not None:
                 origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
                 folder = result_folder(self.settings.out, origin, overwrite=self.settings.overwrite)
                 self._folder = stack.enter_context(folder)
-            names = [SERVER, PHONE, *(f"{PHONE}-{n}" for n in range(2, self._phones + 1))]
+            names = [SERVER, PHONE, *(f"{PHONE}-{n}" for n in range(2, self.live.phones + 1))]
             run = LiveRun(
                 self.scenario,
                 self.settings.seed,
                 names,
                 own.path,
                 cca=self.cca,
-                phones=self._phones,
-                log=self._log,
-                spin=self._busy_poll,
+                phones=self.live.phones,
+                log=_path(self.live.log),
+                pcap=_path(self.live.pcap),
+                pcap_at=self.live.pcap_at,
+                spin=self.live.busy_poll,
             )
             stack.callback(self._end, run)
             for name in names:
                 self._hosts[name] = host = Host(run, name, own.identity)
                 stack.callback(host.close)
             self._run = run
-            if self._server:
-                self.start(self._server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL)
+            if self.live.server:
+                self.start(self.live.server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL)
             self._stack = stack.pop_all()
         return self
 
@@ -269,3 +272,7 @@ class Shell:
         origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
         origin["duration_s"] = status["time_s"]
         return LiveResult(tables_of(run, str(origin["cca"][0])), origin, status)
+
+
+def _path(file: str | Path | None) -> Path | None:
+    return None if file is None else Path(file)

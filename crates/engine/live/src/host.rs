@@ -14,6 +14,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use packet::addressing;
 
 use crate::tun::{TUN_FILE, Tun};
+use crate::user_namespace::user_and_group;
 
 /// Name of the device of each host.
 const DEVICE: &str = "path0";
@@ -29,9 +30,7 @@ const LOOPBACK: u32 = 1;
 pub enum HostError {
     /// No namespace for it.
     #[error(
-        "no network namespace can be created: {0}; celltcp shell needs root, or a kernel that lets users create user \
-         namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone and \
-         kernel.apparmor_restrict_unprivileged_userns)"
+        "no network namespace can be created: {0}; this needs root, or user namespaces (celltcp shell enters one)"
     )]
     Namespace(io::Error),
     /// No device for it.
@@ -177,6 +176,9 @@ fn create(
     for (name, value) in &settings.sysctls {
         set_sysctl(name, value)?;
     }
+    // Users without the right to raw sockets can ping.
+    let (_, group) = user_and_group().map_err(in_step("group"))?;
+    set_sysctl("net.ipv4.ping_group_range", &format!("{group} {group}"))?;
     let device = Tun::create(DEVICE).map_err(HostError::Tun)?;
     let index = if_nametoindex(DEVICE).map_err(in_step("device"))?;
     let links = Netlink::open().map_err(in_step("netlink"))?;

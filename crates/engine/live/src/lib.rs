@@ -3,6 +3,8 @@
 //! [`Session`] is the path as a state machine without I/O: packets of hosts go in, and leave at planned times. [`LiveRun`]
 //! sets up the hosts and drives a session by the clock of the machine. [`Lateness`] says how well it kept the time.
 
+mod background_file;
+mod capture;
 mod congestion_mark;
 mod connections;
 mod host;
@@ -15,6 +17,7 @@ mod run;
 mod session;
 mod traffic;
 mod tun;
+mod user_namespace;
 
 pub use host::HostError;
 pub use lateness::Lateness;
@@ -24,3 +27,4 @@ pub use replay::{Replay, ReplayError, replay};
 pub use run::{LiveError, LiveOptions, LiveRun};
 pub use session::{Arrival, Departure, Session, SessionError};
 pub use traffic::Traffic;
+pub use user_namespace::enter_user_namespace;

@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
 
 use net::HostId;
 use serde::{Deserialize, Serialize};
@@ -17,6 +15,7 @@ use twox_hash::XxHash3_128;
 use units::Instant;
 
 use crate::Departure;
+use crate::background_file::BackgroundFile;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
@@ -24,8 +23,6 @@ const FORMAT: u32 = 1;
 const KEPT: usize = 128;
 /// Host of the record at the end.
 const END: u32 = u32::MAX;
-/// Bytes after which the writer's thread is handed what was gathered.
-const PIECE: usize = 256 * 1024;
 
 /// Run that a log belongs to.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -105,13 +102,8 @@ impl Digest {
     }
 }
 
-/// Writer of a log. A thread of its own writes to the file, so that a slow disk delays no packet.
-pub struct LogWriter {
-    piece: Vec<u8>,
-    pieces: Sender<Vec<u8>>,
-    written: Receiver<Vec<u8>>,
-    thread: JoinHandle<io::Result<()>>,
-}
+/// Writer of a log.
+pub struct LogWriter(BackgroundFile);
 
 impl LogWriter {
     /// Begins a log.
@@ -119,47 +111,19 @@ impl LogWriter {
     /// # Errors
     /// If the file cannot be written.
     pub fn create(file: &Path, header: &LogHeader) -> io::Result<Self> {
-        let mut out = File::create(file)?;
-        let mut line = serde_json::to_vec(header)?;
-        line.push(b'\n');
-        out.write_all(&line)?;
-        let (pieces, to_write) = channel::<Vec<u8>>();
-        let (give_back, written) = channel();
-        let thread = std::thread::spawn(move || {
-            for mut piece in to_write {
-                out.write_all(&piece)?;
-                piece.clear();
-                // Nobody takes it back after the end.
-                let _ = give_back.send(piece);
-            }
-            Ok(())
-        });
-        Ok(Self {
-            piece: Vec::new(),
-            pieces,
-            written,
-            thread,
-        })
+        let mut out = BackgroundFile::create(file)?;
+        serde_json::to_writer(&mut out, header)?;
+        out.write_all(b"\n")?;
+        Ok(Self(out))
     }
 
     /// Adds a packet that a host has sent.
-    pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) {
-        self.record(
-            at,
-            host.0,
-            bytes.len() as u32,
-            &bytes[..bytes.len().min(KEPT)],
-        );
-        if self.piece.len() >= PIECE {
-            self.flush();
-        }
-    }
-
-    /// Hands what was gathered to the writer's thread.
-    pub fn flush(&mut self) {
-        let empty = self.written.try_recv().unwrap_or_default();
-        // A thread that has failed says so at the end.
-        let _ = self.pieces.send(core::mem::replace(&mut self.piece, empty));
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) -> io::Result<()> {
+        let kept = &bytes[..bytes.len().min(KEPT)];
+        self.record(at, host.0, bytes.len() as u32, kept)
     }
 
     /// Ends the log.
@@ -170,19 +134,15 @@ impl LogWriter {
         let (departures, hash) = digest.value();
         let mut value = departures.to_le_bytes().to_vec();
         value.extend(hash.to_le_bytes());
-        self.record(at, END, value.len() as u32, &value);
-        self.flush();
-        drop(self.pieces);
-        self.thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        self.record(at, END, value.len() as u32, &value)?;
+        self.0.finish()
     }
 
-    fn record(&mut self, at: Instant, host: u32, length: u32, bytes: &[u8]) {
-        self.piece.extend(at.as_nanos().to_le_bytes());
-        self.piece.extend(host.to_le_bytes());
-        self.piece.extend(length.to_le_bytes());
-        self.piece.extend(bytes);
+    fn record(&mut self, at: Instant, host: u32, length: u32, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(&at.as_nanos().to_le_bytes())?;
+        self.0.write_all(&host.to_le_bytes())?;
+        self.0.write_all(&length.to_le_bytes())?;
+        self.0.write_all(bytes)
     }
 }
 

@@ -16,6 +16,7 @@ use thread_priority::{
 };
 use units::{Duration, Instant};
 
+use crate::capture::CaptureWriter;
 use crate::log::{Digest, LogWriter};
 use crate::tun::Tun;
 use crate::{Arrival, Lateness, Session};
@@ -27,6 +28,15 @@ const BATCH: usize = 32;
 /// Priority among real-time threads: the lowest, which is above all others.
 const PRIORITY: u8 = 1;
 
+/// Files that are written while a run goes on.
+#[derive(Default)]
+pub struct Files {
+    /// Log of arrivals.
+    pub log: Option<LogWriter>,
+    /// Capture at a host.
+    pub capture: Option<CaptureWriter>,
+}
+
 /// A session in real time, with counts of what its devices gave.
 pub struct Progress {
     /// The path and what was measured.
@@ -35,8 +45,8 @@ pub struct Progress {
     pub lateness: Lateness,
     /// Digest of departures.
     pub digest: Digest,
-    /// Log of arrivals, if one is kept.
-    log: Option<LogWriter>,
+    /// Files that are written meanwhile.
+    files: Files,
     /// Packets without a host of the path as destination.
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
@@ -64,7 +74,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts to drive `session`, whose time zero is now, and logs its arrivals to `log`. With `spin`, the thread never
+    /// Starts to drive `session`, whose time zero is now, and writes `files`. With `spin`, the thread never
     /// sleeps.
     ///
     /// # Errors
@@ -72,14 +82,14 @@ impl Driver {
     pub fn start(
         session: Session,
         devices: Vec<(HostId, Tun)>,
-        log: Option<LogWriter>,
+        files: Files,
         spin: bool,
     ) -> std::io::Result<Self> {
         let progress = Progress {
             session,
             lateness: Lateness::default(),
             digest: Digest::default(),
-            log,
+            files,
             no_route: 0,
             refused: 0,
         };
@@ -125,8 +135,11 @@ impl Driver {
         }
         let mut progress = self.shared.progress();
         let end = progress.session.now();
-        let log = progress.log.take();
-        log.map_or(Ok(()), |log| log.finish(end, &progress.digest))
+        let files = core::mem::take(&mut progress.files);
+        if let Some(log) = files.log {
+            log.finish(end, &progress.digest)?;
+        }
+        files.capture.map_or(Ok(()), CaptureWriter::finish)
     }
 }
 
@@ -158,22 +171,23 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
     let mut buffer = vec![0; MAX_PACKET];
     while !shared.stop.load(Ordering::Relaxed) {
         let mut progress = shared.progress();
-        for (host, device) in &mut devices {
+        for index in 0..devices.len() {
+            let host = devices[index].0;
             for _ in 0..BATCH {
-                let Some(length) = device.receive(&mut buffer)? else {
+                let Some(length) = devices[index].1.receive(&mut buffer)? else {
                     break;
                 };
                 let now = clock();
-                progress
-                    .session
-                    .advance(now)
-                    .map_err(std::io::Error::other)?;
+                advance(&mut progress, &mut devices, now, clock)?;
                 let packet = &buffer[..length];
-                match progress.session.arrive(now, *host, packet) {
+                match progress.session.arrive(now, host, packet) {
                     Arrival::Sent(_) => {
                         let at = progress.session.now();
-                        if let Some(log) = &mut progress.log {
-                            log.arrival(at, *host, packet);
+                        if let Some(log) = &mut progress.files.log {
+                            log.arrival(at, host, packet)?;
+                        }
+                        if let Some(capture) = &mut progress.files.capture {
+                            capture.packet(at, host, packet)?;
                         }
                     }
                     Arrival::NoRoute => progress.no_route += 1,
@@ -181,11 +195,7 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
                 }
             }
         }
-        progress
-            .session
-            .advance(clock())
-            .map_err(std::io::Error::other)?;
-        depart(&mut progress, &mut devices, clock);
+        advance(&mut progress, &mut devices, clock(), clock)?;
         let next = progress.session.next_event();
         drop(progress);
         if !spin {
@@ -195,19 +205,30 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
     Ok(())
 }
 
-/// Hands the packets that have left the path to their hosts.
-fn depart(progress: &mut Progress, devices: &mut [(HostId, Tun)], clock: impl Fn() -> Instant) {
+/// Advances the path to `now`, and hands the packets that have left it to their hosts.
+fn advance(
+    progress: &mut Progress,
+    devices: &mut [(HostId, Tun)],
+    now: Instant,
+    clock: impl Fn() -> Instant,
+) -> std::io::Result<()> {
+    let advanced = progress.session.advance(now);
+    advanced.map_err(std::io::Error::other)?;
     while let Some(departure) = progress.session.next_departure() {
         let device = devices.iter_mut().find(|(host, _)| *host == departure.host);
         progress
             .lateness
             .add(clock().saturating_since(departure.at));
         progress.digest.add(&departure);
+        if let Some(capture) = &mut progress.files.capture {
+            capture.packet(departure.at, departure.host, &departure.bytes)?;
+        }
         let sent = device.map(|(_, device)| device.send(&departure.bytes));
         // A host whose device is full or down loses the packet, as a card would.
         progress.refused += u64::from(!matches!(sent, Some(Ok(()))));
         progress.session.recycle(departure.bytes);
     }
+    Ok(())
 }
 
 /// Waits for the time, a packet or a wish of the user.

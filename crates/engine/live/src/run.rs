@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 
 use byte_path::sysctls;
 use linux_sockets::{RouteMetric, route_metrics};
+use net::HostId;
 use network_builder::Traces;
 use nix::sys::utsname::uname;
 use packet::addressing;
 use scenario::{Scenario, Tcp};
 
+use crate::capture::CaptureWriter;
 use crate::host::{self, HostError, HostSettings, Namespaces};
 use crate::log::{LogHeader, LogWriter};
 use crate::phones::with_phones;
-use crate::real_time::{Driver, Progress};
+use crate::real_time::{Driver, Files, Progress};
 use crate::{Session, SessionError};
 
 /// Reason why a run in real time cannot begin.
@@ -34,9 +36,9 @@ pub enum LiveError {
     /// The phones have no cell.
     #[error("phones: {0} share no cell in this scenario; allowed: 1, or a scenario with a radio")]
     Phones(u32),
-    /// The log cannot be written.
+    /// A log or capture cannot be written.
     #[error("{0}: {1}")]
-    Log(String, std::io::Error),
+    File(String, std::io::Error),
     /// The clock's thread cannot be started.
     #[error("the thread of the path: {0}")]
     Thread(std::io::Error),
@@ -55,6 +57,10 @@ pub struct LiveOptions {
     pub hosts: Vec<String>,
     /// File for a log of arrivals.
     pub log: Option<PathBuf>,
+    /// File for a capture.
+    pub pcap: Option<PathBuf>,
+    /// Node of the capture; unset: the server.
+    pub pcap_at: Option<String>,
     /// Never sleep, which is more exact and costs a processor.
     pub spin: bool,
 }
@@ -83,11 +89,8 @@ impl LiveRun {
             |name| name.release().to_string_lossy().into_owned(),
         );
         let session = Session::new(scenario, traces, options.seed, &cca, &kernel)?;
-        let nodes = options.hosts.iter().map(|name| {
-            let host = session.host(name);
-            let unknown = || LiveError::NoHost(name.clone(), session.host_names().join(", "));
-            Ok((host.ok_or_else(unknown)?, name.clone()))
-        });
+        let nodes = options.hosts.iter();
+        let nodes = nodes.map(|name| Ok((node(&session, name)?, name.clone())));
         let nodes: Vec<_> = nodes.collect::<Result<_, LiveError>>()?;
         let settings = HostSettings {
             sysctls: sysctls(scenario, None).map_err(LiveError::Setting)?,
@@ -110,12 +113,18 @@ impl LiveRun {
                 [cca, kernel],
                 options.seed,
             );
-            LogWriter::create(file, &header)
-                .map_err(|error| LiveError::Log(file.display().to_string(), error))
+            LogWriter::create(file, &header).map_err(|error| unwritten(file, error))
         });
-        let log = log.transpose()?;
+        let capture = options.pcap.as_ref().map(|file| {
+            let host = node(&session, options.pcap_at.as_deref().unwrap_or(CAPTURED))?;
+            CaptureWriter::create(file, host).map_err(|error| unwritten(file, error))
+        });
+        let files = Files {
+            log: log.transpose()?,
+            capture: capture.transpose()?,
+        };
         let driver =
-            Driver::start(session, devices, log, options.spin).map_err(LiveError::Thread)?;
+            Driver::start(session, devices, files, options.spin).map_err(LiveError::Thread)?;
         Ok(Self {
             driver,
             hosts: names,
@@ -163,6 +172,18 @@ impl LiveRun {
     pub fn stop(&mut self) -> std::io::Result<()> {
         self.driver.stop()
     }
+}
+
+/// Host of a capture unless another is named.
+const CAPTURED: &str = "server";
+
+fn node(session: &Session, name: &str) -> Result<HostId, LiveError> {
+    let unknown = || LiveError::NoHost(name.to_owned(), session.host_names().join(", "));
+    session.host(name).ok_or_else(unknown)
+}
+
+fn unwritten(file: &Path, error: std::io::Error) -> LiveError {
+    LiveError::File(file.display().to_string(), error)
 }
 
 /// Returns the congestion control of the machine.

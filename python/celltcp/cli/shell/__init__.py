@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from celltcp.cli.shell.doctor import doctor
+from celltcp.cli.shell.list import list_runs
 from celltcp.cli.shell.run import run
 
 #: Command that is meant where a scenario follows the name of the group.
@@ -31,3 +32,4 @@ def shell() -> None:
 
 shell.add_command(run)
 shell.add_command(doctor)
+shell.add_command(list_runs)

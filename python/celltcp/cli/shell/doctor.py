@@ -13,6 +13,10 @@ from celltcp.cli.output import check_json, print_result
 @option("json_file")
 def doctor(busy_poll: bool, json_file: str | None) -> None:
     """Measure for 5 s by how much packets on an idle path are late on this machine."""
+    from celltcp.live.rights import acquire_rights
+
+    # Before any module that starts threads is imported.
+    acquire_rights()
     from celltcp.live.doctor import floor_table, measure_floor
     from celltcp.present.terminal import Terminal
 

@@ -63,6 +63,12 @@ NOT_VALID = os.EX_PROTOCOL
     help="Never sleep: real time is kept better, and a core is busy.",
 )
 @click.option(
+    "--pcap",
+    metavar="FILE",
+    help="Capture (pcap) of what the server sends and receives: the headers of all packets.",
+)
+@click.option("--pcap-at", metavar="HOST", help="Capture at this host.  [default: server]")
+@click.option(
     "--log",
     metavar="FILE",
     help="Log of the packets, from which celltcp replay repeats the run in virtual time.",
@@ -80,6 +86,8 @@ def run(
     others: tuple[tuple[str, str], ...],
     busy_poll: bool,
     log: str | None,
+    pcap: str | None,
+    pcap_at: str | None,
     json_file: str | None,
 ) -> None:
     r"""Run a COMMAND, or a shell, behind the path of a scenario in real time.
@@ -91,12 +99,20 @@ def run(
     celltcp shell drive --server 'iperf3 -s' -- iperf3 -c server
     celltcp shell trace.down -- ping -c 3 server
     """
-    from celltcp.live.shell import Shell
+    from celltcp.live.rights import acquire_rights
+
+    # Before any module that starts threads is imported.
+    acquire_rights()
+    from celltcp.live.shell import LiveOptions, Shell
     from celltcp.live.tables import lateness_text
 
     check_json(json_file)
     arguments = command or (os.environ.get("SHELL", "/bin/sh"),)
-    live = Shell.with_settings(scenario, settings, server, log, phones=phones, busy_poll=busy_poll)
+    if pcap_at and not pcap:
+        raise click.UsageError("--pcap-at needs --pcap, the file of the capture")
+    words = shlex.split(server) if server else None
+    options = LiveOptions(words, phones, busy_poll, log, pcap, pcap_at)
+    live = Shell.with_settings(scenario, settings, options)
     print_trace_summary(live.scenario)
     settings.prepare_out()
     with live:

@@ -1,0 +1,50 @@
+//! Capture: the packets that a host sends and receives, in a file for Wireshark.
+
+use std::io;
+use std::path::Path;
+
+use net::HostId;
+use packet::pcap::Writer;
+use units::Instant;
+
+use crate::background_file::BackgroundFile;
+
+/// Bytes that are kept of each packet: headers with all options.
+const SNAPLEN: u32 = 128;
+
+/// Writer of a capture at one host.
+pub struct CaptureWriter {
+    host: HostId,
+    file: Writer<BackgroundFile>,
+}
+
+impl CaptureWriter {
+    /// Begins a capture at `host`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(file: &Path, host: HostId) -> io::Result<Self> {
+        let file = Writer::new(BackgroundFile::create(file)?, SNAPLEN)?;
+        Ok(Self { host, file })
+    }
+
+    /// Adds a packet that `host` sends or receives, if that is the host of the capture.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn packet(&mut self, at: Instant, host: HostId, bytes: &[u8]) -> io::Result<()> {
+        if host != self.host {
+            return Ok(());
+        }
+        let kept = &bytes[..bytes.len().min(SNAPLEN as usize)];
+        self.file.write(at, bytes.len() as u32, kept)
+    }
+
+    /// Ends the capture.
+    ///
+    /// # Errors
+    /// What has kept the file from being written.
+    pub fn finish(self) -> io::Result<()> {
+        self.file.finish()?.finish()
+    }
+}
