@@ -155,7 +155,9 @@ class Shell:
                 stack.callback(host.close)
             self._run = run
             if self.live.server:
-                self.start(self.live.server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL)
+                self.start(
+                    self.live.server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL
+                )
             self._stack = stack.pop_all()
         return self
 

@@ -6,17 +6,15 @@ import click
 
 from celltcp.cli.options import option
 from celltcp.cli.output import check_json, print_result
+from celltcp.cli.shell.rights import with_rights
 
 
 @click.command()
 @click.option("--busy-poll", is_flag=True, help="Never sleep, as celltcp shell --busy-poll does.")
 @option("json_file")
+@with_rights
 def doctor(busy_poll: bool, json_file: str | None) -> None:
     """Measure for 5 s by how much packets on an idle path are late on this machine."""
-    from celltcp.live.rights import acquire_rights
-
-    # Before any module that starts threads is imported.
-    acquire_rights()
     from celltcp.live.doctor import floor_table, measure_floor
     from celltcp.present.terminal import Terminal
 

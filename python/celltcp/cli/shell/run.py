@@ -11,6 +11,7 @@ import click
 
 from celltcp.cli.options import complete_scenario, option, reading_options, takes_settings
 from celltcp.cli.output import check_json, print_result, print_trace_summary
+from celltcp.cli.shell.rights import with_rights
 from celltcp.cli.verbosity import note
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ NOT_VALID = os.EX_PROTOCOL
 @option("out", help="Keep the tables in this folder; they are written every second.")
 @option("overwrite")
 @option("json_file")
+@with_rights
 @takes_settings
 def run(
     scenario: str,
@@ -99,10 +101,6 @@ def run(
     celltcp shell drive --server 'iperf3 -s' -- iperf3 -c server
     celltcp shell trace.down -- ping -c 3 server
     """
-    from celltcp.live.rights import acquire_rights
-
-    # Before any module that starts threads is imported.
-    acquire_rights()
     from celltcp.live.shell import LiveOptions, Shell
     from celltcp.live.tables import lateness_text
 
