@@ -132,7 +132,7 @@ def causes() -> Iterator[str]:
 
 def diagnoses() -> Iterator[str]:
     """Yields the rules of the diagnosis of captures, in their order."""
-    for heading, rules in (("Faults", FAULTS), ("Limits", LIMITS)):
+    for heading, rules in (("Faults that are named", FAULTS), ("Limits that are named", LIMITS)):
         items = "\n".join(f"1. {one_line(rule)}" for rule in rules)
         yield f"### {heading}\n\n{items}\n"
 
@@ -162,9 +162,9 @@ def environment() -> Iterator[str]:
 
 
 def papers() -> Iterator[str]:
-    """Yields a table of the publications."""
-    rows = [(name, each.about) for name, each in publications().items()]
-    yield f"{table(('publication', 'contents'), rows)}\n"
+    """Yields the publications with their pages of results."""
+    for name, each in publications().items():
+        yield f"- [{name}](../results/papers/{name}.md): {each.about}"
 
 
 def quantities() -> Iterator[str]:

@@ -116,7 +116,8 @@ def test_figures_quantities_publications_and_policies_are_there(parts: dict[str,
     for name in QUANTITIES:
         assert f"| {name} | " in parts["quantities"]
     for name in publications():
-        assert f"| {name} | " in parts["publications"]
+        assert f"- [{name}](../results/papers/{name}.md): " in parts["publications"]
+        assert (DOCS / "results" / "papers" / f"{name}.md").exists()
     for name in builtin_policies():
         assert f"| {name} | " in parts["policies"]
     assert "| dwell | number | 2.0 | Dwell time" in parts["policies"]
