@@ -22,7 +22,18 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "reno",
         "10s",
         {"path.policer": {"rate": "5Mbit/s", "burst": "30kB"}, "path.rtt": "30ms"},
-        "a policer on the path limits the rate to 4.6",
+        # 5 Mbit/s of packets with 52 bytes of headers.
+        "a policer on the path limits the rate to 4.8",
+    ),
+    "a policer above which the sender is for short times only": (
+        "reno",
+        "10s",
+        {
+            "path.policer": {"rate": "11Mbit/s", "burst": "100kB"},
+            "path.rtt": "80ms",
+            "path.buffer": "2bdp",
+        },
+        "a policer on the path limits the rate to 10.6",
     ),
     "CoDel": (
         "cubic",

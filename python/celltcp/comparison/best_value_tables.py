@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.best_values import field_rankings
+from celltcp.comparison.best_values import field_rankings, question_of
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.verdict_tables import verdict_text, word_of
 from celltcp.present.section import Column, Table, mean_text
@@ -53,7 +53,7 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
         cells = []
         for place, _, cca, (ranking, stake) in rows:
             who = ([names[cca] if cca else _ANY]) if has_ccas else []
-            cells.append((*place, stake.question, *who, *_cells(ranking, stake)))
+            cells.append((*place, question_of(stake, ranking.flows), *who, *_cells(ranking, stake)))
         ends = {
             number
             for number, (row, after) in enumerate(itertools.pairwise(rows))

@@ -47,6 +47,8 @@ class FieldRanking:
     #: What is ranked, by the names that the stakes have.
     choices: Mapping[str, Choice]
     stakes: Sequence[Stake]
+    #: Number of flows of the scenario.
+    flows: int = 1
 
 
 class _Points:
@@ -84,7 +86,7 @@ class _Points:
         stakes.append(self._network(GOODPUT, "goodput", choices, common))
         stakes.append(self._network(MEAN_RTT, "mean RTT", choices, common))
         if self._is_same_path():
-            stakes.append(self._network(_BALANCED, "a balance of both", choices, common))
+            stakes.append(self._network(_BALANCED, "balance of goodput and delay", choices, common))
         return stakes
 
     def _common_seeds(self, choices: Mapping[str, Choice]) -> set[float]:
@@ -167,11 +169,29 @@ class _Points:
         ]
         return all(np.ptp(of) <= _SAME_PATH * max(of) for of in (rates, rtts))
 
+    def question(self, stake: Stake) -> str:
+        """Returns what a flow wants; without its name if it is the only one."""
+        return question_of(stake, len(self.flows))
+
+    def without_flow(self, text: str) -> str:
+        """Returns a text that begins with the name of a flow without it, if it is the only one."""
+        return text.removeprefix(f"{self.tested} ") if len(self.flows) == 1 else text
+
     @property
     def start(self) -> Choice:
         """The choice from which changes are told: the first value, with the usual CCA."""
         usual = _DEFAULT if _DEFAULT in self.ccas else self.ccas[0]
         return Choice(next(iter(self.comparisons)), usual)
+
+
+def question_of(stake: Stake, flows: int) -> str:
+    """Returns what a flow wants; without its name if there is no other.
+
+    Args:
+        stake: that of the flow.
+        flows: number of flows.
+    """
+    return stake.question if flows > 1 else "; ".join(filter(None, (stake.title, stake.note)))
 
 
 def field_rankings(result: Sweep, by: Sequence[str] = ()) -> list[FieldRanking]:
@@ -190,7 +210,7 @@ def field_rankings(result: Sweep, by: Sequence[str] = ()) -> list[FieldRanking]:
             choices = points.choices(ccas)
             cca = ccas[0] if len(ccas) == 1 else None
             stakes = points.stakes(choices, by)
-            rankings.append(FieldRanking(field, place, cca, choices, stakes))
+            rankings.append(FieldRanking(field, place, cca, choices, stakes, len(points.flows)))
     return rankings
 
 
@@ -245,12 +265,14 @@ def _changes(field: str, points: _Points) -> list[str]:
             what = f"{called[choice.cca]} instead of {called[start.cca]} ({field}={start.value})"
         else:
             what = f"{field}={names[choice]} instead of {names[start]}"
-        changes = "; ".join(each.text(names[choice], names[start]) for each in stakes)
+        changes = "; ".join(
+            points.without_flow(each.text(names[choice], names[start])) for each in stakes
+        )
         texts.append(f"{what}: {changes}")
     if len(of_cca) > 1:
         for stake, value, cca in zip(stakes, *best[:2], strict=True):
             if helps := _which_helps(stake, field, [names[each] for each in (start, value, cca)]):
-                texts.append(f"{stake.question}: {helps}")
+                texts.append(f"{points.question(stake)}: {helps}")
     return texts
 
 

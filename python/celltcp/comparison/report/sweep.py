@@ -9,7 +9,7 @@ import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
 from celltcp.comparison.best_value_tables import best_values_tables
-from celltcp.comparison.best_values import FieldRanking, field_rankings
+from celltcp.comparison.best_values import FieldRanking, field_rankings, question_of
 from celltcp.comparison.leading import leading_by_need, verdicts_of_flows
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
@@ -96,7 +96,7 @@ def _field_findings(result: Sweep) -> tuple[Finding, ...]:
 
 def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
     where = "".join(f" at {axis}={value}" for axis, value in ranking.place.items())
-    question = f"Best {ranking.field}{where} for {stake.question}"
+    question = f"Best {ranking.field}{where} for {question_of(stake, ranking.flows)}"
     verdict = stake.verdict
     text = verdict_text(verdict, {name: name for name in ranking.choices})
     if verdict.leader is None or verdict.best is None:

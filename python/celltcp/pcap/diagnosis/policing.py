@@ -1,7 +1,9 @@
 """Policer: losses of the excess over a constant rate, without a queue.
 
 A token bucket is empty whenever it drops a segment. So the bytes that passed between two drops are
-those of its rate (Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016).
+those of its rate (Flach et al., An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016). A sender
+that slows down below the rate lets the bucket fill: less than the rate passes until the next drop then,
+but never more. Within an episode of drops, the bucket stays empty.
 """
 
 from __future__ import annotations
@@ -27,6 +29,13 @@ _SPREAD = 0.5
 #: Largest deviation from the rate: of the mean over all steps, and of half of the steps.
 _MEAN = 0.05
 _HALF = 0.1
+#: Longest step within an episode of drops, RTTs, and the largest deviation of half of these steps.
+_EPISODE = 1.5
+_HALF_WITHIN = 0.05
+#: Share of all steps that may pass more than the rate.
+_ABOVE = 0.15
+#: Steps within episodes that show a policer by themselves, however short the time of its drops.
+_MANY = 16
 
 
 def policer(evidence: Evidence) -> str:
@@ -42,20 +51,40 @@ def policer(evidence: Evidence) -> str:
     times, passed = lost["t_s"].to_numpy()[is_low], _passed(lost)[is_low]
     spread = float(times[-1] - times[0])
     mean = float(passed[-1] - passed[0]) / spread if spread > 0 else 0.0
-    if spread < _SPREAD * row["download_s"] or mean <= 0:
+    if mean <= 0:
         return ""
     ends = _steps(times, _STEP * float(lost["len"].median()) / mean)
-    rates = np.diff(passed[ends]) / np.diff(times[ends])
+    lengths = np.diff(times[ends])
+    rates = np.diff(passed[ends]) / lengths
     if len(rates) < _STEPS or 1 - len(ends) / len(times) < _BURSTS:
         return ""
-    low, rate, high = np.quantile(rates, (0.25, 0.5, 0.75))
-    is_constant = (1 - _HALF) * rate <= low and high <= (1 + _HALF) * rate
-    if not is_constant or abs(mean - rate) > _MEAN * rate:
+    within = rates[lengths <= _EPISODE * row["far_rtt_p50_ms"] / 1e3]
+    is_long = spread >= _SPREAD * row["download_s"]
+    rate = _rate_within(within, rates)
+    if not rate or not (is_long or len(within) >= _MANY):
+        rate = _rate_of_all(rates, mean) if is_long else 0.0
+    if not rate:
         return ""
     return (
         f"a policer on the path limits the rate to {8e-6 * rate:.3g} Mbit/s of payload: {len(lost)} "
         "segments were lost without a queue, and between the losses this rate passed"
     )
+
+
+def _rate_of_all(rates: NDArray[np.float64], mean: float) -> float:
+    """Returns the rate that passed all the time, the same over steps; 0 if there is none."""
+    low, rate, high = np.quantile(rates, (0.25, 0.5, 0.75))
+    is_constant = (1 - _HALF) * rate <= low and high <= (1 + _HALF) * rate
+    return float(rate) if is_constant and abs(mean - rate) <= _MEAN * rate else 0.0
+
+
+def _rate_within(within: NDArray[np.float64], rates: NDArray[np.float64]) -> float:
+    """Returns the rate within episodes of drops, which is never exceeded; 0 if there is none."""
+    if len(within) < _STEPS:
+        return 0.0
+    low, rate, high = np.quantile(within, (0.25, 0.5, 0.75))
+    is_constant = (1 - _HALF_WITHIN) * rate <= low and high <= (1 + _HALF_WITHIN) * rate
+    return float(rate) if is_constant and (rates > (1 + _HALF) * rate).mean() <= _ABOVE else 0.0
 
 
 def _passed(lost: pd.DataFrame) -> NDArray[np.float64]:
