@@ -9,7 +9,6 @@ import click
 
 from celltcp._core import __version__
 from celltcp.cli.commands import Commands, OnDemand
-from celltcp.cli.exit_codes import EPILOG
 from celltcp.cli.streams import ReaderGone, ascii_fallback, checked_streams
 
 
@@ -35,7 +34,6 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     cls=Commands,
     commands=OnDemand(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=EPILOG,
 )
 @click.option(
     "--version",

@@ -76,6 +76,13 @@ class Commands(click.Group):
         named = [click.Command(name, help=sentence) for name, sentence in SENTENCES.items()]
         click.Group(commands=named).format_commands(context, formatter)
 
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the exit codes, which no other output needs."""
+        from celltcp.cli.exit_codes import EPILOG
+
+        self.epilog = EPILOG
+        super().format_epilog(context, formatter)
+
 
 def _add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
     """Adds --json-schema to a command that has --json, and to all below it."""

@@ -6,9 +6,10 @@ import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
-from celltcp.results.warnings.cut_transfers import cut_transfers
+from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
@@ -22,13 +23,27 @@ def all_warnings(results: Results) -> list[str]:
     return [
         *no_delivery(results),
         *uncovered(results),
-        *cut_transfers(results),
+        *unfinished_transfers(results),
         *unused_hints(results),
         *memory_pressure(results),
         *repeating(about),
         *about.get("notes", []),
         *limited_flows(results),
     ]
+
+
+def unfinished_transfers(results: Results) -> list[str]:
+    """Returns a warning for each flow of which no transfer was complete."""
+    sizes = {
+        flow: (str(workload["bytes"]), size)
+        for flow, workload in FlowUnderTest.each_with_workload(results.about)
+        if workload.get("kind", "bulk") == "bulk" and (size := in_unit(workload.get("bytes"), "B"))
+    }
+    if not sizes:
+        return []
+    from celltcp.results.warnings.cut_transfers import cut_transfers
+
+    return cut_transfers(results, sizes)
 
 
 def unused_hints(results: Results) -> list[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp._core import in_unit
 from celltcp.results.columns import connections, numbers, rows_of
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
@@ -54,20 +53,16 @@ class _Progress(NamedTuple):
         return missing_mbit / rate
 
 
-def cut_transfers(results: Results) -> list[str]:
+def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, float]]) -> list[str]:
     """Returns a warning for each flow of which no transfer was complete, with a duration that would do.
 
     Flows that delivered nothing are left out: `no_delivery` names them.
+
+    Args:
+        results: of a campaign.
+        sizes: size of the transfers of each flow, as text and in bytes.
     """
-    about = results.about
-    duration_s = float(about["duration_s"])
-    sizes = {
-        flow: (str(workload["bytes"]), size)
-        for flow, workload in FlowUnderTest.each_with_workload(about)
-        if workload.get("kind", "bulk") == "bulk" and (size := in_unit(workload.get("bytes"), "B"))
-    }
-    if not sizes:
-        return []
+    duration_s = float(results.about["duration_s"])
     lineups = results.lineups
     transfers: dict[tuple[str, str], list[tuple[tuple[int, int], float, float, int]]] = {}
     columns = ("run", "flow", "name", "completion_s", "rtt_mean_ms", "bytes")
