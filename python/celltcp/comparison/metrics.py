@@ -119,7 +119,13 @@ FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
 
 #: Figures of a video.
 VIDEO = {
-    "qoe": AppMetric("QoE\nMOS", 3, "Mean opinion score, 1 to 5 (ITU-T P.1203.3).", sign=1),
+    "qoe": AppMetric(
+        "QoE\nMOS",
+        3,
+        "Mean opinion score, 1 to 5: O.46 of ITU-T P.1203.3 without its random forest, by P.1203.1 "
+        "(mode 0) and P.1203.2; 1 if less than a second was played.",
+        sign=1,
+    ),
     "linear_qoe": AppMetric("linear\nQoE", 1, "Linear QoE of MPC and Pensieve, Mbit/s.", sign=1),
     "startup_s": AppMetric(
         "start-up\ns", 2, "Time from opening the connection to the first picture, s."
