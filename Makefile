@@ -16,6 +16,10 @@ PROFILED := $(CURDIR)/target/profile/$(firstword $(shell cksum $(PROFILE))).prof
 RELEASE := RUSTFLAGS="-Cprofile-use=$(PROFILED) -Cllvm-args=-no-pgo-warn-mismatch $(RUSTFLAGS)"
 RUST := $(shell find crates -name '*.rs' -o -name '*.toml') Cargo.toml Cargo.lock
 
+# Images of containers set it. Without compiled modules each command of a test compiles all that it imports, which takes
+# longer than what it does.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo setup test test-all test-kernel test-wheel counts profile fuzz carriers lint format coverage mutants \
 	bench wheel man docs results lock clean
 

@@ -1,19 +1,25 @@
 """Commands as forks of a process that has imported pandas and matplotlib.
 
 A command takes longer to import them than to do what a test asks for. The process that forks runs this
-file. Each command is a child of it: it has streams, folder, environment and exit code of its own, and
-ends as any interpreter does. Tests of start, interrupts and streams start real commands.
+file. Each command is a child of it: it has streams, folder, environment and exit code of its own. It
+ends as an interpreter does, but for the destruction of all objects, which would copy every page of
+memory: three quarters of the CPU time of a short command. Tests of start, interrupts and streams start
+real commands.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import socket
 import subprocess
 import sys
 import threading
+import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 #: Longest request, in bytes: arguments, folder and environment.
 _LONGEST = 1 << 20
@@ -39,8 +45,14 @@ class Commands:
 
     def run(self, arguments: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
         """Runs celltcp with these arguments in a folder, and returns code and output."""
-        program = str(Path(sys.executable).with_name("celltcp"))
-        request = {"words": [program, *arguments], "folder": str(folder), "environment": {**os.environ}}
+        return self._do([str(Path(sys.executable).with_name("celltcp")), *arguments], folder)
+
+    def run_program(self, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs a program in Python with these arguments, and returns code and output."""
+        return self._do([str(program), *arguments], Path.cwd())
+
+    def _do(self, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+        request = {"words": words, "folder": str(folder), "environment": {**os.environ}}
         outputs = ["", ""]
         with self._alone:
             pipes = [os.pipe() for _ in outputs]
@@ -54,7 +66,7 @@ class Commands:
             for reader in readers:
                 reader.join()
             code = int(self._line.recv(64))
-        return subprocess.CompletedProcess(request["words"], code, *outputs)
+        return subprocess.CompletedProcess(words, code, *outputs)
 
 
 def _read(descriptor: int, outputs: list[str], place: int) -> None:
@@ -90,9 +102,35 @@ def _become(request: dict[str, object], descriptors: list[int]) -> None:
     sys.argv = request["words"]
 
 
+def _end(command: Callable[[], object]) -> NoReturn:
+    """Does what a command does, and ends the process as an interpreter would."""
+    code: object = None
+    try:
+        command()
+    except SystemExit as leave:
+        code = leave.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if not (code is None or isinstance(code, int)):
+        print(code, file=sys.stderr)
+        code = 1
+    # What `Py_FinalizeEx` does first.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        # As in `Py_RunMain`.
+        code = 120
+    os._exit(code or 0)
+
+
 if __name__ == "__main__":
     import gc
     import importlib
+    import runpy
 
     # This folder has modules with names of the standard library's or others'.
     del sys.path[0]
@@ -110,9 +148,12 @@ if __name__ == "__main__":
 
     from celltcp.__main__ import main
 
-    # The collector of a child, also that at its end, would copy every page that has an object: three
-    # quarters of what a command costs.
+    # The collector of a child would copy every page that has an object.
     gc.collect()
     gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))
-    main()
+    program = Path(sys.argv[0])
+    if program.suffix == ".py":
+        sys.path.insert(0, str(program.parent))
+        _end(lambda: runpy.run_path(str(program), run_name="__main__"))
+    _end(main)

@@ -1,12 +1,11 @@
 """Examples: each program of the gallery runs and draws its picture."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from commands import Commands
 from docs_pages import kind_of, pages
 
 _EXAMPLES = sorted((Path(__file__).parent.parent / "docs" / "examples").glob("*.py"))
@@ -21,8 +20,11 @@ _SLOW = ("paper_table",)
     [pytest.param(each, marks=[pytest.mark.slow] * (each.stem in _SLOW)) for each in _EXAMPLES],
     ids=lambda each: each.stem,
 )
-def test_a_program_of_the_gallery_draws_its_picture(program: Path, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, program, tmp_path], check=True, capture_output=True)
+def test_a_program_of_the_gallery_draws_its_picture(
+    program: Path, commands: Commands, tmp_path: Path
+) -> None:
+    done = commands.run_program(program, str(tmp_path))
+    assert done.returncode == 0, done.stderr
     with Image.open(tmp_path / f"{program.stem}.png") as picture:
         assert min(picture.size) > 200
         assert len(picture.convert("L").getcolors()) > 20

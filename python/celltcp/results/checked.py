@@ -23,7 +23,9 @@ def read_checked(file: Path, manifest: Manifest | None) -> pa.Table:
     """
     require_intact(file, manifest)
     try:
-        return pq.read_table(file, page_checksum_verification=True)
+        # `read_table` reads by pyarrow.dataset, in twice the time.
+        with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
+            return parquet.read()
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
         again = _how_again(file, manifest.about if manifest else {})
