@@ -169,3 +169,8 @@ def test_the_report_begins_with_what_to_change(queues: Sweep) -> None:
     questions = {each.question: each.answer for each in part.findings}
     game = questions["Best path.queue for game (95th percentile of the response time)"]
     assert game.startswith("fq-codel with ")
+
+
+def test_where_nothing_helps_a_line_says_so() -> None:
+    result = ct.sweep("steady-20-68", "tcp.send_buffer_max=4MB,5MB", "cubic", 2, duration="2s")
+    assert result.field_changes == ["Nothing is significantly better than tcp.send_buffer_max=4MB"]

@@ -269,6 +269,9 @@ def _changes(field: str, points: _Points) -> list[str]:
             points.without_flow(each.text(names[choice], names[start])) for each in stakes
         )
         texts.append(f"{what}: {changes}")
+    if not texts and stakes:
+        with_cca = f" with {called[start.cca]}" if len(points.ccas) > 1 else ""
+        return [f"Nothing is significantly better than {field}={start.value}{with_cca}"]
     if len(of_cca) > 1:
         for stake, value, cca in zip(stakes, *best[:2], strict=True):
             if helps := _which_helps(stake, field, [names[each] for each in (start, value, cca)]):
