@@ -23,7 +23,7 @@ pub use host::HostError;
 pub use lateness::Lateness;
 pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter};
 pub use real_time::Progress;
-pub use replay::{Replay, ReplayError, replay};
+pub use replay::{Replay, ReplayError, replay, replay_from};
 pub use run::{LiveError, LiveOptions, LiveRun};
 pub use session::{Arrival, Departure, Session, SessionError};
 pub use traffic::Traffic;

@@ -5,14 +5,13 @@
 //! host, the time of the end and the [`Digest`] of the departures. A run that was killed has no such record.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use net::HostId;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
-use units::Instant;
+use units::{Duration, Instant};
 
 use crate::Departure;
 use crate::background_file::BackgroundFile;
@@ -168,26 +167,23 @@ pub enum LogRecord {
 }
 
 /// Reader of a log: an iterator over its records.
-pub struct LogReader {
-    file: BufReader<File>,
+pub struct LogReader<R> {
+    file: R,
     /// The run that it belongs to.
     pub header: LogHeader,
+    /// Time of the latest record.
+    now: Instant,
     ended: bool,
 }
 
-impl LogReader {
-    /// Opens a log.
+impl<R: BufRead> LogReader<R> {
+    /// Reads the header of a log.
     ///
     /// # Errors
     /// If the file cannot be read, or is no log of this version.
-    pub fn open(file: &Path) -> io::Result<Self> {
-        let mut file = BufReader::new(File::open(file)?);
+    pub fn new(mut file: R) -> io::Result<Self> {
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
-        let wrong = |reason: &dyn core::fmt::Display| {
-            let text = format!("is no log of celltcp shell --log: {reason}");
-            io::Error::new(io::ErrorKind::InvalidData, text)
-        };
         let header: LogHeader = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
         if header.celltcp_live_log != FORMAT {
             let found = header.celltcp_live_log;
@@ -198,12 +194,22 @@ impl LogReader {
         Ok(Self {
             file,
             header,
+            now: Instant::ZERO,
             ended: false,
         })
     }
 
     fn read(&mut self) -> io::Result<LogRecord> {
         let at = Instant::from_nanos(u64::from_le_bytes(self.bytes()?));
+        if at < self.now || at > self.now + MAX_PAUSE {
+            let (now, pause) = (self.now, MAX_PAUSE);
+            return Err(wrong(&format_args!(
+                "a record at {} ns follows one at {} ns; allowed: in order, at most {pause} apart",
+                at.as_nanos(),
+                now.as_nanos()
+            )));
+        }
+        self.now = at;
         let host = u32::from_le_bytes(self.bytes()?);
         let length = u32::from_le_bytes(self.bytes()?) as usize;
         if host == END {
@@ -225,10 +231,18 @@ impl LogReader {
     }
 }
 
+/// Longest time without a packet.
+const MAX_PAUSE: Duration = Duration::from_secs(86_400);
+
+fn wrong(reason: &dyn core::fmt::Display) -> io::Error {
+    let text = format!("is no log of celltcp shell --log: {reason}");
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
 /// Longest IP packet, bytes.
 const MAX_PACKET: usize = 65_535;
 
-impl Iterator for LogReader {
+impl<R: BufRead> Iterator for LogReader<R> {
     type Item = io::Result<LogRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {

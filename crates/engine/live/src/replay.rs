@@ -1,6 +1,7 @@
 //! Replay: a live run again, in virtual time, from the log of its arrivals.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use network_builder::{Files, Traces};
@@ -41,8 +42,17 @@ pub struct Replay {
 /// [`ReplayError`] says why it cannot be done.
 pub fn replay(file: &Path) -> Result<Replay, ReplayError> {
     let name = file.display().to_string();
+    let opened = File::open(file).map_err(|error| ReplayError::Log(name.clone(), error))?;
+    replay_from(BufReader::new(opened), name)
+}
+
+/// Repeats the run of a log from its bytes; errors call it `name`.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayError> {
     let unreadable = |error| ReplayError::Log(name.clone(), error);
-    let log = LogReader::open(file).map_err(unreadable)?;
+    let log = LogReader::new(log).map_err(unreadable)?;
     let header = log.header.clone();
     let wrong =
         |error: &dyn core::fmt::Display| ReplayError::Scenario(name.clone(), error.to_string());

@@ -5,6 +5,7 @@ mod made_up;
 
 mod captures;
 mod files;
+mod live_logs;
 mod packetdrill_scripts;
 mod policies;
 mod radio_files;

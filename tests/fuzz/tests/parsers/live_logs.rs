@@ -1,0 +1,42 @@
+//! Logs of live runs, replayed to the end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use live::{LogHeader, replay_from};
+use packet::wire;
+
+use crate::made_up::download;
+
+/// Returns a log of a download between the server and the phone, with an end or without.
+fn log(packets: u32, end: bool) -> Vec<u8> {
+    let text = "[path]\nrtt = \"20ms\"\n[path.down]\nrate = \"10Mbps\"\n".to_owned();
+    let names = ["cubic", "6.18"].map(str::to_owned);
+    let header = LogHeader::new(text, PathBuf::from("."), BTreeMap::new(), names, 1);
+    let mut bytes = serde_json::to_vec(&header).expect("it is JSON");
+    bytes.push(b'\n');
+    let mut last = 0_u64;
+    for (at, packet) in download(packets) {
+        let parsed = wire::parse(&packet).expect("it is TCP");
+        let host = u32::from(parsed.source.ip().octets()[3]).saturating_sub(1);
+        last = at;
+        bytes.extend(last.to_le_bytes());
+        bytes.extend(host.to_le_bytes());
+        bytes.extend((packet.len() as u32).to_le_bytes());
+        bytes.extend(&packet[..packet.len().min(128)]);
+    }
+    if end {
+        bytes.extend(last.to_le_bytes());
+        bytes.extend(u32::MAX.to_le_bytes());
+        bytes.extend(24_u32.to_le_bytes());
+        bytes.extend([0; 24]);
+    }
+    bytes
+}
+
+#[test]
+fn live_logs() {
+    fuzz::fuzz("live_logs", &[log(10, true), log(20, false)], |bytes| {
+        let _ = replay_from(bytes, "log".to_owned());
+    });
+}
