@@ -15,6 +15,7 @@ from celltcp.publications.paper_run import ccas_of, place_named
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.publications import publications
 from celltcp.publications.published import published_tables
+from celltcp.publications.report.published_figures import outcome_sections
 from celltcp.publications.split_choice import choices
 from celltcp.publications.split_losses import split_losses
 
@@ -158,6 +159,9 @@ def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> 
     }
     assert [each.cell.line for each in known.differing] == ["semantics", "prefetches", "aware of TCP"]
     assert known.columns == ["I-TCP", "ES-TCP", "N-TCP"]
+    differing = outcome_sections(result)[-1]
+    assert differing.title.endswith("cells that differ")
+    assert differing.text[0] == "ES-TCP, semantics: semantics is 1.00, not >= 2. the last byte is kept"
 
 
 @pytest.mark.slow

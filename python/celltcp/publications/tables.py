@@ -11,7 +11,13 @@ from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.capabilities import capabilities
 from celltcp.publications.publications import publications
 from celltcp.publications.report.claims_table import claims_table
-from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
+from celltcp.publications.report.texts import (
+    agreement_text,
+    differing_cells,
+    place_text,
+    quantity_text,
+    value_text,
+)
 from celltcp.publications.split_choice import choices
 from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
@@ -90,14 +96,8 @@ def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
         rows.append((line, *texts))
     title = f"{title}; in brackets the publication where it differs"
     console.print_table(Table(tuple(map(Column, ("capability", *known.columns))), tuple(rows), title))
-    for each in known.differing:
-        row = each.row
-        if row is not None and row.published.claim is not None:
-            mean = value_text(row.ours.mean, row.ours.ci95)
-            console.print(
-                f"{each.cell.column}, {each.cell.line}: {row.published.quantity} is {mean}, not "
-                f"{row.published.claim.text}. {each.cell.why}".rstrip()
-            )
+    for text in differing_cells(result):
+        console.print(text)
 
 
 def _print_choices(title: str, result: Outcome, console: Terminal) -> None:

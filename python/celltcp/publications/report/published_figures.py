@@ -10,7 +10,13 @@ from celltcp.present.section import Column, Figure, Section, Table, number_colum
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots import draw_outcomes
 from celltcp.publications.report.claims_table import claims_table
-from celltcp.publications.report.texts import agreement_text, place_text, quantity_text, value_text
+from celltcp.publications.report.texts import (
+    agreement_text,
+    differing_cells,
+    place_text,
+    quantity_text,
+    value_text,
+)
 
 #: Words for what is inside of an interval.
 _AGREES = {True: "inside", False: "outside", None: "-"}
@@ -32,6 +38,8 @@ def outcome_sections(result: Outcome) -> list[Section]:
     sections = [Section(title, _numbers(rows) if rows else None, figure, text)]
     if claims:
         sections.append(Section(f"{title}: claims", claims_table(claims)))
+    if differing := differing_cells(result):
+        sections.append(Section(f"{title}: cells that differ", text=tuple(differing)))
     return sections
 
 

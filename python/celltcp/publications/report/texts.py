@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from celltcp.publications.agreement import Agreement, Row
+from celltcp.publications.agreement import Agreement, Outcome, Row
+from celltcp.publications.capabilities import capabilities
 
 #: Rise of the mean rank correlation without a CCA that is worth telling.
 _CARRIES = 0.1
@@ -25,6 +26,17 @@ def value_text(value: float | None, half: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")
+
+
+def differing_cells(result: Outcome) -> list[str]:
+    """Returns a sentence for each cell of a table of capabilities that differs, with the reason."""
+    return [
+        f"{each.cell.column}, {each.cell.line}: {each.row.published.quantity} is "
+        f"{value_text(each.row.ours.mean, each.row.ours.ci95)}, not {each.row.published.claim.text}. "
+        f"{each.cell.why}".rstrip()
+        for each in capabilities(result).differing
+        if each.row is not None and each.row.published.claim is not None
+    ]
 
 
 def agreement_text(result: Agreement) -> str:
