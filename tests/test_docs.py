@@ -21,7 +21,7 @@ from docs_pages import (
 )
 
 #: Hand-written words of all pages. It only falls, until it is 25000.
-CEILING = 25_351
+CEILING = 25_290
 #: Words that a page of a kind may have.
 BUDGETS = {"How-to": 450, "Explanation": 1400}
 #: Pages with a budget of their own.
