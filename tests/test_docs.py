@@ -20,8 +20,8 @@ from docs_pages import (
     written_words,
 )
 
-#: Hand-written words of all pages. It only falls, until it is 25000.
-CEILING = 25_290
+#: Hand-written words of all pages.
+CEILING = 25_000
 #: Words that a page of a kind may have.
 BUDGETS = {"How-to": 450, "Explanation": 1400}
 #: Pages with a budget of their own.
