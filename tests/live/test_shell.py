@@ -86,6 +86,12 @@ while time.monotonic() < end:
 """
 
 
+@pytest.fixture(autouse=True)
+def own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the folders of runs apart from those of other tests."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+
 @pytest.fixture
 def wired(tmp_path: Path) -> Path:
     """Scenario file of the path."""
@@ -111,7 +117,7 @@ def network_state() -> str:
 
 def leftovers() -> Iterator[str]:
     """Folders of runs."""
-    yield from (each.name for each in run_root().glob("*"))
+    yield from (each.name for each in run_root().glob("*/"))
 
 
 def test_round_trips_take_the_time_of_the_path(wired: Path) -> None:
@@ -354,8 +360,8 @@ def test_a_user_who_is_not_root_needs_no_more_than_the_device() -> None:
     celltcp = [*nobody, sys.executable, "-m", "celltcp"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folder.chmod(0o755)
-        home = {**os.environ, "HOME": name}
+        os.chown(folder, 65534, 65534)
+        home = {**os.environ, "HOME": name, "XDG_RUNTIME_DIR": name}
         if subprocess.run([*celltcp, "units"], capture_output=True, cwd="/", env=home).returncode:
             pytest.skip("nobody cannot run this Python")
         device, wired = folder / "tun", folder / "wired.toml"

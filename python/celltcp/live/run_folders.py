@@ -10,7 +10,8 @@ import shutil
 import signal
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -50,13 +51,12 @@ class RunFolder:
     """Folder of a live run, locked while its process lives."""
 
     def __init__(self) -> None:
-        root = run_root()
-        root.mkdir(mode=0o700, exist_ok=True)
         self.identity = secrets.token_hex(3)
-        self.path = root / self.identity
-        self.path.mkdir(mode=0o700)
-        self._lock = (self.path / _LOCK).open("w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.path = run_root() / self.identity
+        with _all_folders():
+            self.path.mkdir(mode=0o700)
+            self._lock = (self.path / _LOCK).open("w")
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def describe(self, scenario: str, cca: str) -> None:
         """Says what runs, for `running_runs`."""
@@ -93,10 +93,11 @@ def remove_left() -> list[str]:
     Returns:
         The identities of these runs.
     """
-    left = [folder for folder in _folders() if not _is_locked(folder)]
-    for folder in left:
-        end_programs(folder.name)
-        shutil.rmtree(folder, ignore_errors=True)
+    with _all_folders():
+        left = [folder for folder in _folders() if not _is_locked(folder)]
+        for folder in left:
+            end_programs(folder.name)
+            shutil.rmtree(folder, ignore_errors=True)
     return [folder.name for folder in left]
 
 
@@ -111,6 +112,16 @@ def end_programs(identity: str) -> None:
         left = _programs(identity)
     for process in left:
         _signal(process, signal.SIGKILL)
+
+
+@contextmanager
+def _all_folders() -> Iterator[None]:
+    """Keeps other processes from making or removing folders, which are made in several steps."""
+    root = run_root()
+    root.mkdir(mode=0o700, exist_ok=True)
+    with (root / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _folders() -> list[Path]:
