@@ -32,7 +32,7 @@ def flows_table(flows: Sequence[Mapping[str, Any]]) -> Table | None:
         (
             str(flow["name"]),
             f"{flow['duration_s']:.1f}",
-            f"{flow['goodput_mbps']:.2f}",
+            rate_text(flow["goodput_mbps"]),
             mean_text([flow["rtt_mean_ms"]], 1),
             mean_text([flow["rtt_p95_ms"]], 1),
             mean_text([flow["rtt_min_ms"]], 1),
@@ -44,6 +44,11 @@ def flows_table(flows: Sequence[Mapping[str, Any]]) -> Table | None:
         "time, s", "goodput,\nMbit/s", "RTT, ms\nmean", "\np95", "\nmin", "retrans-\nmissions"
     )
     return Table((Column("connection"), *columns), tuple(rows), "TCP connections") if rows else None
+
+
+def rate_text(mbps: float) -> str:
+    """Returns a rate in Mbit/s; a small one keeps two digits."""
+    return f"{mbps:.2f}" if mbps >= 1 or not mbps else f"{mbps:.2g}"
 
 
 def lateness_text(lateness: Lateness) -> str:
