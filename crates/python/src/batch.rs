@@ -17,9 +17,9 @@ use results::Tables;
 use units::{Duration, Instant};
 
 use crate::columns::Joined;
-use crate::faults::{Case, InternalError, catch};
+use crate::error::{Error, Result, refuse};
+use crate::faults::{Case, catch};
 use crate::python_cca;
-use crate::refuse;
 use crate::run::{Going, Watch};
 use crate::scenarios::Scenario;
 
@@ -93,12 +93,12 @@ struct Batch {
     /// Share of its run that each thread has simulated, in parts of [`PROGRESS_SCALE`].
     progress: Vec<AtomicU64>,
     /// Finished runs that are not delivered yet, by their index in `jobs`.
-    done: Mutex<Vec<(usize, PyResult<Tables>)>>,
+    done: Mutex<Vec<(usize, Result<Tables>)>>,
     progress_changed: Condvar,
 }
 
 impl Batch {
-    fn done(&self) -> MutexGuard<'_, Vec<(usize, PyResult<Tables>)>> {
+    fn done(&self) -> MutexGuard<'_, Vec<(usize, Result<Tables>)>> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +142,7 @@ impl Batch {
     }
 
     /// Simulates one run; returns `None` if the batch is stopped before its end.
-    fn run(&self, job: &Job, piece: &mut Duration, share: &AtomicU64) -> PyResult<Option<Tables>> {
+    fn run(&self, job: &Job, piece: &mut Duration, share: &AtomicU64) -> Result<Option<Tables>> {
         let mut going = Going::start(
             &job.scenario,
             &job.traces,
@@ -181,7 +181,7 @@ impl Batch {
     }
 
     /// Waits for finished runs for up to a tick, and removes them from the batch.
-    fn finished(&self) -> Vec<(usize, PyResult<Tables>)> {
+    fn finished(&self) -> Vec<(usize, Result<Tables>)> {
         let done = self.done();
         let waited = self
             .progress_changed
@@ -196,13 +196,13 @@ impl Batch {
     }
 
     /// Returns the error of a batch whose threads have ended without all runs.
-    fn lost_runs(&self) -> PyErr {
+    fn lost_runs(&self) -> Error {
         let panic = self
             .thread_panic
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let cause = panic.as_deref().unwrap_or("the cause is unknown");
-        InternalError::new_err(format!(
+        Error::Internal(format!(
             "threads have ended without their runs: {cause}; this is a fault of celltcp: please report it"
         ))
     }
@@ -229,7 +229,7 @@ struct Delivery<'a> {
 
 impl Delivery<'_> {
     /// Collects finished runs and delivers chunks until all are delivered.
-    fn all(&mut self) -> PyResult<()> {
+    fn all(&mut self) -> Result<()> {
         let mut finished = 0;
         let mut last_report = std::time::Instant::now();
         for number in 0..self.chunks.len() {
@@ -254,8 +254,8 @@ impl Delivery<'_> {
 
     /// Stores the tables of finished runs until their chunk is complete. If runs have failed, returns the error of the
     /// first of them.
-    fn store(&mut self, outcomes: Vec<(usize, PyResult<Tables>)>) -> PyResult<()> {
-        let mut failed: Option<(usize, PyErr)> = None;
+    fn store(&mut self, outcomes: Vec<(usize, Result<Tables>)>) -> Result<()> {
+        let mut failed: Option<(usize, Error)> = None;
         for (index, outcome) in outcomes {
             match outcome {
                 Ok(tables) => self.tables[index] = Some(tables),
@@ -269,7 +269,7 @@ impl Delivery<'_> {
     }
 
     /// Checks for signals, and calls `progress`.
-    fn report_progress(&self, share: f64, finished: usize) -> PyResult<()> {
+    fn report_progress(&self, share: f64, finished: usize) -> Result<()> {
         Python::attach(|py| {
             py.check_signals()?;
             if let Some(progress) = self.progress {
@@ -280,12 +280,7 @@ impl Delivery<'_> {
     }
 
     /// Delivers the finished runs of a chunk: their indices in the batch and their joined tables.
-    fn deliver_chunk(
-        &mut self,
-        py: Python<'_>,
-        chunk: Range<usize>,
-        complete: bool,
-    ) -> PyResult<()> {
+    fn deliver_chunk(&mut self, py: Python<'_>, chunk: Range<usize>, complete: bool) -> Result<()> {
         let mut indices = Vec::new();
         let mut joined = Joined::default();
         for index in chunk {
@@ -302,7 +297,8 @@ impl Delivery<'_> {
         for (name, batch) in joined.into_batches()? {
             all.set_item(name, batch.into_pyobject(py)?)?;
         }
-        self.deliver.call1(py, (indices, all, complete)).map(drop)
+        self.deliver.call1(py, (indices, all, complete))?;
+        Ok(())
     }
 }
 
@@ -322,7 +318,7 @@ pub(crate) fn run_batch(
     threads: usize,
     deliver: Py<PyAny>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<()> {
+) -> Result<()> {
     let mut ranges = Vec::with_capacity(chunks.len());
     let mut jobs: Vec<Job> = Vec::new();
     for chunk in chunks {
@@ -357,8 +353,9 @@ pub(crate) fn run_batch(
             });
             // The threads must stop after an error, too, because the scope waits for them.
             let outcome = match started {
-                Ok(()) => catch(|| delivery.all())
-                    .unwrap_or_else(|panic| Err(InternalError::new_err(panic))),
+                Ok(()) => {
+                    catch(|| delivery.all()).unwrap_or_else(|panic| Err(Error::Internal(panic)))
+                }
                 Err(error) => Err(no_threads(threads, &error)),
             };
             batch.stop.store(true, Ordering::Relaxed);
@@ -375,7 +372,7 @@ pub(crate) fn run_batch(
     })
 }
 
-fn no_threads(wanted: usize, error: &std::io::Error) -> PyErr {
+fn no_threads(wanted: usize, error: &std::io::Error) -> Error {
     refuse(format!(
         "jobs: the system does not start {wanted} threads: {error}; allowed: as many as it starts"
     ))

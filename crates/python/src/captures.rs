@@ -8,8 +8,8 @@ use pcap_analysis::{Analysis, input};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::error::{Result, refuse};
 use crate::faults::guarded;
-use crate::refuse;
 use crate::results::ResultTable;
 use crate::run::into_python;
 
@@ -22,7 +22,7 @@ pub(crate) struct CaptureAnalysis {
 }
 
 impl CaptureAnalysis {
-    fn with<T>(&self, work: impl FnOnce(&mut Analysis) -> T) -> PyResult<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut Analysis) -> T) -> Result<T> {
         let mut analysis = self.analysis.lock().unwrap_or_else(PoisonError::into_inner);
         guarded(&self.name, || Ok(work(&mut analysis)))
     }
@@ -34,7 +34,7 @@ impl CaptureAnalysis {
     #[new]
     #[pyo3(signature = (path, *, segments=false))]
     #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
-    fn new(path: PathBuf, segments: bool) -> PyResult<Self> {
+    fn new(path: PathBuf, segments: bool) -> Result<Self> {
         let bytes = input::decompress::open(&path)
             .map_err(|error| refuse(format!("{}: {error}", path.display())))?;
         Ok(Self {
@@ -44,12 +44,12 @@ impl CaptureAnalysis {
     }
 
     /// Reads up to `packets` records without the GIL; returns whether the capture goes on.
-    fn advance(&self, py: Python<'_>, packets: u64) -> PyResult<bool> {
+    fn advance(&self, py: Python<'_>, packets: u64) -> Result<bool> {
         py.detach(|| self.with(|analysis| analysis.advance(packets)))
     }
 
     /// Returns the rows since the last call, a record batch by the name of each of `capture_tables`.
-    fn take_tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn take_tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let tables = self.with(Analysis::take_tables)?;
         let all = PyDict::new(py);
         for (table, columns) in tables.into_columns() {
@@ -59,7 +59,7 @@ impl CaptureAnalysis {
     }
 
     /// Returns the counts of the capture so far; `broken` is the byte and the reason where it could not be read on.
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn summary<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let summary = self.with(|analysis| analysis.summary())?;
         let all = PyDict::new(py);
         let counts = [

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use scenario::{CcaMix, MiddleboxKind};
 
-use crate::refuse;
+use crate::error::Result;
 
 /// Returns the names of all congestion controls.
 #[pyfunction]
@@ -28,9 +28,9 @@ pub(crate) fn lineups(
     text: &str,
     all: Option<Vec<String>>,
     own: Option<&str>,
-) -> PyResult<Vec<String>> {
+) -> Result<Vec<String>> {
     let read = CcaMix::list(text, &all.unwrap_or_default(), own);
-    Ok(format_mixes(read.map_err(refuse)?))
+    Ok(format_mixes(read?))
 }
 
 /// Returns each of these line-ups through each choice of middleboxes in a list such as `none,es:reserve=4,split@es`;
@@ -39,11 +39,11 @@ pub(crate) fn lineups(
 pub(crate) fn mixes_with_middleboxes(
     lineups: Vec<String>,
     middleboxes: &str,
-) -> PyResult<Vec<String>> {
+) -> Result<Vec<String>> {
     let read = lineups.iter().map(|text| text.parse());
     let read = read.collect::<Result<Vec<CcaMix>, String>>();
-    let through = CcaMix::through(read.map_err(refuse)?, middleboxes);
-    Ok(format_mixes(through.map_err(refuse)?))
+    let through = CcaMix::through(read?, middleboxes);
+    Ok(format_mixes(through?))
 }
 
 /// Returns warnings of former names of settings of middleboxes in a list of line-ups or of middleboxes.
@@ -68,8 +68,8 @@ type Flow = (String, String, Vec<(String, String)>);
 
 /// Returns the flows of a line-up, and its middleboxes as text, `None` where it names none. Names need not be known.
 #[pyfunction]
-pub(crate) fn lineup_parts(text: &str) -> PyResult<(Vec<Flow>, Option<String>)> {
-    let mut mix: CcaMix<Spec, String> = text.parse().map_err(refuse)?;
+pub(crate) fn lineup_parts(text: &str) -> Result<(Vec<Flow>, Option<String>)> {
+    let mut mix: CcaMix<Spec, String> = text.parse()?;
     let flow = |flow: Spec| {
         let settings = flow.settings.clone().into_iter().collect();
         (flow.to_string(), flow.name, settings)
@@ -81,8 +81,8 @@ pub(crate) fn lineup_parts(text: &str) -> PyResult<(Vec<Flow>, Option<String>)> 
 
 /// Returns the entry of the congestion control called `name`.
 #[pyfunction]
-pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    let cca = registry::called(name, &[]).map_err(refuse)?;
+pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py, PyDict>> {
+    let cca = registry::called(name, &[])?;
     let parameters = PyList::empty(py);
     for (parameter, default) in cca.all_parameters() {
         let entry = PyDict::new(py);

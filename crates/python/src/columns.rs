@@ -10,16 +10,15 @@ use arrow_array::{
 };
 use arrow_pyarrow::PyArrowType;
 use arrow_schema::{Field, Schema};
-use pyo3::prelude::*;
 use results::{Column, ColumnInfo, TableInfo, Tables};
 
-use crate::refuse;
+use crate::error::Result;
 
 /// Returns the columns as a batch whose fields carry the meaning of each; only texts are copied.
 pub(crate) fn batch(
     infos: &[ColumnInfo],
     columns: Vec<Column>,
-) -> PyResult<PyArrowType<RecordBatch>> {
+) -> Result<PyArrowType<RecordBatch>> {
     let (fields, arrays) = with_meanings(infos, columns);
     into_batch(fields, arrays)
 }
@@ -70,7 +69,7 @@ impl Joined {
 
     /// Returns a batch by the name of each table. Its first columns are `run` and, unless the table has such a column,
     /// `cca`: number and label of the run of each row.
-    pub(crate) fn into_batches(self) -> PyResult<Vec<(&'static str, PyArrowType<RecordBatch>)>> {
+    pub(crate) fn into_batches(self) -> Result<Vec<(&'static str, PyArrowType<RecordBatch>)>> {
         let known: ArrayRef = Arc::new(StringArray::from(self.labels));
         let mut batches = Vec::with_capacity(self.tables.len());
         for table in self.tables {
@@ -78,7 +77,7 @@ impl Joined {
             if !table.info.columns.iter().any(|each| each.name == "cca") {
                 let places = Int32Array::from(table.labels);
                 let labels = DictionaryArray::<Int32Type>::try_new(places, Arc::clone(&known));
-                let labels: ArrayRef = Arc::new(labels.map_err(refuse)?);
+                let labels: ArrayRef = Arc::new(labels?);
                 fields.insert(0, Field::new("cca", labels.data_type().clone(), true));
                 arrays.insert(0, labels);
             }
@@ -104,10 +103,9 @@ fn with_meanings(infos: &[ColumnInfo], columns: Vec<Column>) -> (Vec<Field>, Vec
     (fields, arrays)
 }
 
-fn into_batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> PyResult<PyArrowType<RecordBatch>> {
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-        .map(PyArrowType)
-        .map_err(refuse)
+fn into_batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> Result<PyArrowType<RecordBatch>> {
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?;
+    Ok(PyArrowType(batch))
 }
 
 fn array(column: Column) -> ArrayRef {

@@ -7,9 +7,11 @@ use config::Seal;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::error::{Result, refuse};
+
 /// Returns the digest of a file, read in pieces. Raises `OSError` if it cannot be read.
 #[pyfunction]
-pub(crate) fn file_digest(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+pub(crate) fn file_digest(py: Python<'_>, file: PathBuf) -> Result<String> {
     Ok(py.detach(|| File::open(file).and_then(config::digest))?)
 }
 
@@ -21,10 +23,10 @@ pub(crate) fn sealed_text(text: &str) -> String {
 
 /// Returns the bytes of a file with its digest in the place of `BLANK_DIGEST`.
 #[pyfunction]
-pub(crate) fn seal<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn seal<'py>(py: Python<'py>, file: &[u8]) -> Result<Bound<'py, PyBytes>> {
     let mut file = file.to_vec();
     if !config::seal(&mut file) {
-        return Err(crate::refuse("a file without a place for its digest"));
+        return Err(refuse("a file without a place for its digest"));
     }
     Ok(PyBytes::new(py, &file))
 }

@@ -7,30 +7,11 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
 use kernel_engine::KernelError;
 use measurement::Engine;
-use pyo3::create_exception;
 use pyo3::prelude::*;
 use units::Instant;
 
+use crate::error::{Error, Result, refuse};
 use crate::python_cca;
-use crate::{CelltcpError, refuse};
-
-create_exception!(
-    celltcp,
-    InternalError,
-    CelltcpError,
-    "A fault of celltcp itself, not of what was given: a panic, or a state that cannot be."
-);
-
-create_exception!(
-    celltcp,
-    KernelEngineError,
-    CelltcpError,
-    "The kernel of a run could not be started, has crashed, hangs, or reports what cannot be read."
-);
-
-/// Exit codes of the command, those of `sysexits.h`: EX_UNAVAILABLE and EX_SOFTWARE.
-const UNAVAILABLE: i32 = 69;
-const SOFTWARE: i32 = 70;
 
 /// Environment variable by which tests plant a panic at the middle of a run: its seed and its label, as in `3 bbr`, or
 /// the seed alone for any label.
@@ -41,22 +22,9 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Adds the error types to the module, and has panics remembered instead of printed: a progress bar may be there.
-pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    for (name, class, code) in [
-        ("InternalError", py.get_type::<InternalError>(), SOFTWARE),
-        (
-            "KernelEngineError",
-            py.get_type::<KernelEngineError>(),
-            UNAVAILABLE,
-        ),
-    ] {
-        class.setattr("exit_code", code)?;
-        module.add(name, class)?;
-    }
+/// Has panics remembered instead of printed: a progress bar may be there.
+pub(crate) fn remember_panics() {
     panic::set_hook(Box::new(|info| LAST.set(Some(described(info)))));
-    Ok(())
 }
 
 /// Describes a panic; with the backtrace if the variable `RUST_BACKTRACE` asks for it.
@@ -83,10 +51,10 @@ pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
         .map_err(|_| take_panic().unwrap_or_else(|| "panic".to_owned()))
 }
 
-/// Does `work` on an input that errors call `what`; a panic in it becomes an [`InternalError`].
-pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+/// Does `work` on an input that errors call `what`; a panic in it becomes an [`Error::Internal`].
+pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch(work).unwrap_or_else(|panic| {
-        Err(InternalError::new_err(format!(
+        Err(Error::Internal(format!(
             "{what}: {panic}; this is a fault of celltcp: please report it with this input"
         )))
     })
@@ -131,7 +99,7 @@ impl Case {
     }
 
     /// Returns the error of a run that has ended with this panic.
-    pub(crate) fn panicked(&self, panic: &str) -> PyErr {
+    pub(crate) fn panicked(&self, panic: &str) -> Error {
         // What an own CCA raised before it is not the cause of what comes later on this thread.
         python_cca::take_raised();
         let engine = if self.on_kernel {
@@ -139,7 +107,7 @@ impl Case {
         } else {
             ""
         };
-        InternalError::new_err(format!(
+        Error::Internal(format!(
             "{self}: {panic}; this is a fault of celltcp: please report it; `celltcp run {} --cca '{}' --seed {}{engine}` \
              with the same duration and fields repeats the run",
             self.scenario, self.cca, self.seed
@@ -147,18 +115,18 @@ impl Case {
     }
 
     /// Returns the error of a call to a run that a panic has ended.
-    pub(crate) fn is_over(&self) -> PyErr {
-        InternalError::new_err(format!(
+    pub(crate) fn is_over(&self) -> Error {
+        Error::Internal(format!(
             "{self}: the run has ended by a fault of celltcp; a new run can be started"
         ))
     }
 
     /// Returns the error of a kernel's run: the scenario is refused, the kernel has failed, or celltcp has.
-    pub(crate) fn failed(&self, error: &KernelError) -> PyErr {
+    pub(crate) fn failed(&self, error: &KernelError) -> Error {
         match error {
             KernelError::Failed(reason) => refuse(reason),
             KernelError::Panicked { .. } => self.panicked(&error.to_string()),
-            _ => KernelEngineError::new_err(format!("{self}: {error}")),
+            _ => Error::Kernel(format!("{self}: {error}")),
         }
     }
 }

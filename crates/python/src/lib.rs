@@ -7,6 +7,7 @@ mod captures;
 mod catalogue;
 mod columns;
 mod digests;
+mod error;
 mod faults;
 mod live;
 mod own_parameters;
@@ -22,31 +23,17 @@ mod traces;
 mod units;
 
 use measurement::Engine;
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-
-create_exception!(
-    celltcp,
-    CelltcpError,
-    PyValueError,
-    "Something that was given cannot be used: one line that says what, where and what is allowed."
-);
-
-/// Returns an error as Python's `CelltcpError`.
-fn refuse(error: impl core::fmt::Display) -> PyErr {
-    CelltcpError::new_err(error.to_string())
-}
 
 /// Module `celltcp._core`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("CelltcpError", module.py().get_type::<CelltcpError>())?;
     module.add("NATIVE", Engine::NATIVE)?;
     module.add("KERNEL", Engine::KERNEL)?;
     module.add("LIVE", Engine::LIVE)?;
-    faults::add_to(module)?;
+    error::add_to(module)?;
+    faults::remember_panics();
     module.add_function(wrap_pyfunction!(faults::take_panic, module)?)?;
     module.add_function(wrap_pyfunction!(batch::available_threads, module)?)?;
     module.add_class::<scenarios::Scenario>()?;

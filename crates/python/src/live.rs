@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Duration;
 
-use crate::refuse;
+use crate::error::{Result, refuse};
 use crate::run::tables_into_python;
 use crate::scenarios::Scenario;
 
 /// Moves the process to a user namespace, in which it can create network namespaces. Raises `CelltcpError` if the kernel
 /// refuses that.
 #[pyfunction]
-pub(crate) fn enter_user_namespace() -> PyResult<()> {
+pub(crate) fn enter_user_namespace() -> Result<()> {
     live::enter_user_namespace().map_err(|error| {
         refuse(format_args!(
             "no user namespace can be created: {error}; live runs need root, or a process with a single thread and a \
@@ -60,7 +60,7 @@ impl PyLiveRun {
         pcap: Option<PathBuf>,
         pcap_at: Option<String>,
         spin: bool,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let options = LiveOptions {
             seed,
             cca,
@@ -77,7 +77,7 @@ impl PyLiveRun {
     }
 
     /// Moves the calling thread to a host for good: programs that it starts are there.
-    fn enter(&self, host: &str) -> PyResult<()> {
+    fn enter(&self, host: &str) -> Result<()> {
         Ok(self.with(|run| run.enter(host))?)
     }
 
@@ -93,7 +93,7 @@ impl PyLiveRun {
     }
 
     /// Returns the time of the path, the packets by destination, and how well real time was kept.
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.with(|run| {
             run.show(|progress| {
                 let status = status_of(py, &progress.session)?;
@@ -106,13 +106,13 @@ impl PyLiveRun {
     }
 
     /// Returns a record batch by the name of each of `result_tables`, of the run so far.
-    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let look = || self.with(|run| run.show(|progress| progress.session.snapshot()));
         tables_into_python(py, py.detach(|| look().tables()))
     }
 
     /// Stops the path. What was measured can still be asked for.
-    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+    fn stop(&self, py: Python<'_>) -> Result<()> {
         Ok(py.detach(|| self.with(LiveRun::stop))?)
     }
 }
@@ -131,7 +131,7 @@ impl ReplayedRun {
 impl ReplayedRun {
     /// Repeats the run of a log.
     #[new]
-    fn new(py: Python<'_>, file: PathBuf) -> PyResult<Self> {
+    fn new(py: Python<'_>, file: PathBuf) -> Result<Self> {
         let replayed = py.detach(|| live::replay(&file)).map_err(refuse)?;
         Ok(Self(Mutex::new(replayed)))
     }
@@ -179,18 +179,18 @@ impl ReplayedRun {
     }
 
     /// Returns the time of the path and the packets by destination.
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         status_of(py, &self.replay().session)
     }
 
     /// Returns a record batch by the name of each of `result_tables`.
-    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         tables_into_python(py, self.replay().session.snapshot().tables())
     }
 }
 
 /// Returns the time of a path, and the packets by destination.
-fn status_of<'py>(py: Python<'py>, session: &Session) -> PyResult<Bound<'py, PyDict>> {
+fn status_of<'py>(py: Python<'py>, session: &Session) -> Result<Bound<'py, PyDict>> {
     let status = PyDict::new(py);
     status.set_item("time_s", session.now().since_start().as_secs_f64())?;
     let traffic = PyDict::new(py);
@@ -202,7 +202,7 @@ fn status_of<'py>(py: Python<'py>, session: &Session) -> PyResult<Bound<'py, PyD
 }
 
 /// Returns counts of packets; delays in seconds, without any if none has arrived.
-fn counts_of<'py>(py: Python<'py>, counts: &Traffic) -> PyResult<Bound<'py, PyDict>> {
+fn counts_of<'py>(py: Python<'py>, counts: &Traffic) -> Result<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("packets", counts.sent)?;
     all.set_item("bytes", counts.sent_bytes)?;
@@ -220,7 +220,7 @@ fn counts_of<'py>(py: Python<'py>, counts: &Traffic) -> PyResult<Bound<'py, PyDi
     Ok(all)
 }
 
-fn lateness_of<'py>(py: Python<'py>, lateness: &Lateness) -> PyResult<Bound<'py, PyDict>> {
+fn lateness_of<'py>(py: Python<'py>, lateness: &Lateness) -> Result<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("departures", lateness.departures())?;
     all.set_item("p50_us", lateness.quantile(0.5).as_micros())?;

@@ -6,7 +6,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
-use crate::refuse;
+use crate::error::{Result, refuse};
 
 /// Type of a parameter, as its default in Python has it.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +54,9 @@ impl Kind {
     }
 
     /// Returns the Python object of a value in its printed form.
-    pub(crate) fn value<'py>(self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn value<'py>(self, py: Python<'py>, text: &str) -> Result<Bound<'py, PyAny>> {
         let wrong = || refuse(format!("{text:?} is none of {}", self.allowed()));
-        match self {
+        Ok(match self {
             Self::Bool => bool::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
             Self::Int => text
                 .parse::<i64>()
@@ -64,7 +64,7 @@ impl Kind {
                 .into_bound_py_any(py),
             Self::Float => f64::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
             Self::Str => text.into_bound_py_any(py),
-        }
+        }?)
     }
 }
 
@@ -72,7 +72,7 @@ impl Kind {
 type Declared = (&'static [Parameter], &'static [(String, Kind)]);
 
 /// Declares parameters, given as names, types and defaults.
-pub(crate) fn declared(given: Vec<(String, String, String)>) -> PyResult<Declared> {
+pub(crate) fn declared(given: Vec<(String, String, String)>) -> Result<Declared> {
     let mut parameters = Vec::new();
     let mut kinds = Vec::new();
     for (name, kind, default) in given {

@@ -4,8 +4,8 @@ use ::packetdrill::{Verdict, parse, play};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::error::{Result, refuse};
 use crate::faults::guarded;
-use crate::refuse;
 
 /// Plays a packetdrill script; errors call it `name`. Returns `status` (passed, failed, not applicable), `line`,
 /// `expected`, `seen`, `reason`, and `assertions`: lines, Python codes and the values that they may name.
@@ -14,7 +14,7 @@ pub(crate) fn play_packetdrill<'py>(
     py: Python<'py>,
     text: &str,
     name: &str,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> Result<Bound<'py, PyDict>> {
     let report = guarded(name, || {
         let script = parse(text)
             .map_err(|error| refuse(format!("{name}:{}: {}", error.line, error.what)))?;

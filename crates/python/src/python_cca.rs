@@ -11,20 +11,20 @@ use scenario::{ALL, OWN};
 use selection::Auto;
 use units::{Duration, Rate};
 
+use crate::error::{Error, Result, refuse};
 use crate::own_parameters::{Kind, declared};
-use crate::refuse;
 
 thread_local! {
     /// Exception that a class raised during the call that this thread is in.
-    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    static RAISED: RefCell<Option<Error>> = const { RefCell::new(None) };
 }
 
 /// Takes the exception that a class raised since the last call on this thread.
-pub(crate) fn take_raised() -> Option<PyErr> {
+pub(crate) fn take_raised() -> Option<Error> {
     RAISED.take()
 }
 
-fn raise(error: PyErr) {
+fn raise(error: Error) {
     RAISED.with_borrow_mut(|raised| {
         raised.get_or_insert(error);
     });
@@ -110,7 +110,7 @@ impl core::fmt::Debug for Object {
 
 impl Object {
     /// Returns the parameters that were set as keyword arguments of the class.
-    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn arguments<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let arguments = PyDict::new(py);
         for (name, kind) in self.kinds {
             if let Some(text) = self.settings.get(name) {
@@ -120,7 +120,7 @@ impl Object {
         Ok(arguments)
     }
 
-    fn ask(&mut self, py: Python<'_>, report: &Report) -> PyResult<Decision> {
+    fn ask(&mut self, py: Python<'_>, report: &Report) -> Result<Decision> {
         let object = match &self.object {
             Some(object) => object.bind(py).clone(),
             None => {
@@ -134,7 +134,7 @@ impl Object {
             return Ok(Decision::default());
         }
         let number =
-            |name: &str| -> PyResult<Option<f64>> {
+            |name: &str| -> Result<Option<f64>> {
                 let result = answer.getattr(name).and_then(|value| value.extract());
                 result.map_err(|_| {
                 let shown = answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
@@ -180,7 +180,7 @@ impl ReportHandler for Object {
 }
 
 /// Checks the name of a user's congestion control.
-fn check_name(name: &str) -> PyResult<()> {
+fn check_name(name: &str) -> Result<()> {
     let plain =
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(plain) {
@@ -198,11 +198,11 @@ fn check_name(name: &str) -> PyResult<()> {
 
 /// Adds the congestion controls of a shared library to the catalogue, and returns their names.
 #[pyfunction]
-pub(crate) fn register_library(file: PathBuf) -> PyResult<Vec<&'static str>> {
-    let ccas = cca_plugin::load(&file, |message| raise(refuse(message))).map_err(refuse)?;
+pub(crate) fn register_library(file: PathBuf) -> Result<Vec<&'static str>> {
+    let ccas = cca_plugin::load(&file, |message| raise(refuse(message)))?;
     ccas.iter().try_for_each(|cca| check_name(cca.name))?;
     let added = ccas.into_iter().map(|cca| {
-        registry::add(cca).map_err(refuse)?;
+        registry::add(cca)?;
         Ok(cca.name)
     });
     added.collect()
@@ -220,7 +220,7 @@ pub(crate) fn register_cca(
     class_: Py<PyAny>,
     interval: Option<&str>,
     parameters: Vec<(String, String, String)>,
-) -> PyResult<()> {
+) -> Result<()> {
     check_name(name)?;
     let interval = interval
         .map(|text| text.parse::<Duration>())
@@ -246,7 +246,7 @@ pub(crate) fn register_cca(
             broken: false,
         })) as Box<dyn cca::CongestionControl>
     };
-    registry::add(CcaInfo {
+    Ok(registry::add(CcaInfo {
         name,
         aliases: &[],
         title: Box::leak(title.to_owned().into_boxed_str()),
@@ -257,6 +257,5 @@ pub(crate) fn register_cca(
         parameters,
         slow_start: None,
         build: Box::leak(Box::new(build)),
-    })
-    .map_err(refuse)
+    })?)
 }

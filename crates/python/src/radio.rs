@@ -7,16 +7,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::radio::{SignalSource, Sinr, Ue};
 
-use crate::refuse;
+use crate::error::{Error, Result, refuse};
 
 /// Returns the link adaptation of the downlink of the scenario that `text` holds: `cqi_sinr_db`, the effective SINR in
 /// dB that each CQI from 1 on needs, `bits_per_symbol` of each modulation and coding scheme, `tti_s` and
 /// `cqi_period_ttis`.
 #[pyfunction]
-pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
+pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> Result<Bound<'py, PyDict>> {
+    let scenario = scenario::Scenario::from_toml(text, "scenario", &[])?;
     let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
-    let air = radio.air_interface().map_err(refuse)?;
+    let air = radio.air_interface()?;
     let adaptation = air.adaptation();
     let thresholds: Vec<f64> = (1..=15).map(|cqi| adaptation.sinr_db_of_cqi(cqi)).collect();
     let bits: Vec<u32> = air
@@ -35,8 +35,8 @@ pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> PyResult<Boun
 /// Returns the mean SINR of the phone in the scenario that `text` holds: points of time in s and SINR in dB, with
 /// straight lines between them.
 #[pyfunction]
-pub(crate) fn mean_sinr(text: &str) -> PyResult<Vec<(f64, f64)>> {
-    let scenario = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
+pub(crate) fn mean_sinr(text: &str) -> Result<Vec<(f64, f64)>> {
+    let scenario = scenario::Scenario::from_toml(text, "scenario", &[])?;
     let radio = scenario.radio.as_ref().ok_or_else(|| no_radio(&scenario))?;
     let phone = radio.ues.iter().find(|ue| ue.name == "phone");
     match phone.map(Ue::reception) {
@@ -59,11 +59,11 @@ type LoggedSecond = (f64, String, Option<f64>, Option<u8>);
 /// Returns the rows of the phone log in `file`, one per second: time in s, network such as `LTE`, SNR in dB and CQI
 /// where they are known.
 #[pyfunction]
-pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<LoggedSecond>> {
+pub(crate) fn phone_log(file: PathBuf) -> Result<Vec<LoggedSecond>> {
     let name = file.display().to_string();
     let text =
         std::fs::read_to_string(&file).map_err(|error| refuse(format!("{name}: {error}")))?;
-    let log = PhoneLog::read(&name, &text).map_err(refuse)?;
+    let log = PhoneLog::read(&name, &text)?;
     Ok(log
         .samples()
         .iter()
@@ -75,7 +75,7 @@ pub(crate) fn phone_log(file: PathBuf) -> PyResult<Vec<LoggedSecond>> {
 }
 
 /// Returns the error for a scenario without a radio.
-pub(crate) fn no_radio(scenario: &scenario::Scenario) -> PyErr {
+pub(crate) fn no_radio(scenario: &scenario::Scenario) -> Error {
     refuse(format!(
         "scenario {:?} has no radio: its access link is path.down and path.up",
         scenario.name

@@ -8,7 +8,7 @@ use arrow_pyarrow::PyArrowType;
 use pyo3::prelude::*;
 use results::{Presence, TableInfo, Tables, Weights};
 
-use crate::refuse;
+use crate::error::{Result, refuse};
 
 /// Name, meaning and columns of a table of results.
 #[pyclass(frozen, module = "celltcp._core")]
@@ -56,7 +56,7 @@ pub(crate) fn result_tables() -> Vec<ResultTable> {
 pub(crate) fn weighted_pm(
     parts: PyArrowType<RecordBatch>,
     weights: (f64, f64, f64),
-) -> PyResult<PyArrowType<ArrayData>> {
+) -> Result<PyArrowType<ArrayData>> {
     let (alpha, beta, gamma) = weights;
     let weights = Weights { alpha, beta, gamma };
     let parts = parts.0;
@@ -72,8 +72,8 @@ pub(crate) fn weighted_pm(
 pub(crate) fn requirement_measure(
     slots: PyArrowType<RecordBatch>,
     requirement: &str,
-) -> PyResult<PyArrowType<ArrayData>> {
-    let requirement: selection::Requirement = requirement.parse().map_err(refuse)?;
+) -> Result<PyArrowType<ArrayData>> {
+    let requirement: selection::Requirement = requirement.parse()?;
     let slots = slots.0;
     let column = |name: &str| numbers(&slots, name);
     let (goodput, rtt) = (column("goodput_mbps")?, column("rtt_mean_ms")?);
@@ -91,7 +91,7 @@ pub(crate) fn requirement_measure(
 }
 
 /// Returns a column of numbers.
-fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a Float64Array> {
+fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Float64Array> {
     batch
         .column_by_name(name)
         .and_then(|column| column.as_primitive_opt::<Float64Type>())

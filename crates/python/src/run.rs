@@ -13,9 +13,9 @@ use results::{Samples, Slots, Tables};
 use units::{Duration, Instant};
 
 use crate::columns::batch;
+use crate::error::{Result, refuse};
 use crate::faults::{Case, catch};
 use crate::python_cca;
-use crate::refuse;
 use crate::scenarios::Scenario;
 
 /// Time that a call waits for a kernel before Python can handle interrupts.
@@ -55,7 +55,7 @@ impl Going {
         seed: u64,
         parts: Option<&Parts>,
         watch: Watch,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let engine = match parts {
             None => native(scenario, traces, seed, watch)?,
             Some(parts) => {
@@ -73,7 +73,7 @@ impl Going {
     }
 
     /// Runs until `until`; returns whether it has come so far, for which a kernel may need several calls.
-    pub(crate) fn advance(&mut self, until: Instant) -> PyResult<bool> {
+    pub(crate) fn advance(&mut self, until: Instant) -> Result<bool> {
         let reached = match &mut self.engine {
             Engine::Native(simulation) => {
                 simulation.advance(until);
@@ -97,7 +97,7 @@ impl Going {
     }
 
     /// Returns the simulation; a kernel is no state machine that an agent can follow.
-    fn native_only(&mut self) -> PyResult<&mut Simulation> {
+    fn native_only(&mut self) -> Result<&mut Simulation> {
         match &mut self.engine {
             Engine::Native(simulation) => Ok(simulation),
             Engine::Kernel(_) => Err(refuse(
@@ -107,16 +107,16 @@ impl Going {
     }
 
     /// Ends the run and returns its tables.
-    pub(crate) fn finish(self) -> PyResult<Tables> {
+    pub(crate) fn finish(self) -> Result<Tables> {
         self.engine.finish(&self.case)
     }
 }
 
 impl Engine {
     /// Ends the run, which errors call `case`, and returns its tables.
-    fn finish(self, case: &Case) -> PyResult<Tables> {
+    fn finish(self, case: &Case) -> Result<Tables> {
         match self {
-            Self::Native(simulation) => simulation.finish().map_err(refuse),
+            Self::Native(simulation) => Ok(simulation.finish()?),
             Self::Kernel(kernel) => kernel.finish().map_err(|error| case.failed(&error)),
         }
     }
@@ -128,7 +128,7 @@ fn native(
     traces: &Traces,
     seed: u64,
     watch: Watch,
-) -> PyResult<Engine> {
+) -> Result<Engine> {
     let pcap = watch
         .pcap
         .map(|file| {
@@ -143,7 +143,7 @@ fn native(
         pcap,
         pcap_at: watch.pcap_at,
     };
-    let simulation = Simulation::new(scenario, traces, seed, options).map_err(refuse)?;
+    let simulation = Simulation::new(scenario, traces, seed, options)?;
     Ok(Engine::Native(Box::new(simulation)))
 }
 
@@ -163,12 +163,7 @@ enum State {
 
 impl Run {
     /// Starts a run. Errors name it by the CCAs of the scenario.
-    fn start(
-        scenario: &Scenario,
-        seed: u64,
-        parts: Option<&Parts>,
-        watch: Watch,
-    ) -> PyResult<Self> {
+    fn start(scenario: &Scenario, seed: u64, parts: Option<&Parts>, watch: Watch) -> Result<Self> {
         let (inner, traces) = (&scenario.inner, &scenario.traces);
         let case = || Case::new(inner, scenario.lineup(), seed, parts.is_some());
         let going = catch(|| Going::start(inner, traces, case(), seed, parts, watch))
@@ -178,7 +173,7 @@ impl Run {
         })
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Going) -> T) -> PyResult<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut Going) -> T) -> Result<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let panic = match &mut *state {
             State::Going(going) => match catch(|| work(going)) {
@@ -199,12 +194,12 @@ impl Run {
         Err(error)
     }
 
-    fn with_simulation<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> PyResult<T> {
+    fn with_simulation<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> Result<T> {
         self.with(|going| going.native_only().map(work))?
     }
 
     /// Ends the run and returns its tables.
-    fn end(&self) -> PyResult<Tables> {
+    fn end(&self) -> Result<Tables> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match core::mem::replace(&mut *state, State::Finished) {
             State::Going(Going { engine, case }) => {
@@ -239,7 +234,7 @@ impl Run {
         check: bool,
         pcap: Option<PathBuf>,
         pcap_at: Option<String>,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let watch = Watch {
             check,
             pcap,
@@ -265,7 +260,7 @@ impl Run {
         check: bool,
         pcap: Option<PathBuf>,
         pcap_at: Option<String>,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let parts = Parts { linux, guest, path };
         let watch = Watch {
             check,
@@ -277,7 +272,7 @@ impl Run {
 
     /// Runs until `until_s` of simulated time, without the GIL. Returns whether that time is reached; a kernel may need
     /// several calls.
-    fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<bool> {
+    fn advance(&self, py: Python<'_>, until_s: f64) -> Result<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
         let reached = py.detach(|| self.with(|going| going.advance(until)).flatten());
         // What a class raised comes before what the engine made of it, and never to a later call.
@@ -285,28 +280,27 @@ impl Run {
     }
 
     /// Returns the samples since the last call, as a record batch.
-    fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn take_samples<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let samples = self.with(Going::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
     /// Returns the numbers of the open connections that have a selector, in ascending order.
-    fn selected(&self) -> PyResult<Vec<u32>> {
+    fn selected(&self) -> Result<Vec<u32>> {
         self.with_simulation(|simulation| simulation.selected())
     }
 
     /// Returns the CCA in use of a connection and its features, each as value and confidence, or `None` while unknown;
     /// `None` if the connection is not open or has no selector.
-    fn selection(&self, connection: u32) -> PyResult<Option<(&'static str, Vec<Known>)>> {
+    fn selection(&self, connection: u32) -> Result<Option<(&'static str, Vec<Known>)>> {
         let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
         let result = self.with_simulation(|simulation| simulation.selection(connection))?;
         Ok(result.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
     }
 
     /// Has a CCA take over a connection that has a selector, at the selector's next sample.
-    fn request(&self, connection: u32, cca: &str) -> PyResult<()> {
-        self.with_simulation(|simulation| simulation.request(connection, cca))?
-            .map_err(refuse)
+    fn request(&self, connection: u32, cca: &str) -> Result<()> {
+        Ok(self.with_simulation(|simulation| simulation.request(connection, cca))??)
     }
 
     /// Returns the slots so far of a connection from number `first` on, as a record batch. PM takes the lowest RTT so
@@ -316,20 +310,20 @@ impl Run {
         py: Python<'py>,
         connection: u32,
         first: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> Result<Bound<'py, PyAny>> {
         let slots = self.with_simulation(|simulation| simulation.slots_from(connection, first))?;
         into_python(py, Slots::COLUMNS, slots.into_columns())
     }
 
     /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those not taken yet.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn finish<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let tables = py.detach(|| self.end())?;
         tables_into_python(py, tables)
     }
 }
 
 /// Returns a record batch of pyarrow by the name of each table.
-pub(crate) fn tables_into_python(py: Python<'_>, tables: Tables) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn tables_into_python(py: Python<'_>, tables: Tables) -> Result<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for (table, columns) in tables.into_columns() {
         all.set_item(table.name, into_python(py, table.columns, columns)?)?;
@@ -342,6 +336,6 @@ pub(crate) fn into_python<'py>(
     py: Python<'py>,
     infos: &[results::ColumnInfo],
     columns: Vec<results::Column>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Result<Bound<'py, PyAny>> {
     Ok(batch(infos, columns)?.into_pyobject(py)?.into_any())
 }

@@ -11,9 +11,9 @@ use pyo3::types::PyType;
 use scenario::{CcaMix, Samples};
 use units::Duration;
 
+use crate::error::Result;
 use crate::faults::guarded;
 use crate::radio::no_radio;
-use crate::refuse;
 use crate::traces::log_reader;
 
 /// Network, the flows on it, and the length of a run. Immutable.
@@ -35,10 +35,10 @@ fn files_in(directory: &Path) -> Files {
 }
 
 impl Scenario {
-    fn load(mut inner: scenario::Scenario, mut files: Files) -> PyResult<Self> {
-        inner.load_selection(files.directory()).map_err(refuse)?;
-        files.load_named(&mut inner).map_err(refuse)?;
-        let traces = Traces::from_files(&inner, files).map_err(refuse)?;
+    fn load(mut inner: scenario::Scenario, mut files: Files) -> Result<Self> {
+        inner.load_selection(files.directory())?;
+        files.load_named(&mut inner)?;
+        let traces = Traces::from_files(&inner, files)?;
         Ok(Self::of(inner, Arc::new(traces)))
     }
 
@@ -63,8 +63,8 @@ impl Scenario {
     /// Reads a complete scenario (TOML) whose files are known by their texts; relative files count from `directory`.
     /// Unpickling uses it.
     #[new]
-    fn new(text: &str, directory: PathBuf, files: BTreeMap<PathBuf, String>) -> PyResult<Self> {
-        let inner = scenario::Scenario::from_toml(text, "scenario", &[]).map_err(refuse)?;
+    fn new(text: &str, directory: PathBuf, files: BTreeMap<PathBuf, String>) -> Result<Self> {
+        let inner = scenario::Scenario::from_toml(text, "scenario", &[])?;
         let files = Files::with_texts(&directory, files).with_log_reader(log_reader());
         Self::load(inner, files)
     }
@@ -87,9 +87,9 @@ impl Scenario {
         origin: &str,
         directory: PathBuf,
         overrides: Vec<String>,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         guarded(origin, || {
-            let inner = scenario::Scenario::from_toml(text, origin, &overrides).map_err(refuse)?;
+            let inner = scenario::Scenario::from_toml(text, origin, &overrides)?;
             Self::load(inner, files_in(&directory))
         })
     }
@@ -97,9 +97,9 @@ impl Scenario {
     /// Returns the scenario of a link trace alone; files are relative to the working directory.
     #[staticmethod]
     #[pyo3(signature = (down, up, overrides))]
-    fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> PyResult<Self> {
+    fn of_trace(down: &str, up: Option<&str>, overrides: Vec<String>) -> Result<Self> {
         guarded(down, || {
-            let inner = scenario::Scenario::from_trace(down, up, &overrides).map_err(refuse)?;
+            let inner = scenario::Scenario::from_trace(down, up, &overrides)?;
             Self::load(inner, files_in(Path::new("")))
         })
     }
@@ -149,13 +149,13 @@ impl Scenario {
 
     /// Names of the CCAs of all flows, by the kernel's names, including those that they switch to or may be given.
     #[getter]
-    fn ccas(&self) -> PyResult<Vec<&str>> {
+    fn ccas(&self) -> Result<Vec<&str>> {
         let mut all = Vec::new();
         for flow in &self.inner.flows {
             all.extend(flow.switch.iter().map(|switch| switch.to.name()));
             match flow.cca.auto() {
                 Some(auto) => {
-                    let policy = auto.policy_in(&self.inner.selection).map_err(refuse)?;
+                    let policy = auto.policy_in(&self.inner.selection)?;
                     // On a kernel a policy does without those that it names others for.
                     all.extend(policy.choices().into_iter().map(|cca| policy.on_linux(cca)));
                 }
@@ -185,13 +185,13 @@ impl Scenario {
 
     /// Returns the scenario with another CCA of the first flow or, if several are joined by plus signs, with the CCAs
     /// of as many flows; missing flows are added.
-    fn with_cca(&self, lineup: &str) -> PyResult<Self> {
-        let lineup: CcaMix = lineup.parse().map_err(refuse)?;
+    fn with_cca(&self, lineup: &str) -> Result<Self> {
+        let lineup: CcaMix = lineup.parse()?;
         let mut inner = (*self.inner).clone();
         lineup.apply(&mut inner);
-        inner.check_middleboxes().map_err(refuse)?;
+        inner.check_middleboxes()?;
         // Relative files in a command count from the working directory.
-        inner.load_selection(Path::new("")).map_err(refuse)?;
+        inner.load_selection(Path::new(""))?;
         Ok(Self::of(inner, Arc::clone(&self.traces)))
     }
 
@@ -204,20 +204,19 @@ impl Scenario {
 
     /// Returns the scenario with fields overridden as `field=value`; relative files count from the folder of the
     /// scenario.
-    fn with_changes(&self, overrides: Vec<String>) -> PyResult<Self> {
+    fn with_changes(&self, overrides: Vec<String>) -> Result<Self> {
         let text = self.inner.to_toml();
-        let inner =
-            scenario::Scenario::from_toml(&text, &self.inner.name, &overrides).map_err(refuse)?;
+        let inner = scenario::Scenario::from_toml(&text, &self.inner.name, &overrides)?;
         Self::load(inner, self.traces.files().clone())
     }
 
     /// Returns the scenario with the state of connections sampled at every ACK (`"every-ack"`), never (`"off"`), or at
     /// an interval such as `"10ms"`.
-    fn with_samples(&self, samples: &str) -> PyResult<Self> {
+    fn with_samples(&self, samples: &str) -> Result<Self> {
         let samples = match samples {
             "off" => Samples::Off,
             "every-ack" => Samples::EveryAck,
-            interval => Samples::Interval(interval.parse::<Duration>().map_err(refuse)?),
+            interval => Samples::Interval(interval.parse::<Duration>()?),
         };
         Ok(self.changed(|scenario| scenario.samples = samples))
     }
@@ -229,7 +228,7 @@ impl Scenario {
     }
 
     /// Returns the scenario with every TTI of its radio recorded.
-    fn with_radio_log(&self) -> PyResult<Self> {
+    fn with_radio_log(&self) -> Result<Self> {
         if self.inner.radio.is_none() {
             return Err(no_radio(&self.inner));
         }

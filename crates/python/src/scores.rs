@@ -8,7 +8,7 @@ use video::score::integration::integrate;
 use video::score::video_quality::per_second;
 use video::score::{Forest, Piece, Screen, StallEvent};
 
-use crate::refuse;
+use crate::error::{Result, refuse};
 
 /// Returns O.23, O.35 and O.46 of ITU-T P.1203 for a session on a screen of 1920x1080.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn p1203_scores(
     audio_kbps: f64,
     interruptions: Vec<(f64, f64)>,
     forest: Option<PathBuf>,
-) -> PyResult<(f64, f64, f64)> {
+) -> Result<(f64, f64, f64)> {
     let piece = |(representation, one): (usize, (f64, u32, u32, f64, f64))| {
         let (kbps, width, height, frame_rate, duration) = one;
         Piece {
@@ -40,10 +40,7 @@ pub(crate) fn p1203_scores(
         .into_iter()
         .map(|(at, length)| StallEvent { at, length })
         .collect();
-    let forest = forest
-        .map(|folder| Forest::read(&folder))
-        .transpose()
-        .map_err(refuse)?;
+    let forest = forest.map(|folder| Forest::read(&folder)).transpose()?;
     integrate(&audio, &video, &interruptions, forest.as_ref())
         .map(|scores| (scores.o23, scores.o35, scores.o46))
         .ok_or_else(|| refuse("pieces: less than a second of video"))

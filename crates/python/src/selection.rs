@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList};
 use selection::policy::{BUILT_IN, PARTS, Policy, builtin, builtin_text};
 use selection::{Auto, ConnectionResult, DestinationCache, FEATURES, Requirement};
 
-use crate::refuse;
+use crate::error::{Result, refuse};
 
 /// Returns the names of the built-in policies.
 #[pyfunction]
@@ -15,8 +15,8 @@ pub(crate) fn builtin_policies() -> Vec<&'static str> {
 
 /// Returns the file of the built-in policy called `name`.
 #[pyfunction]
-pub(crate) fn policy_text(name: &str) -> PyResult<&'static str> {
-    builtin_text(name).map_err(refuse)
+pub(crate) fn policy_text(name: &str) -> Result<&'static str> {
+    Ok(builtin_text(name)?)
 }
 
 /// Returns name, description, source and choices of a policy: of a built-in one by its name, or of the one in
@@ -27,12 +27,11 @@ pub(crate) fn describe_policy<'py>(
     py: Python<'py>,
     name: &str,
     text: Option<&str>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> Result<Bound<'py, PyDict>> {
     let policy = match text {
         Some(text) => Policy::from_toml(text, name),
         None => builtin(name),
-    }
-    .map_err(refuse)?;
+    }?;
     let about = PyDict::new(py);
     about.set_item("choices", policy.choices())?;
     about.set_item("in_flight", policy.changes_in_flight())?;
@@ -60,8 +59,8 @@ pub(crate) fn memory_text(
     destination: &str,
     connections: Vec<Earlier>,
     known: &str,
-) -> PyResult<String> {
-    let mut memory = DestinationCache::from_toml(known).map_err(refuse)?;
+) -> Result<String> {
+    let mut memory = DestinationCache::from_toml(known)?;
     for each in &connections {
         memory.remember(
             destination,
@@ -116,7 +115,7 @@ pub(crate) fn outcome_parts() -> Vec<&'static str> {
 /// Returns a requirement in the form in which it is printed (`"delay"`, `"1/5/1"`), and its weights of use, delay and
 /// losses.
 #[pyfunction]
-pub(crate) fn parse_requirement(text: &str) -> PyResult<(String, (f64, f64, f64))> {
+pub(crate) fn parse_requirement(text: &str) -> Result<(String, (f64, f64, f64))> {
     let read: Requirement = text
         .parse()
         .map_err(|error| refuse(format!("requirement: {error}")))?;

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::{Duration, Rate};
 
+use crate::error::{Result, refuse};
 use crate::faults::guarded;
-use crate::refuse;
 
 /// Returns the names of the formats of trace files.
 #[pyfunction]
@@ -41,7 +41,7 @@ impl Trace {
         column: Option<&str>,
         unit: Option<&str>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let origin = path.display().to_string();
         let given = options.map_or_else(|| PyDict::new(py), Clone::clone);
         for (name, value) in [
@@ -85,7 +85,7 @@ impl Trace {
         outage_duration_s: f64,
         duration_s: f64,
         seed: u64,
-    ) -> PyResult<Self> {
+    ) -> Result<Self> {
         let seconds = |name: &str, value: f64| {
             if (0.0..1e9).contains(&value) {
                 Ok(Duration::from_secs_f64(value))
@@ -108,13 +108,10 @@ impl Trace {
             outage_duration: seconds("outage duration", outage_duration_s)?,
             period: seconds("duration", duration_s)?,
         };
-        generator
-            .generate(seed, 0)
-            .map(|inner| Self {
-                inner: Arc::new(inner),
-                how: "generated".to_owned(),
-            })
-            .map_err(refuse)
+        Ok(Self {
+            inner: Arc::new(generator.generate(seed, 0)?),
+            how: "generated".to_owned(),
+        })
     }
 
     /// Returns how the file was read: format, columns and units.
@@ -146,7 +143,7 @@ impl Trace {
 
     /// Returns percentages, and the rates in Mbit/s that this share of the bins of `bin_s` does not exceed.
     #[pyo3(signature = (bin_s=1.0))]
-    fn percentiles(&self, bin_s: f64) -> PyResult<Vec<(u32, f64)>> {
+    fn percentiles(&self, bin_s: f64) -> Result<Vec<(u32, f64)>> {
         let statistics = self.inner.statistics(bin(bin_s)?);
         let rates = statistics.percentiles.iter().map(|rate| rate.as_mbps());
         Ok(link_trace::PERCENTILES
@@ -157,7 +154,7 @@ impl Trace {
     }
 
     /// Returns the mean rate of consecutive bins, Mbit/s.
-    fn rate_series(&self, bin_s: f64) -> PyResult<Vec<f64>> {
+    fn rate_series(&self, bin_s: f64) -> Result<Vec<f64>> {
         let series = self.inner.rate_series(bin(bin_s)?);
         let series = series.map_err(|error| refuse(format!("bin: {error}")))?;
         Ok(series.into_iter().map(Rate::as_mbps).collect())
@@ -172,9 +169,9 @@ impl Trace {
     }
 
     /// Returns the trace in mahimahi's format, unless it would be too long.
-    fn to_mahimahi(&self) -> PyResult<String> {
+    fn to_mahimahi(&self) -> Result<String> {
         let mut text = String::new();
-        write_mahimahi(&self.inner, &mut text).map_err(refuse)?;
+        write_mahimahi(&self.inner, &mut text)?;
         Ok(text)
     }
 
@@ -204,7 +201,7 @@ pub(crate) fn log_reader() -> LogReader {
     })
 }
 
-fn bin(seconds: f64) -> PyResult<Duration> {
+fn bin(seconds: f64) -> Result<Duration> {
     if (1e-3..1e6).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use scenario::{Buffer, Quantity};
 use units::{Bytes, Duration, Rate, Speed};
 
-use crate::refuse;
+use crate::error::{Result, refuse};
 
 /// Readers of the kinds of quantities, in the base unit of each.
 const KINDS: [fn(&str) -> Option<f64>; 5] = [
@@ -28,7 +28,7 @@ const KINDS: [fn(&str) -> Option<f64>; 5] = [
 
 /// Returns a quantity such as `"20Mbit/s"` as a number of `unit`; `None` if it is no text of such a quantity.
 #[pyfunction]
-pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> PyResult<Option<f64>> {
+pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> Result<Option<f64>> {
     let one = format!("1{unit}");
     let kind = KINDS.into_iter().find_map(|read| Some((read, read(&one)?)));
     let (read, size) = kind.ok_or_else(|| {
