@@ -135,7 +135,7 @@ impl Session {
             now,
             ..
         } = self;
-        let of = |address| Some(&hosts[addressing::host_of(address)? as usize]);
+        let of = |address| hosts.get(addressing::host_of(address)? as usize);
         let headers = Headers::read(bytes, |ip| {
             let source = of(IpAddr::V4(*ip.source.ip()))?;
             let destination = of(IpAddr::V4(*ip.destination.ip()))?;
@@ -148,7 +148,8 @@ impl Session {
         let Some(destination) = addressing::host_of(headers.destination).map(HostId) else {
             return Arrival::NoRoute;
         };
-        if destination.0 as usize >= self.hosts.len() || destination == host {
+        let is_node = |host: HostId| (host.0 as usize) < self.hosts.len();
+        if !is_node(host) || !is_node(destination) || destination == host {
             return Arrival::NoRoute;
         }
         let id = self.packets;

@@ -159,8 +159,15 @@ fn packets_to_nobody_are_refused() {
     assert_eq!(arrive(&udp([192, 0, 2, 1])), Arrival::NoRoute);
     assert_eq!(arrive(&udp([224, 0, 0, 1])), Arrival::NoRoute);
     assert_eq!(arrive(&udp(address(phone.0).octets())), Arrival::NoRoute);
+    let mut request = Vec::new();
+    let builder = PacketBuilder::ipv4(address(phone.0).octets(), [10, 9, 9, 9], 64);
+    let builder = builder.tcp(5, 6, 7, 8).syn();
+    builder.write(&mut request, &[]).unwrap();
+    assert_eq!(arrive(&request), Arrival::NoRoute);
     assert_eq!(arrive(&udp(address(0).octets())[..20]), Arrival::Malformed);
     assert_eq!(arrive(&[]), Arrival::Malformed);
+    let stranger = session.arrive(at(1), HostId(99), &udp(address(0).octets()));
+    assert_eq!(stranger, Arrival::NoRoute);
 }
 
 #[test]
