@@ -143,7 +143,7 @@ def test_round_trips_take_the_time_of_the_path(wired: Path) -> None:
         done = shell.run([sys.executable, "-c", client], stdout=subprocess.PIPE, timeout=30)
     median = float(done.stdout)
     # Other programs may delay it on a busy machine, but nothing can be earlier.
-    assert 0.040 <= median < 0.060
+    assert 0.040 <= median < 0.075
 
 
 def test_a_download_has_the_rate_of_the_link_and_a_row(wired: Path, tmp_path: Path) -> None:
