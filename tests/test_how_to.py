@@ -33,6 +33,8 @@ QUICK = ("how-to/choose-a-cca.md", "tutorial/first-comparison.md")
 OTHER = re.compile(r"target/release/")
 #: Commands that need a kernel, or would build or remove one.
 KERNEL = re.compile(r"^kernel |--engine kernel|^fidelity ")
+#: Commands that run programs of the machine in real time, which tests/live does.
+REAL_TIME = re.compile(r"^shell |^replay ")
 #: Scenarios whose flows would begin after a short run.
 LATE = re.compile(r"fairness|'")
 
@@ -76,7 +78,7 @@ def run_all(celltcp: Celltcp, folder: Path, page: Path) -> None:
     for name, body in zip(re.findall(pattern, text), bodies, strict=False):
         (folder / name).write_text(body)
     for command in commands(text):
-        if KERNEL.search(command):
+        if KERNEL.search(command) or REAL_TIME.search(command):
             continue
         words, file = shorter(command)
         done = celltcp(*words)

@@ -161,7 +161,7 @@ def test_a_sweep_tells_its_warnings_in_the_table_and_the_picture(celltcp, tmp_pa
 
 
 def test_commands_are_listed_without_cut_sentences() -> None:
-    for words in ([], ["select"], ["kernel"], ["traces"], ["radio"], ["fidelity"], ["pcap"]):
+    for words in ([], ["select"], ["kernel"], ["traces"], ["radio"], ["fidelity"], ["pcap"], ["shell"]):
         told = CliRunner().invoke(celltcp_group, [*words, "--help"], terminal_width=80).output
         assert "..." not in told.partition("Commands:")[2]
 

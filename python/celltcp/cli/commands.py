@@ -16,7 +16,7 @@ from celltcp.interrupts import leaving_at_once
 #: its name.
 SENTENCES = {
     "compare": "Compare congestion controls on one scenario or several.",
-    "sweep": "Compare congestion controls for each value of a field, and the values.",
+    "sweep": "Compare congestion controls, and the values of a field.",
     "video": "Compare CCAs by video quality of experience (ITU-T P.1203).",
     "run": "Run one congestion control once, and record it in detail.",
     "shell": "Run programs behind the path of a scenario, in real time.",

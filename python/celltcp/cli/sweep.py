@@ -49,7 +49,7 @@ def sweep(
     json_file: str | None,
     by: tuple[str, ...],
 ) -> None:
-    """Compare congestion controls for each value of a field, and the values.
+    """Compare congestion controls, and the values of a field.
 
     SCENARIO is as for celltcp compare. Several scenarios and several --vary give all combinations.
     With --out, the results of each are in a folder of their own; celltcp show and celltcp report take

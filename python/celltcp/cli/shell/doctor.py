@@ -14,7 +14,7 @@ from celltcp.cli.shell.rights import with_rights
 @option("json_file")
 @with_rights
 def doctor(busy_poll: bool, json_file: str | None) -> None:
-    """Measure for 5 s by how much packets on an idle path are late on this machine."""
+    """Measure for 5 s how late packets leave on this machine."""
     from celltcp.live.doctor import floor_table, measure_floor
     from celltcp.present.terminal import Terminal
 
