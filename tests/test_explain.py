@@ -393,31 +393,3 @@ def test_python_explains_results_as_the_command_explains_their_folder(
     assert [len(each) for each in map(ct.explain(swept).selection, ("60kB", "2MB"))] == [1, 1]
     with pytest.raises(ct.CelltcpError, match="explain: DataFrame is no result of runs"):
         ct.explain(causes)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "outage",
-    [
-        {"path.blackouts": [{"at": "3s", "duration": "3s"}]},
-        {"path.loss": [{"at": "0s", "loss": 0}, {"at": "3s", "loss": 1}, {"at": "6s", "loss": 0}]},
-        {
-            "path.down.steps": [
-                {"at": "0s", "rate": "20Mbit/s"},
-                {"at": "3s", "rate": "0bit/s"},
-                {"at": "6s", "rate": "20Mbit/s"},
-            ]
-        },
-    ],
-    ids=["blackout", "loss of all", "no rate"],
-)
-def test_the_capacity_leaves_outages_out_whatever_their_cause(outage: Changes) -> None:
-    """A flow is not blamed for what nothing could have carried."""
-    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=outage)
-    slots = result.slots
-    dark = (slots["t_s"] > 2.99) & (slots["t_s"] < 5.85)
-    assert (slots.loc[dark, "capacity_mbps"] == 0).all()
-    assert (slots.loc[~dark & (slots["t_s"] > 6.05), "capacity_mbps"] > 19).all()
-    (explained,) = ct.explain(result).comparisons[""].ccas
-    whole = slots["capacity_mbps"].sum()
-    assert explained.used == pytest.approx(slots["goodput_mbps"].sum() / whole)
-    assert whole / len(slots) == pytest.approx(0.7 * 19.3, rel=0.03)
