@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celltcp.comparison.frames import missing_frames, never_arrived
-from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAME_AGE, FRAMES, TRANSFERS, AppMetric
+from celltcp.comparison.frames import missing_frames
+from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAMES, TRANSFERS, AppMetric
 from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
@@ -68,17 +68,12 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
 
 
 def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
-    """Returns the delays of frames by run; those that never arrived are later than all others.
-
-    Frames that were on their way at the end are undecided, and left out.
-    """
+    """Returns the delays of frames by run; those that never arrived are later than all others."""
     delays = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
     for run, counts in by_kind.get(FRAMES, {}).items():
         dropped = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
         arrived = delays.setdefault(run, [])
-        missing = missing_frames(zip(counts, dropped, strict=True), len(arrived))
-        ages = by_kind.get(FRAME_AGE, {}).get(run, [])
-        arrived += [math.inf] * len(never_arrived(ages, missing, arrived))
+        arrived += [math.inf] * missing_frames(zip(counts, dropped, strict=True), len(arrived))
     return delays
 
 
@@ -90,7 +85,7 @@ def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str,
     """Returns the values that events have, by flow, kind and run."""
     wanted = {
         figure.kind or name for application in APPLICATIONS for name, figure in application.items()
-    } | {FRAME_AGE}
+    }
     of = {
         (run, number): flows[name][0]
         for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
