@@ -85,22 +85,11 @@ _PERCENTILES = (
 )
 
 
-def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
-    """Returns the figures of units of work, each of which an event of a kind has the time of.
-
-    Args:
-        kind: of these events.
-        unit: name of a unit.
-        noun: its time in words.
-        first: kind of the events that have the time to the first byte of a unit.
-    """
+def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
+    """Returns the figures of units of work, each of which an event of a kind has the time of."""
     stem = kind.removesuffix("_s")
     count = f"{unit}s".replace(" ", "\n")
     return {
-        first: AppMetric(
-            *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first),
-            is_occasional=True,
-        ),
         f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
@@ -113,9 +102,8 @@ def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
     }
 
 
-#: Kinds of events: the delay of a frame, ms, the number of frames of a connection, and the age at the
-#: end of the run of a frame that had not arrived by its deadline, ms.
-FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
+#: Kinds of events: the delay of a frame, ms, and the number of frames of a connection.
+FRAME, FRAMES = "frame_ms", "frames"
 
 #: Figures of a video.
 VIDEO = {
@@ -154,18 +142,8 @@ TRANSFERS = {
     ),
 }
 
-_RESPONSES = _units(
-    "response_s",
-    "response",
-    "time from a request to the last byte of its response",
-    "response_first_byte_s",
-)
-_PAGES = _units(
-    "page_load_s",
-    "page load",
-    "time from the first connection of a page to its last byte",
-    "page_first_byte_s",
-)
+_RESPONSES = _units("response_s", "response", "time from a request to the last byte of its response")
+_PAGES = _units("page_load_s", "page load", "time from the first connection of a page to its last byte")
 _FRAMES = {
     FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
     "late_share": AppMetric(
@@ -186,8 +164,7 @@ _FRAMES = {
         f"frame_delay_{short}_ms": AppMetric(
             f"frame delay\n{short} ms",
             1,
-            f"{long} delay of the frames that were sent, ms; null if it never arrived. Those on "
-            "their way at the end are left out.",
+            f"{long} delay of the frames that were sent, ms; null if it never arrived.",
             FRAME,
             percentile,
         )
