@@ -47,6 +47,7 @@ __all__ = [
     "lineups",
     "link_adaptation",
     "loss_kinds",
+    "machine_cca",
     "mean_sinr",
     "memory_text",
     "middlebox_kinds",
@@ -194,6 +195,7 @@ class Run:
     def finish(self) -> dict[str, pa.RecordBatch]: ...
 
 def enter_user_namespace() -> None: ...
+def machine_cca() -> str: ...
 
 @final
 class LiveRun:

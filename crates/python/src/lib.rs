@@ -42,6 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<live::PyLiveRun>()?;
     module.add_function(wrap_pyfunction!(live::enter_user_namespace, module)?)?;
+    module.add_function(wrap_pyfunction!(live::machine_cca, module)?)?;
     module.add_class::<live::ReplayedRun>()?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<python_cca::PyReport>()?;

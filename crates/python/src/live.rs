@@ -13,6 +13,12 @@ use crate::error::{Result, refuse};
 use crate::run::tables_into_python;
 use crate::scenarios::Scenario;
 
+/// Returns the congestion control that the kernel of this machine uses unless told otherwise.
+#[pyfunction]
+pub(crate) fn machine_cca() -> String {
+    live::machine_cca()
+}
+
 /// Moves the process to a user namespace, in which it can create network namespaces. Raises `CelltcpError` if the kernel
 /// refuses that.
 #[pyfunction]
@@ -39,8 +45,8 @@ impl PyLiveRun {
 #[pymethods]
 impl PyLiveRun {
     /// Sets up `hosts`, nodes of the scenario, and starts the path between them. `cca` is the congestion control of their
-    /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a file for a log of arrivals, `pcap` a file
-    /// for a capture at the host `pcap_at`, or else at the server. With `spin`, the
+    /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a
+    /// file for a log of arrivals, `pcap` one for a capture at the host `pcap_at`, or else at the server. With `spin`, the
     /// path never sleeps.
     #[new]
     #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, pcap=None, pcap_at=None, spin=false))]

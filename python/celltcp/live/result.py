@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import platform
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from celltcp._core import LIVE, LiveRun, ReplayedRun, Scenario
+from celltcp._core import LIVE, LiveRun, ReplayedRun, Scenario, machine_cca
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.provenance import made_of, origin_of
 from celltcp.live.outcome import LiveOutcome, Status
@@ -18,14 +17,6 @@ from celltcp.results.rows import json_records
 from celltcp.results.sample_writer import number_rows
 from celltcp.results.tables import OPTIONAL, TABLES, Results
 from celltcp.results.warnings import all_warnings
-
-#: File with the congestion control of new sockets.
-_DEFAULT_CCA = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-
-
-def machine_cca() -> str:
-    """Returns the congestion control that this machine's kernel uses unless told otherwise."""
-    return _DEFAULT_CCA.read_text().strip()
 
 
 def origin_of_live(

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from celltcp._core import CelltcpError, LiveRun
+from celltcp._core import CelltcpError, LiveRun, machine_cca
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.files.replacing import check_output
 from celltcp.live.host import Host
-from celltcp.live.result import LiveResult, machine_cca, origin_of_live, tables_of
+from celltcp.live.result import LiveResult, origin_of_live, tables_of
 from celltcp.live.rights import acquire_rights
 from celltcp.live.run_folders import RunFolder, remove_left
 from celltcp.live.stored import publish, result_folder
@@ -225,15 +225,16 @@ class Shell:
             subprocess.TimeoutExpired: after `timeout`.
         """
         process = self.start(arguments, on, **options)
-        deadline = None if timeout is None else time.monotonic() + timeout
+        begin = time.monotonic()
         try:
             while True:
                 try:
                     output, errors = process.communicate(timeout=_LOOK_S)
                     break
-                except subprocess.TimeoutExpired:
+                except subprocess.TimeoutExpired as expired:
                     self._look()
-                    if deadline is not None and time.monotonic() > deadline:
+                    if timeout is not None and time.monotonic() > begin + timeout:
+                        expired.timeout = timeout
                         raise
         except BaseException:
             process.kill()

@@ -3,14 +3,12 @@
 use std::io;
 use std::path::Path;
 
+use measurement::SNAPLEN;
 use net::HostId;
 use packet::pcap::Writer;
 use units::Instant;
 
 use crate::background_file::BackgroundFile;
-
-/// Bytes that are kept of each packet: headers with all options.
-const SNAPLEN: u32 = 128;
 
 /// Writer of a capture at one host.
 pub struct CaptureWriter {

@@ -24,7 +24,7 @@ pub use lateness::Lateness;
 pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter};
 pub use real_time::Progress;
 pub use replay::{Replay, ReplayError, replay, replay_from};
-pub use run::{LiveError, LiveOptions, LiveRun};
+pub use run::{LiveError, LiveOptions, LiveRun, machine_cca};
 pub use session::{Arrival, Departure, Session, SessionError};
 pub use traffic::Traffic;
 pub use user_namespace::enter_user_namespace;

@@ -15,6 +15,7 @@ use units::{Duration, Instant};
 
 use crate::Departure;
 use crate::background_file::BackgroundFile;
+use crate::session::MAX_PACKET;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
@@ -238,9 +239,6 @@ fn wrong(reason: &dyn core::fmt::Display) -> io::Error {
     let text = format!("is no log of celltcp shell --log: {reason}");
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
-
-/// Longest IP packet, bytes.
-const MAX_PACKET: usize = 65_535;
 
 impl<R: BufRead> Iterator for LogReader<R> {
     type Item = io::Result<LogRecord>;

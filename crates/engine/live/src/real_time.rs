@@ -18,11 +18,10 @@ use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
 use crate::log::{Digest, LogWriter};
+use crate::session::MAX_PACKET;
 use crate::tun::Tun;
 use crate::{Arrival, Lateness, Session};
 
-/// Longest IP packet, bytes.
-const MAX_PACKET: usize = 65_535;
 /// Packets that are read of a device before what is due is done.
 const BATCH: usize = 32;
 /// Priority among real-time threads: the lowest, which is above all others.
@@ -102,7 +101,7 @@ impl Driver {
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("celltcp-live".to_owned())
-            .spawn(move || drive(&of_thread, devices, spin))?;
+            .spawn(move || drive(&of_thread, &devices, spin))?;
         Ok(Self {
             shared,
             thread: Some(thread),
@@ -164,21 +163,25 @@ fn be_punctual(spin: bool) {
     }
 }
 
-fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::io::Result<()> {
+fn drive(shared: &Shared, devices: &[(HostId, Tun)], spin: bool) -> std::io::Result<()> {
     be_punctual(spin);
+    let polled = devices.iter().map(|(_, device)| device.as_fd());
+    let polled = polled.chain([shared.wake.as_fd()]);
+    let mut polled: Vec<_> = polled
+        .map(|file| PollFd::new(file, PollFlags::POLLIN))
+        .collect();
     let zero = std::time::Instant::now();
     let clock = || Instant::ZERO + Duration::from_nanos(zero.elapsed().as_nanos() as u64);
     let mut buffer = vec![0; MAX_PACKET];
     while !shared.stop.load(Ordering::Relaxed) {
         let mut progress = shared.progress();
-        for index in 0..devices.len() {
-            let host = devices[index].0;
+        for &(host, ref device) in devices {
             for _ in 0..BATCH {
-                let Some(length) = devices[index].1.receive(&mut buffer)? else {
+                let Some(length) = device.receive(&mut buffer)? else {
                     break;
                 };
                 let now = clock();
-                advance(&mut progress, &mut devices, now, clock)?;
+                advance(&mut progress, devices, now, clock)?;
                 let packet = &buffer[..length];
                 match progress.session.arrive(now, host, packet) {
                     Arrival::Sent(_) => {
@@ -195,11 +198,11 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
                 }
             }
         }
-        advance(&mut progress, &mut devices, clock(), clock)?;
+        advance(&mut progress, devices, clock(), clock)?;
         let next = progress.session.next_event();
         drop(progress);
         if !spin {
-            sleep(shared, &devices, next.saturating_since(clock()))?;
+            sleep(&mut polled, next.saturating_since(clock()))?;
         }
     }
     Ok(())
@@ -208,14 +211,14 @@ fn drive(shared: &Shared, mut devices: Vec<(HostId, Tun)>, spin: bool) -> std::i
 /// Advances the path to `now`, and hands the packets that have left it to their hosts.
 fn advance(
     progress: &mut Progress,
-    devices: &mut [(HostId, Tun)],
+    devices: &[(HostId, Tun)],
     now: Instant,
     clock: impl Fn() -> Instant,
 ) -> std::io::Result<()> {
     let advanced = progress.session.advance(now);
     advanced.map_err(std::io::Error::other)?;
     while let Some(departure) = progress.session.next_departure() {
-        let device = devices.iter_mut().find(|(host, _)| *host == departure.host);
+        let device = devices.iter().find(|(host, _)| *host == departure.host);
         progress
             .lateness
             .add(clock().saturating_since(departure.at));
@@ -231,18 +234,13 @@ fn advance(
     Ok(())
 }
 
-/// Waits for the time, a packet or a wish of the user.
-fn sleep(shared: &Shared, devices: &[(HostId, Tun)], time: Duration) -> std::io::Result<()> {
+/// Waits for this time, or until one of `polled` can be read.
+fn sleep(polled: &mut [PollFd<'_>], time: Duration) -> std::io::Result<()> {
     if time == Duration::ZERO {
         return Ok(());
     }
-    let wake = PollFd::new(shared.wake.as_fd(), PollFlags::POLLIN);
-    let of_devices = devices
-        .iter()
-        .map(|(_, device)| PollFd::new(device.as_fd(), PollFlags::POLLIN));
-    let mut ready: Vec<_> = of_devices.chain([wake]).collect();
     let time = std::time::Duration::from_nanos(time.as_nanos());
-    match ppoll(&mut ready, Some(TimeSpec::from_duration(time)), None) {
+    match ppoll(polled, Some(TimeSpec::from_duration(time)), None) {
         Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -83,7 +83,7 @@ impl LiveRun {
         folder: &Path,
     ) -> Result<Self, LiveError> {
         let scenario = &with_phones(scenario, options.phones)?;
-        let cca = options.cca.clone().unwrap_or_else(default_cca);
+        let cca = options.cca.clone().unwrap_or_else(machine_cca);
         let kernel = uname().map_or_else(
             |_| String::new(),
             |name| name.release().to_string_lossy().into_owned(),
@@ -187,7 +187,7 @@ fn unwritten(file: &Path, error: std::io::Error) -> LiveError {
 }
 
 /// Returns the congestion control of the machine.
-fn default_cca() -> String {
+pub fn machine_cca() -> String {
     let file = linux_sockets::sysctl_file("net.ipv4.tcp_congestion_control");
     std::fs::read_to_string(file)
         .map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned())

@@ -15,6 +15,9 @@ use crate::congestion_mark::mark;
 use crate::connections::{Connections, NamedHost};
 use crate::traffic::{Traffic, TrafficByHost};
 
+/// Longest IP packet, bytes.
+pub(crate) const MAX_PACKET: usize = 65_535;
+
 /// Reason why a scenario cannot be played in real time.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
@@ -44,7 +47,7 @@ pub struct Departure {
     pub bytes: Vec<u8>,
 }
 
-/// What happens to a packet of a host.
+/// Outcome of handing a packet of a host to the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// It is on the path, under this number.

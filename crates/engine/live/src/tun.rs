@@ -57,9 +57,9 @@ impl Tun {
     ///
     /// # Errors
     /// Those of read(2).
-    pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
-            return match self.0.read(buffer) {
+            return match (&self.0).read(buffer) {
                 Ok(length) => Ok(Some(length)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -72,8 +72,8 @@ impl Tun {
     ///
     /// # Errors
     /// Those of write(2).
-    pub fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        self.0.write(packet).map(|_| ())
+    pub fn send(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.0).write(packet).map(|_| ())
     }
 }
 

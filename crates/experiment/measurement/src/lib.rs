@@ -15,5 +15,7 @@ mod segment_outcomes;
 mod split_legs;
 
 pub use capture_file::CaptureFile;
-pub use observed_path::{Capture, Engine, ObservationError, ObservedPath, Options, Snapshot};
+pub use observed_path::{
+    Capture, Engine, ObservationError, ObservedPath, Options, SNAPLEN, Snapshot,
+};
 pub use recorder::{NewConnection, Recorder};

@@ -15,7 +15,7 @@ use crate::pcap_tap::{FlowPorts, PcapTap};
 use crate::{NewConnection, Recorder, ack_semantics};
 
 /// Bytes of each packet that a capture keeps: headers with all options.
-const SNAPLEN: u32 = 128;
+pub const SNAPLEN: u32 = 128;
 
 /// Destination of a capture.
 pub type Capture = Box<dyn Write + Send>;
@@ -110,7 +110,7 @@ fn capture_node(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, 
     })
 }
 
-/// What was recorded of a run that goes on.
+/// Snapshot: the records of a run until a time, while it goes on.
 pub struct Snapshot {
     recorder: Recorder,
     run: RunRow,

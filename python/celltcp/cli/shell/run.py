@@ -127,9 +127,10 @@ def run(
     result = live.result()
     print_result(lambda: result.to_json(code), json_file, lambda: print_live(result))
     lateness = result.status["lateness"]
-    note(lateness_text(lateness)) if lateness["valid"] else click.echo(
-        f"warning: {lateness_text(lateness)}", err=True
-    )
+    if lateness["valid"]:
+        note(lateness_text(lateness))
+    else:
+        click.echo(f"warning: {lateness_text(lateness)}", err=True)
     if code or not lateness["valid"]:
         # A program that a signal has ended has a negative code; shells add 128 to the signal's number.
         raise SystemExit(NOT_VALID if not code else code if code > 0 else 128 - code)
