@@ -27,7 +27,7 @@ def papers_part(result: Sequence[Outcome]) -> Part:
         title=f"Publications: {', '.join(names)}",
         asked=(
             f"Do the figures of {len(result)} {'experiment' if len(result) == 1 else 'experiments'} of "
-            f"{', '.join(names)} come out here, in runs that are done again?"
+            f"{', '.join(names)} come out here?"
         ),
         findings=tuple(finding for name in names for finding in _findings(name, result)),
         sections=(
@@ -46,7 +46,8 @@ def _findings(name: str, result: Sequence[Outcome]) -> list[Finding]:
     findings = []
     if counted:
         errors = [each.error for each in agreements]
-        text = f"mean error {100 * sum(errors) / len(errors):.0f} % over {len(errors)} quantities"
+        quantities = f"{len(errors)} {'quantity' if len(errors) == 1 else 'quantities'}"
+        text = f"Mean error {100 * sum(errors) / len(errors):.0f} % over {quantities}"
         findings.append(
             Finding(f"Figures of {name}", f"{inside} of {counted} in their intervals", text)
         )

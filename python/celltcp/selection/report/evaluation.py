@@ -39,8 +39,9 @@ def evaluation_part(result: Evaluation) -> Part:
     policies = ", ".join(about["policies"])
     requirements = ", ".join(about["requirements"])
     count = len(about["scenarios"])
+    come = "does the policy" if len(about["policies"]) == 1 else "do the policies"
     asked = (
-        f"How do {policies} compare with fixed CCAs on {count} "
+        f"How close to the best fixed CCA {come} {policies} come on {count} "
         f"{'scenario' if count == 1 else 'scenarios'} for {requirements}, in "
         f"{runs_text(about['runs'])} each?"
     )
