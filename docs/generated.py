@@ -78,7 +78,7 @@ def exits() -> Iterator[str]:
 def fields() -> Iterator[str]:
     """Yields a table for each section of a scenario file."""
     without = {name for names in OF_PAGES.values() for name in names}
-    yield from sections(json.loads(scenario_schema()), "top of the file", without)
+    yield from sections(json.loads(scenario_schema()), "Top of the file", without)
 
 
 def _values_of(part: str) -> Callable[[], Iterator[str]]:
