@@ -1,12 +1,12 @@
 //! Bytes of packets that middleboxes have created.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use net::{HostId, Packet};
 use packet::wire::{self, IpPacket, WireError};
 
 /// An end of a connection: its host, and its address and port.
-pub type End = (HostId, SocketAddrV4);
+pub type End = (HostId, SocketAddr);
 
 /// Reason why a packet that a middlebox has created has no bytes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -30,7 +30,7 @@ impl Headers {
         {
             bytes.len().checked_sub(ip.segment.len as usize)?;
             return Some(Self {
-                destination: IpAddr::V4(*ip.destination.ip()),
+                destination: ip.destination.ip(),
                 flow,
                 payload: Payload::Tcp(ip.segment),
             });

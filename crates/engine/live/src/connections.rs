@@ -1,7 +1,7 @@
 //! Connections: TCP connections by their 5-tuples, each with a record for each direction that has data.
 
 use std::collections::HashMap;
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use byte_path::BytePath;
 use measurement::NewConnection;
@@ -40,7 +40,7 @@ struct Stream {
 /// A connection whose SYN was seen.
 #[derive(Debug)]
 struct Tracked {
-    opener: SocketAddrV4,
+    opener: SocketAddr,
     streams: [Stream; 2],
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct NamedHost {
 /// the other direction is not measured.
 #[derive(Default, Debug)]
 pub(crate) struct Connections {
-    known: HashMap<[SocketAddrV4; 2], Tracked>,
+    known: HashMap<[SocketAddr; 2], Tracked>,
     /// Congestion control that the records are named by.
     cca: String,
     /// Payload of a full segment, bytes.

@@ -1,7 +1,7 @@
 //! Tap: an observer that writes what one node sends and receives to a capture file, as Wireshark reads it.
 
 use std::io::{self, Write};
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use net::{HostId, Observer, Packet};
 use packet::addressing::address;
@@ -81,7 +81,7 @@ impl<W: Write> PcapTap<W> {
                 self.flows.len()
             ))
         })?;
-        let endpoint = |host: HostId| SocketAddrV4::new(address(host.0), flow.port(host));
+        let endpoint = |host: HostId| SocketAddr::new(address(host.0).into(), flow.port(host));
         let identification = &mut self.identification[usize::from(packet.source == self.host)];
         let datagram = IpPacket {
             source: endpoint(packet.source),

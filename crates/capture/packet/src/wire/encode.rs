@@ -1,5 +1,7 @@
 //! Encoder: from a segment to the bytes of a packet.
 
+use std::net::{IpAddr, SocketAddr};
+
 use tcp::Ecn;
 use tcp::segment::{IP_HEADER, TCP_HEADER};
 
@@ -7,16 +9,19 @@ use super::checksum::{PROTOCOL_TCP, Sum};
 use super::{IpPacket, WireError, options};
 
 const IPV4_WITHOUT_OPTIONS: u8 = 0x45;
+const IPV6: u8 = 0x60;
+/// Bytes of an IPv6 header (RFC 8200 section 3).
+const IPV6_HEADER: u32 = 40;
 const DONT_FRAGMENT: u16 = 0x4000;
-/// Initial time to live of Linux.
+/// Initial time to live, or hop limit, of Linux.
 const TIME_TO_LIVE: u8 = 64;
 const MAX_OPTIONS: u32 = 40;
 
-/// Replaces the content of `out` by the first `snaplen` bytes of the packet (RFC 791, RFC 9293) and returns the length
-/// of the whole packet. The payload is zeros.
+/// Replaces the content of `out` by the first `snaplen` bytes of the packet (RFC 791, RFC 8200, RFC 9293) and returns the
+/// length of the whole packet. The payload is zeros.
 ///
 /// # Errors
-/// If options or payload are longer than their length fields allow.
+/// If options or payload are longer than their length fields allow, or the ends have addresses of two versions.
 pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<u16, WireError> {
     let segment = &datagram.segment;
     let options_len = segment.options_len();
@@ -24,7 +29,11 @@ pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<
         return Err(WireError::OptionsTooLong(options_len));
     }
     let header_len = TCP_HEADER + options_len;
-    let whole = u64::from(IP_HEADER + header_len) + u64::from(segment.len);
+    let ip_len = match datagram.source {
+        SocketAddr::V4(_) => IP_HEADER,
+        SocketAddr::V6(_) => IPV6_HEADER,
+    };
+    let whole = u64::from(ip_len + header_len) + u64::from(segment.len);
     let total = u16::try_from(whole).map_err(|_| WireError::TooLong(whole))?;
     let ecn = match segment.ecn {
         Ecn::NotEct => 0b00,
@@ -34,15 +43,30 @@ pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<
     };
 
     out.clear();
-    out.extend([IPV4_WITHOUT_OPTIONS, ecn]);
-    out.extend(total.to_be_bytes());
-    out.extend(datagram.identification.to_be_bytes());
-    out.extend(DONT_FRAGMENT.to_be_bytes());
-    out.extend([TIME_TO_LIVE, PROTOCOL_TCP, 0, 0]);
-    out.extend(datagram.source.ip().octets());
-    out.extend(datagram.destination.ip().octets());
-    let checksum = Sum::default().add(out).checksum();
-    out[10..12].copy_from_slice(&checksum.to_be_bytes());
+    let segment_len = total - ip_len as u16;
+    let addresses = match (datagram.source.ip(), datagram.destination.ip()) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            out.extend([IPV4_WITHOUT_OPTIONS, ecn]);
+            out.extend(total.to_be_bytes());
+            out.extend(datagram.identification.to_be_bytes());
+            out.extend(DONT_FRAGMENT.to_be_bytes());
+            out.extend([TIME_TO_LIVE, PROTOCOL_TCP, 0, 0]);
+            out.extend(source.octets());
+            out.extend(destination.octets());
+            let checksum = Sum::default().add(out).checksum();
+            out[10..12].copy_from_slice(&checksum.to_be_bytes());
+            12..20
+        }
+        (IpAddr::V6(source), IpAddr::V6(destination)) => {
+            out.extend([IPV6, ecn << 4, 0, 0]);
+            out.extend(segment_len.to_be_bytes());
+            out.extend([PROTOCOL_TCP, TIME_TO_LIVE]);
+            out.extend(source.octets());
+            out.extend(destination.octets());
+            8..40
+        }
+        _ => return Err(WireError::TwoVersions),
+    };
 
     let tcp = out.len();
     out.extend(datagram.source.port().to_be_bytes());
@@ -61,7 +85,7 @@ pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<
         "the segment counts its options"
     );
     // A payload of zeros adds nothing to the sum but its length.
-    let sum = Sum::pseudo_header(&out[12..20], total - IP_HEADER as u16);
+    let sum = Sum::pseudo_header(&out[addresses], segment_len);
     let checksum = sum.add(&out[tcp..]).checksum();
     out[tcp + 16..tcp + 18].copy_from_slice(&checksum.to_be_bytes());
 

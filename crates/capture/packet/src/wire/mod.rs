@@ -1,11 +1,11 @@
-//! Wire format: encodes TCP segments as IPv4 packets and parses them.
+//! Wire format: encodes TCP segments as IP packets and parses them.
 
 mod checksum;
 mod decode;
 mod encode;
 mod options;
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use tcp::Segment;
 
@@ -17,10 +17,10 @@ pub use options::read_options;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpPacket {
     /// Address and port of the sender.
-    pub source: SocketAddrV4,
+    pub source: SocketAddr,
     /// Address and port of the receiver.
-    pub destination: SocketAddrV4,
-    /// The identification field of the IP header.
+    pub destination: SocketAddr,
+    /// The identification field of the IP header; 0 in IPv6, which has none.
     pub identification: u16,
     /// The segment.
     pub segment: Segment,
@@ -29,8 +29,8 @@ pub struct IpPacket {
 /// Error of encoding or parsing a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum WireError {
-    /// The bytes are no IPv4 packet with a whole TCP header.
-    #[error("not a TCP segment in an unfragmented IPv4 packet")]
+    /// The bytes are no IP packet with a whole TCP header.
+    #[error("not a TCP segment in an unfragmented IP packet without extension headers")]
     NotTcp,
     /// The bytes end within a header.
     #[error("the packet ends after {0} bytes, within its headers")]
@@ -44,9 +44,12 @@ pub enum WireError {
     /// The segment has more than 40 bytes of options.
     #[error("{0} bytes of TCP options do not fit in 40")]
     OptionsTooLong(u32),
-    /// The packet is longer than IPv4 allows.
-    #[error("{0} bytes do not fit in an IPv4 packet of 65535")]
+    /// The packet is longer than IP allows.
+    #[error("{0} bytes do not fit in an IP packet of 65535")]
     TooLong(u64),
+    /// The ends have addresses of two versions of IP.
+    #[error("one end has an IPv4 address, the other an IPv6 address")]
+    TwoVersions,
 }
 
 #[cfg(test)]

@@ -1,16 +1,26 @@
-use etherparse::{Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement};
+use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use proptest::prelude::*;
 use tcp::{Ecn, FarAck, Flags, SackBlocks};
 
 use super::checksum::Sum;
 use super::*;
-use crate::addressing::address;
+use crate::addressing::{address, address_v6};
 
 fn datagram(segment: Segment) -> IpPacket {
     IpPacket {
-        source: SocketAddrV4::new(address(0), 443),
-        destination: SocketAddrV4::new(address(258), 50_000),
+        source: SocketAddr::new(address(0).into(), 443),
+        destination: SocketAddr::new(address(258).into(), 50_000),
         identification: 7,
+        segment,
+    }
+}
+
+/// The same between IPv6 addresses.
+fn datagram_v6(segment: Segment) -> IpPacket {
+    IpPacket {
+        source: SocketAddr::new(address_v6(0).into(), 443),
+        destination: SocketAddr::new(address_v6(258).into(), 50_000),
+        identification: 0,
         segment,
     }
 }
@@ -93,6 +103,12 @@ fn what_does_not_fit_is_refused() {
         ..Segment::default()
     };
     assert_eq!(encoded(huge), Err(WireError::TooLong(65_540)));
+    let mixed = IpPacket {
+        source: datagram_v6(huge).source,
+        ..datagram(Segment::default())
+    };
+    let refused = encode(&mixed, 0, &mut Vec::new());
+    assert_eq!(refused, Err(WireError::TwoVersions));
 }
 
 #[test]
@@ -103,6 +119,12 @@ fn what_is_no_segment_is_refused() {
     let mut udp = good.clone();
     udp[9] = 17;
     assert_eq!(parse(&udp), Err(WireError::NotTcp));
+    let mut fragment = Vec::new();
+    encode(&datagram_v6(Segment::default()), 99, &mut fragment).unwrap();
+    assert_eq!(parse(&fragment[..39]), Err(WireError::Truncated(39)));
+    // The header of a fragment follows.
+    fragment[6] = 44;
+    assert_eq!(parse(&fragment), Err(WireError::NotTcp));
     let mut option = bytes(Segment {
         timestamps: Some((1, 2)),
         ..Segment::default()
@@ -188,6 +210,20 @@ proptest! {
                 TcpOptionElement::Noop => {}
             }
         }
+    }
+
+    /// The bytes of an IPv6 packet are those that etherparse reads, and come back as they were.
+    #[test]
+    fn etherparse_agrees_on_ipv6(segment in segments()) {
+        let mut encoded = Vec::new();
+        let total = encode(&datagram_v6(segment), usize::MAX, &mut encoded).unwrap();
+        prop_assert_eq!(encoded.len(), usize::from(total));
+        let ip = Ipv6HeaderSlice::from_slice(&encoded).unwrap();
+        prop_assert_eq!(usize::from(ip.payload_length()), encoded.len() - 40);
+        let tcp = TcpHeaderSlice::from_slice(&encoded[40..]).unwrap();
+        let payload = &encoded[40 + tcp.slice().len()..];
+        prop_assert_eq!(tcp.calc_checksum_ipv6(&ip, payload).unwrap(), tcp.checksum());
+        prop_assert_eq!(parse(&encoded), Ok(datagram_v6(segment)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Ends: which side is the server, by a SYN, the ports or the payload.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddr;
 
 use packet::wire::{IpPacket, encode};
 use tcp::{Flags, Segment};
@@ -14,8 +14,8 @@ const ANSWER: u32 = 1_200;
 
 /// Returns segments with these payloads, in turn from the first and the second port.
 fn segments(ports: [u16; 2], payloads: &[u32], flags: [Flags; 2]) -> Vec<TimedPacket> {
-    let [first, second] = [1, 2]
-        .map(|host| SocketAddrV4::new(Ipv4Addr::new(10, 3, 0, host), ports[usize::from(host) - 1]));
+    let [first, second] =
+        [1, 2].map(|host| SocketAddr::from(([10, 3, 0, host], ports[usize::from(host) - 1])));
     let packet = |(number, len): (usize, &u32)| {
         let [source, destination] = [[first, second], [second, first]][number % 2];
         let datagram = IpPacket {

@@ -38,8 +38,8 @@ impl Script {
             (SERVER, CLIENT)
         };
         let datagram = IpPacket {
-            source,
-            destination,
+            source: source.into(),
+            destination: destination.into(),
             identification: self.identification,
             segment,
         };

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::net::{IpAddr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use byte_path::{BytePath, Headers};
@@ -404,7 +404,12 @@ impl Session {
         let acceptor = if opener == hosts.0 { hosts.1 } else { hosts.0 };
         let path_mtu = self.scenario.path.path_mtu();
         let path = self.path.as_mut().ok_or_else(no_run)?;
-        let end = |host: HostId, port| (host, SocketAddrV4::new(addressing::address(host.0), port));
+        let end = |host: HostId, port| {
+            (
+                host,
+                SocketAddr::new(addressing::address(host.0).into(), port),
+            )
+        };
         let ends = [
             end(opener, addressing::client_port(path.connections())),
             end(acceptor, addressing::service_port(number)),

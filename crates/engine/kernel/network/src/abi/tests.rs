@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use kernel_protocol::{Job, PROTOCOL};
@@ -105,13 +105,13 @@ impl Driver {
         assert_eq!(done, bytes.len() as i64);
     }
 
-    fn address(&self, host: HostId) -> SocketAddrV4 {
+    fn address(&self, host: HostId) -> SocketAddr {
         let port = if host == SERVER {
             addressing::service_port(0)
         } else {
             addressing::client_port(0)
         };
-        SocketAddrV4::new(addressing::address(host.0), port)
+        SocketAddr::new(addressing::address(host.0).into(), port)
     }
 
     /// Sends data number `n` from the server to the phone.
