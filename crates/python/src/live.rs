@@ -145,7 +145,7 @@ impl ReplayedRun {
     /// The scenario of the run: as TOML, with the folder from which its files count, and their texts.
     #[getter]
     fn scenario(&self) -> (String, PathBuf, BTreeMap<PathBuf, String>) {
-        let header = &self.replay().header;
+        let header = &self.replay().header.scenario;
         (
             header.scenario.clone(),
             header.directory.clone(),

@@ -9,7 +9,9 @@ use netlink_packet_core::{
     NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
@@ -82,6 +84,28 @@ impl Netlink {
         let file = namespace.as_fd().as_raw_fd();
         message.attributes.push(LinkAttribute::NetNsFd(file));
         self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Makes a pair of virtual Ethernet devices (veth(4)). The first has this hardware address, and resolves none.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn add_veth(&self, [name, peer]: [&str; 2], address: [u8; 6]) -> io::Result<()> {
+        let mut of_peer = LinkMessage::default();
+        let name_of = |name: &str| LinkAttribute::IfName(name.to_owned());
+        of_peer.attributes.push(name_of(peer));
+        let mut message = LinkMessage::default();
+        message.header.flags = LinkFlags::Noarp;
+        message.header.change_mask = LinkFlags::Noarp;
+        message.attributes = vec![
+            name_of(name),
+            LinkAttribute::Address(address.to_vec()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(of_peer))),
+            ]),
+        ];
+        self.request(RouteNetlinkMessage::NewLink(message), NEW)
     }
 
     /// Brings a device up. With `burst`, TCP hands it at most so many segments at once.

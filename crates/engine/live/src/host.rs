@@ -13,11 +13,9 @@ use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use packet::addressing;
 
-use crate::tun::{TUN_FILE, Tun};
+use crate::device::{DEVICE, Device, NoDevice};
 use crate::user_namespace::user_and_group;
 
-/// Name of the device of each host.
-const DEVICE: &str = "path0";
 /// Packets that may wait for this process in a device: 12 ms at 10 Gbit/s.
 const DEVICE_QUEUE: u32 = 10_000;
 /// File that resolves the names of hosts.
@@ -34,10 +32,8 @@ pub enum HostError {
     )]
     Namespace(io::Error),
     /// No device for it.
-    #[error(
-        "no TUN device can be created with {TUN_FILE}: {0}; celltcp shell needs the module tun and write access to that file"
-    )]
-    Tun(io::Error),
+    #[error(transparent)]
+    Device(#[from] NoDevice),
     /// The kernel does not take a sysctl.
     #[error("{name}: {value:?} is not taken by this kernel in a network namespace: {error}")]
     Sysctl {
@@ -90,7 +86,7 @@ pub struct Host {
     /// Name of that node.
     pub name: String,
     /// Its device.
-    pub device: Tun,
+    pub device: Device,
     /// Namespaces of network and mounts.
     pub namespaces: Namespaces,
 }
@@ -179,7 +175,7 @@ fn create(
     // Users without the right to raw sockets can ping.
     let (_, group) = user_and_group().map_err(in_step("group"))?;
     set_sysctl("net.ipv4.ping_group_range", &format!("{group} {group}"))?;
-    let device = Tun::create(DEVICE).map_err(HostError::Tun)?;
+    let device = Device::create(settings.mtu)?;
     let index = if_nametoindex(DEVICE).map_err(in_step("device"))?;
     let links = Netlink::open().map_err(in_step("netlink"))?;
     links

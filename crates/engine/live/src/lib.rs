@@ -5,8 +5,10 @@
 
 mod background_file;
 mod capture;
+mod changes;
 mod congestion_mark;
 mod connections;
+mod device;
 mod host;
 mod lateness;
 mod log;
@@ -18,10 +20,11 @@ mod session;
 mod traffic;
 mod tun;
 mod user_namespace;
+mod veth;
 
 pub use host::HostError;
 pub use lateness::Lateness;
-pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter};
+pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter, LoggedScenario};
 pub use real_time::Progress;
 pub use replay::{Replay, ReplayError, replay, replay_from};
 pub use run::{LiveError, LiveOptions, LiveRun, machine_cca};

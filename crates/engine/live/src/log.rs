@@ -1,14 +1,17 @@
 //! Log of arrivals: the packets that the hosts of a live run sent, from which the run can be repeated in virtual time.
 //!
 //! A file begins with a line of JSON, the [`LogHeader`]. Records follow, in little-endian byte order: of an arrival its
-//! time (ns, 8 bytes), host (4), length (4) and first bytes ([`KEPT`] at most); at the end a record with [`END`] as its
-//! host, the time of the end and the [`Digest`] of the departures. A run that was killed has no such record.
+//! time (ns, 8 bytes), host (4), length (4) and first bytes ([`KEPT`] at most). Other records have a number that no host has:
+//! [`CHANGE`] with a scenario in JSON, [`INTERRUPTION`] with a duration (ns), and at the end [`END`] with the [`Digest`] of
+//! the departures. A run that was killed has no such end.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 use net::HostId;
+use network_builder::{Files, Traces};
+use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 use units::{Duration, Instant};
@@ -23,6 +26,45 @@ const FORMAT: u32 = 1;
 const KEPT: usize = 128;
 /// Host of the record at the end.
 const END: u32 = u32::MAX;
+/// Host of the record of a changed scenario.
+const CHANGE: u32 = u32::MAX - 1;
+/// Host of the record of an interruption.
+const INTERRUPTION: u32 = u32::MAX - 2;
+
+/// A scenario with its files.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct LoggedScenario {
+    /// The whole scenario, as TOML.
+    pub scenario: String,
+    /// Folder to which its file names refer.
+    pub directory: PathBuf,
+    /// Texts of its files.
+    pub files: BTreeMap<PathBuf, String>,
+}
+
+impl LoggedScenario {
+    /// Returns the logged form of a scenario.
+    pub(crate) fn new(scenario: &Scenario, traces: &Traces) -> Self {
+        let files = traces.files();
+        Self {
+            scenario: scenario.to_toml(),
+            directory: files.directory().to_owned(),
+            files: files.texts().clone(),
+        }
+    }
+
+    /// Returns the scenario and its traces.
+    ///
+    /// # Errors
+    /// If this version does not read them.
+    pub(crate) fn load(&self) -> Result<(Scenario, Traces), Box<dyn core::error::Error>> {
+        let mut scenario = Scenario::from_toml(&self.scenario, "scenario", &[])?;
+        let mut files = Files::with_texts(&self.directory, self.files.clone());
+        files.load_named(&mut scenario)?;
+        let traces = Traces::from_files(&scenario, files)?;
+        Ok((scenario, traces))
+    }
+}
 
 /// Run that a log belongs to.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -37,23 +79,14 @@ pub struct LogHeader {
     pub cca: String,
     /// Version of the kernel.
     pub kernel: String,
-    /// The whole scenario, as TOML.
-    pub scenario: String,
-    /// Folder to which its file names refer.
-    pub directory: PathBuf,
-    /// Texts of its files.
-    pub files: BTreeMap<PathBuf, String>,
+    /// The scenario.
+    #[serde(flatten)]
+    pub scenario: LoggedScenario,
 }
 
 impl LogHeader {
     /// Returns the header for a run of this version.
-    pub fn new(
-        scenario: String,
-        directory: PathBuf,
-        files: BTreeMap<PathBuf, String>,
-        [cca, kernel]: [String; 2],
-        seed: u64,
-    ) -> Self {
+    pub fn new(scenario: LoggedScenario, [cca, kernel]: [String; 2], seed: u64) -> Self {
         Self {
             celltcp_live_log: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,8 +94,6 @@ impl LogHeader {
             cca,
             kernel,
             scenario,
-            directory,
-            files,
         }
     }
 }
@@ -126,6 +157,25 @@ impl LogWriter {
         self.record(at, host.0, bytes.len() as u32, kept)
     }
 
+    /// Adds a change of the scenario.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn change(&mut self, at: Instant, scenario: &LoggedScenario) -> io::Result<()> {
+        let text = serde_json::to_vec(scenario)?;
+        let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+        self.record(at, CHANGE, length, &text)
+    }
+
+    /// Adds an interruption.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn interruption(&mut self, at: Instant, duration: Duration) -> io::Result<()> {
+        let duration = duration.as_nanos().to_le_bytes();
+        self.record(at, INTERRUPTION, duration.len() as u32, &duration)
+    }
+
     /// Ends the log.
     ///
     /// # Errors
@@ -157,6 +207,20 @@ pub enum LogRecord {
         host: HostId,
         /// The packet.
         bytes: Vec<u8>,
+    },
+    /// The scenario changed.
+    Change {
+        /// Time.
+        at: Instant,
+        /// The scenario from then on.
+        scenario: LoggedScenario,
+    },
+    /// Nothing passed the wires next to the phones.
+    Interruption {
+        /// Its start.
+        at: Instant,
+        /// Its length.
+        duration: Duration,
     },
     /// The run ended.
     End {
@@ -213,11 +277,29 @@ impl<R: BufRead> LogReader<R> {
         self.now = at;
         let host = u32::from_le_bytes(self.bytes()?);
         let length = u32::from_le_bytes(self.bytes()?) as usize;
-        if host == END {
-            let departures = u64::from_le_bytes(self.bytes()?);
-            let departures = (departures, u128::from_le_bytes(self.bytes()?));
-            self.ended = true;
-            return Ok(LogRecord::End { at, departures });
+        match host {
+            END => {
+                let departures = u64::from_le_bytes(self.bytes()?);
+                let departures = (departures, u128::from_le_bytes(self.bytes()?));
+                self.ended = true;
+                return Ok(LogRecord::End { at, departures });
+            }
+            CHANGE => {
+                let mut text = Vec::new();
+                (&mut self.file)
+                    .take(length as u64)
+                    .read_to_end(&mut text)?;
+                if text.len() < length {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                let scenario = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+                return Ok(LogRecord::Change { at, scenario });
+            }
+            INTERRUPTION => {
+                let duration = Duration::from_nanos(u64::from_le_bytes(self.bytes()?));
+                return Ok(LogRecord::Interruption { at, duration });
+            }
+            _ => {}
         }
         let mut bytes = vec![0; length.min(MAX_PACKET)];
         self.file.read_exact(&mut bytes[..length.min(KEPT)])?;

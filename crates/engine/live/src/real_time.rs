@@ -17,10 +17,10 @@ use thread_priority::{
 use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
+use crate::device::Device;
 use crate::log::{Digest, LogWriter};
 use crate::session::MAX_PACKET;
-use crate::tun::Tun;
-use crate::{Arrival, Lateness, Session};
+use crate::{Arrival, Lateness, LiveError, Session};
 
 /// Packets that are read of a device before what is due is done.
 const BATCH: usize = 32;
@@ -45,7 +45,7 @@ pub struct Progress {
     /// Digest of departures.
     pub digest: Digest,
     /// Files that are written meanwhile.
-    files: Files,
+    pub(crate) files: Files,
     /// Packets without a host of the path as destination.
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
@@ -55,6 +55,8 @@ pub struct Progress {
 /// State that the driver shares with its user.
 struct Shared {
     progress: Mutex<Progress>,
+    /// Time zero of the session.
+    zero: std::time::Instant,
     stop: AtomicBool,
     wake: EventFd,
 }
@@ -64,11 +66,21 @@ impl Shared {
         // What a panic left is whole enough to be shown.
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Returns the present time of the session.
+    fn now(&self) -> Instant {
+        Instant::ZERO + Duration::from_nanos(self.zero.elapsed().as_nanos() as u64)
+    }
 }
+
+/// Devices of hosts.
+type Devices = Vec<(HostId, Device)>;
 
 /// A driver at work, in a thread of its own.
 pub struct Driver {
     shared: Arc<Shared>,
+    /// The devices, until it is stopped.
+    devices: Option<Arc<Devices>>,
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
@@ -80,7 +92,7 @@ impl Driver {
     /// If the thread cannot be started.
     pub fn start(
         session: Session,
-        devices: Vec<(HostId, Tun)>,
+        devices: Devices,
         files: Files,
         spin: bool,
     ) -> std::io::Result<Self> {
@@ -95,15 +107,18 @@ impl Driver {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let shared = Arc::new(Shared {
             progress: Mutex::new(progress),
+            zero: std::time::Instant::now(),
             stop: AtomicBool::new(false),
             wake: EventFd::from_flags(flags)?,
         });
-        let of_thread = Arc::clone(&shared);
+        let devices = Arc::new(devices);
+        let (of_thread, its_devices) = (Arc::clone(&shared), Arc::clone(&devices));
         let thread = std::thread::Builder::new()
             .name("celltcp-live".to_owned())
-            .spawn(move || drive(&of_thread, &devices, spin))?;
+            .spawn(move || drive(&of_thread, &its_devices, spin))?;
         Ok(Self {
             shared,
+            devices: Some(devices),
             thread: Some(thread),
         })
     }
@@ -111,6 +126,28 @@ impl Driver {
     /// Shows the session while it goes on; the path stands still meanwhile.
     pub fn show<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
         look(&mut self.shared.progress())
+    }
+
+    /// Advances the session to the present, and changes it.
+    ///
+    /// # Errors
+    /// If the path has failed, or those of the change.
+    pub fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Progress) -> Result<T, LiveError>,
+    ) -> Result<T, LiveError> {
+        let mut progress = self.shared.progress();
+        let devices = self.devices.as_deref().map_or(&[][..], Vec::as_slice);
+        let now = self.shared.now();
+        advance(&mut progress, devices, now, || self.shared.now()).map_err(LiveError::Path)?;
+        let changed = change(&mut progress);
+        drop(progress);
+        // The next event may be earlier now.
+        self.shared
+            .wake
+            .write(1)
+            .map_err(|error| LiveError::Path(error.into()))?;
+        changed
     }
 
     /// Returns whether the thread still runs; it ends early by a failure only.
@@ -127,7 +164,9 @@ impl Driver {
     pub fn stop(&mut self) -> std::io::Result<()> {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.wake.write(1)?;
-        match self.thread.take().map(JoinHandle::join) {
+        let ended = self.thread.take().map(JoinHandle::join);
+        self.devices = None;
+        match ended {
             None => return Ok(()),
             Some(Ok(result)) => result?,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
@@ -163,25 +202,28 @@ fn be_punctual(spin: bool) {
     }
 }
 
-fn drive(shared: &Shared, devices: &[(HostId, Tun)], spin: bool) -> std::io::Result<()> {
+fn drive(shared: &Shared, devices: &Devices, spin: bool) -> std::io::Result<()> {
     be_punctual(spin);
     let polled = devices.iter().map(|(_, device)| device.as_fd());
     let polled = polled.chain([shared.wake.as_fd()]);
     let mut polled: Vec<_> = polled
         .map(|file| PollFd::new(file, PollFlags::POLLIN))
         .collect();
-    let zero = std::time::Instant::now();
-    let clock = || Instant::ZERO + Duration::from_nanos(zero.elapsed().as_nanos() as u64);
     let mut buffer = vec![0; MAX_PACKET];
+    // Whether the last look at `polled` is one of now.
+    let mut is_polled = false;
     while !shared.stop.load(Ordering::Relaxed) {
         let mut progress = shared.progress();
-        for &(host, ref device) in devices {
+        for (&(host, ref device), polled) in devices.iter().zip(&polled) {
+            if is_polled && polled.any() == Some(false) {
+                continue;
+            }
             for _ in 0..BATCH {
                 let Some(length) = device.receive(&mut buffer)? else {
                     break;
                 };
-                let now = clock();
-                advance(&mut progress, devices, now, clock)?;
+                let now = shared.now();
+                advance(&mut progress, devices, now, || shared.now())?;
                 let packet = &buffer[..length];
                 match progress.session.arrive(now, host, packet) {
                     Arrival::Sent(_) => {
@@ -198,11 +240,14 @@ fn drive(shared: &Shared, devices: &[(HostId, Tun)], spin: bool) -> std::io::Res
                 }
             }
         }
-        advance(&mut progress, devices, clock(), clock)?;
+        advance(&mut progress, devices, shared.now(), || shared.now())?;
         let next = progress.session.next_event();
         drop(progress);
         if !spin {
-            sleep(&mut polled, next.saturating_since(clock()))?;
+            is_polled = sleep(&mut polled, next.saturating_since(shared.now()))?;
+            if is_polled && polled.last().and_then(PollFd::any) == Some(true) {
+                shared.wake.read()?;
+            }
         }
     }
     Ok(())
@@ -211,7 +256,7 @@ fn drive(shared: &Shared, devices: &[(HostId, Tun)], spin: bool) -> std::io::Res
 /// Advances the path to `now`, and hands the packets that have left it to their hosts.
 fn advance(
     progress: &mut Progress,
-    devices: &[(HostId, Tun)],
+    devices: &[(HostId, Device)],
     now: Instant,
     clock: impl Fn() -> Instant,
 ) -> std::io::Result<()> {
@@ -234,14 +279,15 @@ fn advance(
     Ok(())
 }
 
-/// Waits for this time, or until one of `polled` can be read.
-fn sleep(polled: &mut [PollFd<'_>], time: Duration) -> std::io::Result<()> {
+/// Waits for this time, or until one of `polled` can be read. Returns whether it has looked at them.
+fn sleep(polled: &mut [PollFd<'_>], time: Duration) -> std::io::Result<bool> {
     if time == Duration::ZERO {
-        return Ok(());
+        return Ok(false);
     }
     let time = std::time::Duration::from_nanos(time.as_nanos());
     match ppoll(polled, Some(TimeSpec::from_duration(time)), None) {
-        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(nix::errno::Errno::EINTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

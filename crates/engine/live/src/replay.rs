@@ -4,10 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use network_builder::{Files, Traces};
-use scenario::Scenario;
-
-use crate::log::{Digest, LogHeader, LogReader, LogRecord};
+use crate::log::{Digest, LogHeader, LogReader, LogRecord, LoggedScenario};
 use crate::{Session, SessionError};
 
 /// Reason why a log cannot be replayed.
@@ -54,15 +51,11 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
     let unreadable = |error| ReplayError::Log(name.clone(), error);
     let log = LogReader::new(log).map_err(unreadable)?;
     let header = log.header.clone();
-    let wrong =
-        |error: &dyn core::fmt::Display| ReplayError::Scenario(name.clone(), error.to_string());
-    let mut scenario =
-        Scenario::from_toml(&header.scenario, "scenario", &[]).map_err(|error| wrong(&error))?;
-    let mut files = Files::with_texts(&header.directory, header.files.clone());
-    files
-        .load_named(&mut scenario)
-        .map_err(|error| wrong(&error))?;
-    let traces = Traces::from_files(&scenario, files).map_err(|error| wrong(&error))?;
+    let load = |logged: &LoggedScenario| {
+        let loaded = logged.load();
+        loaded.map_err(|error| ReplayError::Scenario(name.clone(), error.to_string()))
+    };
+    let (scenario, traces) = load(&header.scenario)?;
     let mut session = Session::new(&scenario, &traces, header.seed, &header.cca, &header.kernel)?;
     let mut digest = Digest::default();
     let mut recorded = None;
@@ -80,6 +73,15 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
             LogRecord::Arrival { at, host, bytes } => {
                 advance(&mut session, at)?;
                 session.arrive(at, host, &bytes);
+            }
+            LogRecord::Change { at, scenario } => {
+                advance(&mut session, at)?;
+                let (scenario, traces) = load(&scenario)?;
+                session.change(&[(&scenario, &traces)])?;
+            }
+            LogRecord::Interruption { at, duration } => {
+                advance(&mut session, at)?;
+                session.interrupt(duration)?;
             }
             LogRecord::End { at, departures } => {
                 advance(&mut session, at)?;

@@ -10,10 +10,11 @@ use network_builder::Traces;
 use nix::sys::utsname::uname;
 use packet::addressing;
 use scenario::{Scenario, Tcp};
+use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
 use crate::host::{self, HostError, HostSettings, Namespaces};
-use crate::log::{LogHeader, LogWriter};
+use crate::log::{LogHeader, LogWriter, LoggedScenario};
 use crate::phones::with_phones;
 use crate::real_time::{Driver, Files, Progress};
 use crate::{Session, SessionError};
@@ -39,6 +40,12 @@ pub enum LiveError {
     /// A log or capture cannot be written.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
+    /// The log cannot be written any more.
+    #[error("log: {0}")]
+    Log(std::io::Error),
+    /// The path has failed.
+    #[error("the path: {0}")]
+    Path(std::io::Error),
     /// The clock's thread cannot be started.
     #[error("the thread of the path: {0}")]
     Thread(std::io::Error),
@@ -69,6 +76,7 @@ pub struct LiveOptions {
 pub struct LiveRun {
     driver: Driver,
     hosts: Vec<(String, Namespaces)>,
+    phones: u32,
 }
 
 impl LiveRun {
@@ -105,14 +113,8 @@ impl LiveRun {
             devices.push((host.id, host.device));
         }
         let log = options.log.as_ref().map(|file| {
-            let files = traces.files();
-            let header = LogHeader::new(
-                scenario.to_toml(),
-                files.directory().to_owned(),
-                files.texts().clone(),
-                [cca, kernel],
-                options.seed,
-            );
+            let logged = LoggedScenario::new(scenario, traces);
+            let header = LogHeader::new(logged, [cca, kernel], options.seed);
             LogWriter::create(file, &header).map_err(|error| unwritten(file, error))
         });
         let capture = options.pcap.as_ref().map(|file| {
@@ -128,6 +130,45 @@ impl LiveRun {
         Ok(Self {
             driver,
             hosts: names,
+            phones: options.phones,
+        })
+    }
+
+    /// Goes over to the last of `steps`, scenarios each of which differs from the one before in its wires only. Returns
+    /// the time of the change.
+    ///
+    /// # Errors
+    /// If one differs in anything else, makes no path, or cannot be logged. Nothing has changed then.
+    pub fn change(&self, steps: &[(&Scenario, &Traces)]) -> Result<Instant, LiveError> {
+        let scenarios = steps
+            .iter()
+            .map(|(scenario, _)| with_phones(scenario, self.phones));
+        let scenarios: Vec<_> = scenarios.collect::<Result<_, _>>()?;
+        let traces = steps.iter().map(|(_, traces)| *traces);
+        let steps: Vec<_> = scenarios.iter().zip(traces).collect();
+        self.driver.change(|progress| {
+            progress.session.change(&steps)?;
+            let at = progress.session.now();
+            if let (Some(log), Some((scenario, traces))) = (&mut progress.files.log, steps.last()) {
+                let logged = LoggedScenario::new(scenario, traces);
+                log.change(at, &logged).map_err(LiveError::Log)?;
+            }
+            Ok(at)
+        })
+    }
+
+    /// Lets nothing pass the wires next to the phones for `duration` from now on. Returns the time.
+    ///
+    /// # Errors
+    /// If there is no such wire, or the log cannot be written.
+    pub fn interrupt(&self, duration: Duration) -> Result<Instant, LiveError> {
+        self.driver.change(|progress| {
+            progress.session.interrupt(duration)?;
+            let at = progress.session.now();
+            if let Some(log) = &mut progress.files.log {
+                log.interruption(at, duration).map_err(LiveError::Log)?;
+            }
+            Ok(at)
         })
     }
 

@@ -1,7 +1,5 @@
 //! Session: packets of hosts on the path of a scenario, as a state machine without I/O.
 
-use std::net::IpAddr;
-
 use byte_path::{BytePath, CreatedPacketError, Headers, Verdict};
 use measurement::{Engine, ObservationError, ObservedPath, Options, Snapshot};
 use middlebox::Kind;
@@ -11,6 +9,7 @@ use packet::addressing;
 use scenario::Scenario;
 use units::Instant;
 
+use crate::changes::{CHANGEABLE, Wires};
 use crate::congestion_mark::mark;
 use crate::connections::{Connections, NamedHost};
 use crate::traffic::{Traffic, TrafficByHost};
@@ -32,6 +31,12 @@ pub enum SessionError {
         "path.middleboxes: {0:?} splits connections or needs servers that understand it; allowed in real time: {1}"
     )]
     Middlebox(&'static str, String),
+    /// A change is one of more than wires.
+    #[error("it cannot change while a run goes on; allowed: {CHANGEABLE}")]
+    Change,
+    /// Nothing can be interrupted.
+    #[error("outage: nothing to interrupt; allowed: a time above 0 s, in a scenario with a wire")]
+    Interruption,
 }
 
 /// A packet that leaves the path.
@@ -60,7 +65,8 @@ pub enum Arrival {
 
 /// The path of a scenario, its hosts, and what was measured.
 pub struct Session {
-    path: BytePath,
+    pub(crate) path: BytePath,
+    pub(crate) wires: Wires,
     hosts: Vec<NamedHost>,
     connections: Connections,
     traffic: TrafficByHost,
@@ -104,6 +110,7 @@ impl Session {
         let mss = scenario.tcp.segment_payload(scenario.path.path_mtu());
         Ok(Self {
             path,
+            wires: Wires::new(scenario, seed, &plan),
             hosts: hosts.collect(),
             connections: Connections::new(cca.to_owned(), mss),
             traffic: TrafficByHost::new(),
@@ -140,8 +147,8 @@ impl Session {
         } = self;
         let of = |address| hosts.get(addressing::host_of(address)? as usize);
         let headers = Headers::read(bytes, |ip| {
-            let source = of(IpAddr::V4(*ip.source.ip()))?;
-            let destination = of(IpAddr::V4(*ip.destination.ip()))?;
+            let source = of(ip.source.ip())?;
+            let destination = of(ip.destination.ip())?;
             let is_own = source.id == host && destination.id != host;
             is_own.then(|| connections.flow(path, *now, ip, [source, destination]))?
         });

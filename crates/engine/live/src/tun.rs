@@ -53,19 +53,12 @@ impl Tun {
         Ok(Self(file))
     }
 
-    /// Reads one packet; `None` if none waits.
+    /// Reads one packet.
     ///
     /// # Errors
     /// Those of read(2).
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        loop {
-            return match (&self.0).read(buffer) {
-                Ok(length) => Ok(Some(length)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => Err(error),
-            };
-        }
+        (&self.0).read(buffer).map(Some)
     }
 
     /// Hands a packet to the host.

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use cca::SenderInfo;
-use net::{Checker, Contents, Delivery, HostId, Network, Observer, Packet, PathOutages};
+use net::{
+    Checker, Contents, Delivery, HostId, LinkId, Network, Observer, Packet, PathOutages, Topology,
+};
 use network_builder::{Plan, PlanError};
 use packet::addressing;
 use results::{RunRow, Samples, Tables};
@@ -257,6 +259,30 @@ impl ObservedPath {
     ) -> Instant {
         self.network
             .advance_to_arrivals(until, &mut self.watch, deliveries)
+    }
+
+    /// Gives wires what can change of them in `changed` at `now`, until which the path has been advanced. `run` is that
+    /// with which the path was made. There may be no checker.
+    ///
+    /// # Errors
+    /// If the links of `changed` are not those of a network.
+    pub fn change_wires(
+        &mut self,
+        now: Instant,
+        links: &[LinkId],
+        changed: &Topology,
+        run: &Scenario,
+    ) -> Result<(), PlanError> {
+        let end = Instant::ZERO + run.duration;
+        let wires = PathOutages::new(changed, self.run.seed, end, self.slot)
+            .map_err(|error| PlanError::Network(error.to_string()))?;
+        for link in links {
+            let config = &changed.links[link.0 as usize];
+            self.network
+                .change_wire(now, *link, config, &mut self.watch);
+        }
+        self.watch.0.change_outages(now, &wires);
+        Ok(())
     }
 
     /// Returns the recorder.

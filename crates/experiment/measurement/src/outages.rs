@@ -22,6 +22,14 @@ impl OutageLog {
         Self { wires, least, ways }
     }
 
+    /// Goes over to the outages of changed wires at `now`.
+    pub(crate) fn change(&mut self, now: Instant, changed: &PathOutages) {
+        self.wires.change(now, changed);
+        for ((from, to), outages) in &mut self.ways {
+            *outages = self.wires.between(*from, *to);
+        }
+    }
+
     /// Returns the number of the way from one host to another.
     pub(crate) fn way(&mut self, from: HostId, to: HostId) -> usize {
         let known = self.ways.iter().position(|(pair, _)| *pair == (from, to));

@@ -99,6 +99,11 @@ impl Recorder {
         }
     }
 
+    /// Goes over to the outages of changed wires at `now`.
+    pub(crate) fn change_outages(&mut self, now: Instant, wires: &PathOutages) {
+        self.outages.change(now, wires);
+    }
+
     /// Keeps the fate of each data segment from now on.
     pub(crate) fn record_outcomes(&mut self) {
         self.fates = Some(SegmentOutcomes::default());

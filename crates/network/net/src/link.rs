@@ -23,11 +23,48 @@ pub(crate) struct Link {
     wake: Instant,
     wire: Channel,
     pub(crate) capacity: LinkCapacity,
+    /// Earlier capacities, each with the time until which it held.
+    earlier: Vec<(Instant, LinkCapacity)>,
 }
 
 enum Service {
     Rate(Transmitter),
     Opportunities(OpportunityTransmitter),
+}
+
+impl Service {
+    fn new(capacity: &LinkCapacity) -> Self {
+        match OpportunityTransmitter::new(capacity) {
+            Some(opportunist) => Self::Opportunities(opportunist),
+            None => Self::Rate(Transmitter::new(capacity.clone())),
+        }
+    }
+
+    /// Returns the service of `capacity` from `now` on, after the packet in transmission.
+    fn changed(&self, capacity: &LinkCapacity, now: Instant) -> Self {
+        let free_at = match self {
+            Self::Rate(transmitter) => transmitter.free_at,
+            Self::Opportunities(opportunist) => opportunist.free_at,
+        };
+        let mut service = Self::new(capacity);
+        match &mut service {
+            Self::Rate(transmitter) => transmitter.free_at = free_at,
+            Self::Opportunities(opportunist) => {
+                opportunist.skip_to(now.max(free_at));
+                opportunist.free_at = free_at;
+            }
+        }
+        service
+    }
+
+    /// Returns the time at which a packet that waits at `now` can be sent.
+    fn open_at(&self, now: Instant) -> Instant {
+        match self {
+            Self::Rate(transmitter) => transmitter.free_at.max(now),
+            Self::Opportunities(opportunist) if opportunist.free_at > now => opportunist.free_at,
+            Self::Opportunities(opportunist) => opportunist.next_at(),
+        }
+    }
 }
 
 /// The part of a link behind the transmitter: loss, delay and jitter.
@@ -43,18 +80,13 @@ struct Channel {
 
 impl Link {
     pub(crate) fn new(config: &LinkConfig, id: LinkId, seed: u64) -> Self {
-        let capacity = &config.capacity;
-        let service = match OpportunityTransmitter::new(capacity) {
-            Some(opportunist) => Service::Opportunities(opportunist),
-            None => Service::Rate(Transmitter::new(capacity.clone())),
-        };
         Self {
             from: config.from,
             to: config.to,
             mtu: config.mtu,
             policer: config.policer.as_ref().map(Bucket::new),
             queue: LinkQueue::new(&config.queue, config.mtu, seed, id),
-            service,
+            service: Service::new(&config.capacity),
             wake: Instant::NEVER,
             wire: Channel {
                 delay: config.delay,
@@ -64,8 +96,31 @@ impl Link {
                 line: DelayLine::new(config.jitter.as_ref().is_some_and(|jitter| jitter.reorder)),
                 ordinal: 0,
             },
-            capacity: capacity.clone(),
+            capacity: config.capacity.clone(),
+            earlier: Vec::new(),
         }
+    }
+
+    /// Takes over what can change of the configuration.
+    pub(crate) fn change<O: Observer>(
+        &mut self,
+        config: &LinkConfig,
+        scene: &mut QueueContext<'_, O>,
+    ) {
+        self.serve(scene);
+        let now = scene.now;
+        if config.capacity != self.capacity {
+            self.service = self.service.changed(&config.capacity, now);
+            let before = core::mem::replace(&mut self.capacity, config.capacity.clone());
+            self.earlier.push((now, before));
+            if !self.queue.is_empty() {
+                self.wake = self.service.open_at(now);
+            }
+        }
+        self.queue.set_limit(config.queue.limit);
+        self.wire.delay = config.delay;
+        self.wire.lottery.change(&config.loss, now);
+        self.wire.blackouts = Blackouts::new(&config.blackouts);
     }
 
     /// Returns the time of the next event at this link.
@@ -78,7 +133,20 @@ impl Link {
     }
 
     pub(crate) fn bytes_between(&self, from: Instant, to: Instant) -> Bytes {
-        self.capacity.bytes_between(from, to)
+        let mut bytes = 0;
+        let mut to = to;
+        let mut capacity = &self.capacity;
+        for (until, before) in self.earlier.iter().rev() {
+            if *until <= from {
+                break;
+            }
+            if *until < to {
+                bytes += capacity.bytes_between(*until, to).get();
+                to = *until;
+            }
+            capacity = before;
+        }
+        Bytes::new(bytes + capacity.bytes_between(from, to).get())
     }
 
     /// Takes the next packet that has got to the end of the link by `now`.

@@ -3,6 +3,7 @@
 use radio::ran::{Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Instant};
 
+mod link_changes;
 mod middlebox_calls;
 mod tti;
 

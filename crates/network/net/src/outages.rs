@@ -66,6 +66,21 @@ impl PathOutages {
         })
     }
 
+    /// Goes over to the outages of a changed topology at `now`.
+    pub fn change(&mut self, now: Instant, changed: &Self) {
+        for ((_, outages), (_, later)) in self.links.iter_mut().zip(&changed.links) {
+            outages.retain(|each| each.start < now);
+            for each in outages.iter_mut() {
+                each.end = each.end.min(now);
+            }
+            let later = later.iter().filter(|each| each.end > now);
+            outages.extend(later.map(|each| PathOutage {
+                start: each.start.max(now),
+                ..*each
+            }));
+        }
+    }
+
     /// Returns the outages on the way from one node to another, in the order of time.
     pub fn between(&self, from: HostId, to: HostId) -> Vec<PathOutage> {
         let mut result = Vec::new();
@@ -154,5 +169,19 @@ mod tests {
         let ever = outage(0, Instant::NEVER, OutageCause::Loss);
         assert_eq!(all.between(phone, server), [ever]);
         assert_eq!(all.between(phone, phone), []);
+        // From 220 ms on, there are no outages but a later one of the first hop.
+        let mut all = all;
+        for link in &mut topology.links {
+            (link.loss, link.blackouts, link.capacity) = (Loss::NONE, vec![], steady.clone());
+        }
+        topology.links[0].blackouts = vec![blackout(700, 200)];
+        let changed = PathOutages::new(&topology, 1, at(1_000), least).expect("it is a tree");
+        all.change(at(220), &changed);
+        let there = [
+            outage(100, at(220), OutageCause::Loss),
+            outage(200, at(220), OutageCause::Capacity),
+            outage(700, at(900), OutageCause::Loss),
+        ];
+        assert_eq!(all.between(server, phone), there);
     }
 }

@@ -3,7 +3,7 @@
 use config::{Buffer, Cross};
 use units::{Bytes, Duration, Rate};
 
-use crate::{Blackout, HostId, Jitter, LinkCapacity, Loss, Policer, Queue};
+use crate::{Blackout, HostId, Jitter, LinkCapacity, LinkId, Loss, Policer, Queue};
 
 /// Nodes and the links between them, which must form a tree with a link in each direction.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,31 @@ impl Topology {
     pub fn node(&mut self, name: &str) -> HostId {
         self.nodes.push(name.to_owned());
         HostId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Returns the links that are others in `changed`; `None` if one differs in more than can change while a run goes on,
+    /// which is capacity, delay, loss, blackouts and the limit of the queue. The radio is not compared.
+    pub fn changed_links(&self, changed: &Self) -> Option<Vec<LinkId>> {
+        if self.nodes != changed.nodes || self.links.len() != changed.links.len() {
+            return None;
+        }
+        let mut result = Vec::new();
+        for ((link, other), id) in self.links.iter().zip(&changed.links).zip(0..) {
+            if link == other {
+                continue;
+            }
+            let mut taken_over = link.clone();
+            taken_over.capacity = other.capacity.clone();
+            taken_over.delay = other.delay;
+            taken_over.loss = other.loss.clone();
+            taken_over.blackouts.clone_from(&other.blackouts);
+            taken_over.queue.limit = other.queue.limit;
+            if taken_over != *other {
+                return None;
+            }
+            result.push(LinkId(id));
+        }
+        Some(result)
     }
 }
 

@@ -3,27 +3,39 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use live::{LogHeader, replay_from};
-use packet::wire;
+use live::{LogHeader, LoggedScenario, replay_from};
+use packet::{addressing, wire};
 
 use crate::made_up::download;
 
 /// Returns a log of a download between the server and the phone, with an end or without.
 fn log(packets: u32, end: bool) -> Vec<u8> {
-    let text = "[path]\nrtt = \"20ms\"\n[path.down]\nrate = \"10Mbps\"\n".to_owned();
+    let logged = |rate| LoggedScenario {
+        scenario: format!("[path]\nrtt = \"20ms\"\n[path.down]\nrate = \"{rate}Mbps\"\n"),
+        directory: PathBuf::from("."),
+        files: BTreeMap::new(),
+    };
     let names = ["cubic", "6.18"].map(str::to_owned);
-    let header = LogHeader::new(text, PathBuf::from("."), BTreeMap::new(), names, 1);
+    let header = LogHeader::new(logged(10), names, 1);
     let mut bytes = serde_json::to_vec(&header).expect("it is JSON");
     bytes.push(b'\n');
     let mut last = 0_u64;
     for (at, packet) in download(packets) {
         let parsed = wire::parse(&packet).expect("it is TCP");
-        let host = u32::from(parsed.source.ip().octets()[3]).saturating_sub(1);
+        let host = addressing::host_of(parsed.source.ip()).unwrap_or(0);
         last = at;
         bytes.extend(last.to_le_bytes());
         bytes.extend(host.to_le_bytes());
         bytes.extend((packet.len() as u32).to_le_bytes());
         bytes.extend(&packet[..packet.len().min(128)]);
+    }
+    // Another rate, and an interruption of 1 ms.
+    let changed = serde_json::to_vec(&logged(5)).expect("it is JSON");
+    for (record, content) in [(1, changed), (2, 1_000_000_u64.to_le_bytes().to_vec())] {
+        bytes.extend(last.to_le_bytes());
+        bytes.extend((u32::MAX - record).to_le_bytes());
+        bytes.extend((content.len() as u32).to_le_bytes());
+        bytes.extend(content);
     }
     if end {
         bytes.extend(last.to_le_bytes());

@@ -21,18 +21,32 @@ pub(crate) struct ErrorModel {
 
 impl ErrorModel {
     pub(crate) fn new(loss: Loss, seed: u64, link: LinkId) -> Self {
-        let mut changes = RngStream::new(seed, Purpose::LossState, link.0);
-        let change = match &loss {
-            Loss::GilbertElliottTime(model) => sojourn(model, false, &mut changes, Instant::ZERO),
-            _ => Instant::NEVER,
-        };
-        Self {
+        let mut created = Self {
             loss,
             draws: RngStream::new(seed, Purpose::Loss, link.0),
             bad: false,
-            change,
-            changes,
+            change: Instant::NEVER,
+            changes: RngStream::new(seed, Purpose::LossState, link.0),
             steps: 0,
+        };
+        created.begin(Instant::ZERO);
+        created
+    }
+
+    /// Begins with the process at `now`, in its good state.
+    fn begin(&mut self, now: Instant) {
+        (self.bad, self.steps) = (false, 0);
+        self.change = match &self.loss {
+            Loss::GilbertElliottTime(model) => sojourn(model, false, &mut self.changes, now),
+            _ => Instant::NEVER,
+        };
+    }
+
+    /// Goes over to another process at `now`, with the draws that follow.
+    pub(crate) fn change(&mut self, loss: &Loss, now: Instant) {
+        if self.loss != *loss {
+            self.loss = loss.clone();
+            self.begin(now);
         }
     }
 

@@ -92,6 +92,10 @@ impl LinkQueue {
         self.discipline.backlog()
     }
 
+    pub(crate) fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         match &self.discipline {

@@ -1,4 +1,6 @@
-//! Behaviour of a session: any IP packet passes the path whole, is lost with a count, or is refused.
+//! Behaviour of sessions: any IP packet passes the path whole, is lost with a count, or is refused.
+
+mod changes;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,9 +16,14 @@ use units::{Duration, Instant};
 
 const SERVER: HostId = HostId(0);
 
-fn session(text: &str, seed: u64) -> Session {
+fn loaded(text: &str) -> (Scenario, Traces) {
     let scenario = Scenario::from_toml(text, "test", &[]).unwrap();
     let traces = Traces::load(&scenario, Path::new(".")).unwrap();
+    (scenario, traces)
+}
+
+fn session(text: &str, seed: u64) -> Session {
+    let (scenario, traces) = loaded(text);
     Session::new(&scenario, &traces, seed, "cubic", "6.18").unwrap()
 }
 
@@ -103,7 +110,7 @@ fn play(text: &str, seed: u64) -> Played {
 const LOSSY: &str = "duration = \"30s\"\n[path]\nrtt = \"40ms\"\nbuffer = \"30kB\"\nloss = 0.02\n\
                      [path.down]\nrate = \"5Mbps\"\n[path.up]\nrate = \"2Mbps\"\n";
 /// A drive through NR cells.
-const NR: &str = include_str!("../../../../python/celltcp/library/nr/sub6-drive.toml");
+const NR: &str = include_str!("../../../../../python/celltcp/library/nr/sub6-drive.toml");
 
 #[test]
 fn every_packet_arrives_as_it_was_sent_or_is_counted_as_lost() {
@@ -173,8 +180,7 @@ fn packets_to_nobody_are_refused() {
 #[test]
 fn a_split_host_is_refused_by_name() {
     let text = format!("{LOSSY}[[path.middleboxes]]\nkind = \"es\"\n");
-    let scenario = Scenario::from_toml(&text, "test", &[]).unwrap();
-    let traces = Traces::load(&scenario, Path::new(".")).unwrap();
+    let (scenario, traces) = loaded(&text);
     let error = Session::new(&scenario, &traces, 1, "cubic", "6.18")
         .err()
         .unwrap();
