@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use live::{Lateness, LiveOptions, LiveRun, Replay, Session, Traffic};
+use live::{AccessState, Lateness, LiveOptions, LiveRun, Replay, Session, Traffic};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Duration;
@@ -98,7 +98,8 @@ impl PyLiveRun {
         self.with(|run| run.is_running())
     }
 
-    /// Returns the time of the path, the packets by destination, and how well real time was kept.
+    /// Returns the time of the path, the packets by destination, how well real time was kept, and the state of the access
+    /// link.
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.with(|run| {
             run.show(|progress| {
@@ -106,6 +107,7 @@ impl PyLiveRun {
                 status.set_item("lateness", lateness_of(py, &progress.lateness)?)?;
                 status.set_item("without_route", progress.no_route)?;
                 status.set_item("refused", progress.refused)?;
+                status.set_item("access", access_of(py, progress.session.access())?)?;
                 Ok(status)
             })
         })
@@ -115,6 +117,35 @@ impl PyLiveRun {
     fn tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let look = || self.with(|run| run.show(|progress| progress.session.snapshot()));
         tables_into_python(py, py.detach(|| look().tables()))
+    }
+
+    /// Goes over to the last of `steps`, scenarios each of which differs from the one before in its wires only; `fields` are
+    /// the texts of the changes for the log. Returns the time of the change, s. Raises `CelltcpError` if one differs in anything else; nothing has changed then.
+    fn change(
+        &self,
+        py: Python<'_>,
+        steps: Vec<PyRef<'_, Scenario>>,
+        fields: Vec<String>,
+    ) -> Result<f64> {
+        let steps = steps.iter();
+        let steps: Vec<_> = steps
+            .map(|step| (Arc::clone(&step.inner), Arc::clone(&step.traces)))
+            .collect();
+        let at = py.detach(|| {
+            let steps: Vec<_> = steps
+                .iter()
+                .map(|(scenario, traces)| (&**scenario, &**traces))
+                .collect();
+            self.with(|run| run.change(&steps, fields))
+        });
+        Ok(at.map_err(refuse)?.since_start().as_secs_f64())
+    }
+
+    /// Lets nothing pass the wires next to the phones for so many seconds from now on. Returns the time, s.
+    fn interrupt(&self, py: Python<'_>, duration_s: f64) -> Result<f64> {
+        let duration = Duration::from_secs_f64(duration_s);
+        let at = py.detach(|| self.with(|run| run.interrupt(duration)));
+        Ok(at.map_err(refuse)?.since_start().as_secs_f64())
     }
 
     /// Stops the path. What was measured can still be asked for.
@@ -184,6 +215,16 @@ impl ReplayedRun {
         Some(replay.recorded? == replay.departures)
     }
 
+    /// Changes of the path, such as `path.loss=1%`, with their times, s.
+    #[getter]
+    fn changes(&self) -> Vec<(f64, String)> {
+        let replay = self.replay();
+        let changes = replay.changes.iter();
+        changes
+            .map(|(at, change)| (at.since_start().as_secs_f64(), change.clone()))
+            .collect()
+    }
+
     /// Returns the time of the path and the packets by destination.
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         status_of(py, &self.replay().session)
@@ -205,6 +246,23 @@ fn status_of<'py>(py: Python<'py>, session: &Session) -> Result<Bound<'py, PyDic
     }
     status.set_item("to", traffic)?;
     Ok(status)
+}
+
+/// Returns the state of an access link; without SINR and cell on a wire.
+fn access_of(py: Python<'_>, access: AccessState) -> Result<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for ((direction, capacity), queue) in ["down", "up"]
+        .iter()
+        .zip(access.capacity_bps)
+        .zip(access.queue_bytes)
+    {
+        all.set_item(format!("capacity_{direction}_mbps"), capacity as f64 / 1e6)?;
+        all.set_item(format!("queue_{direction}_bytes"), queue)?;
+    }
+    let (sinr, cell) = access.radio.unzip();
+    all.set_item("sinr_db", sinr)?;
+    all.set_item("cell", cell)?;
+    Ok(all)
 }
 
 /// Returns counts of packets; delays in seconds, without any if none has arrived.

@@ -14,6 +14,8 @@ SCHEMAS: dict[str, tuple[str, ...]] = {
     "shell run": ("live.outcome:LiveOutcome",),
     "shell doctor": ("live.outcome:Floor",),
     "shell list": ("live.run_folders:RunningRuns",),
+    "shell set": ("live.path_changes:PathChanges",),
+    "shell status": ("live.outcome:Status",),
     "replay": ("live.outcome:LiveOutcome",),
     "show": ("comparison.outcome:ComparisonOutcome", "comparison.run_outcome:RunOutcome"),
     "cca": ("scenarios.ccas:Catalogue", "scenarios.ccas:CcaEntry", "scenarios.ccas:AutoEntry"),

@@ -11,8 +11,9 @@ from contextlib import ExitStack
 import numpy as np
 
 from celltcp._core import Scenario
+from celltcp.live.host import PHONE, SERVER
 from celltcp.live.outcome import Floor
-from celltcp.live.shell import PHONE, SERVER, Shell
+from celltcp.live.shell import Shell
 from celltcp.present.section import Column, Table, number_columns
 
 #: A path on which a packet of the probe takes 10 ms and less than 1 us more.

@@ -12,6 +12,8 @@ from typing import Any
 from celltcp._core import CelltcpError, LiveRun
 from celltcp.live.run_folders import MARK
 
+#: Hosts at the ends of every path.
+SERVER, PHONE = "server", "phone"
 #: Exit code of a program that is not there, as of shells (POSIX).
 NOT_FOUND = 127
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from celltcp.campaign.origin_fields import Origin
 from celltcp.comparison.run_outcome import FlowRow
+from celltcp.live.path_changes import PathChange
 from celltcp.results.json_fields import Cca, Seed
 
 
@@ -34,15 +35,15 @@ class Lateness(TypedDict):
     valid: Annotated[bool, "Whether real time was kept: at most 0.1 % were late by over 1 ms."]
 
 
-#: Lateness of a run in virtual time.
-NO_LATENESS: Lateness = {
-    "departures": 0,
-    "p50_us": 0,
-    "p99_us": 0,
-    "max_us": 0,
-    "late_share": 0.0,
-    "valid": True,
-}
+class Access(TypedDict):
+    """State of the access link of the first phone."""
+
+    capacity_down_mbps: Annotated[float, "Capacity of the downlink in the present slot, Mbit/s."]
+    capacity_up_mbps: Annotated[float, "Capacity of the uplink in the present slot, Mbit/s."]
+    queue_down_bytes: Annotated[int, "Bytes that wait for the downlink."]
+    queue_up_bytes: Annotated[int, "Bytes that wait for the uplink."]
+    sinr_db: Annotated[float | None, "SINR of the serving cell, dB; null on a wire."]
+    cell: Annotated[int | None, "Number of the serving cell; null on a wire."]
 
 
 class Status(TypedDict):
@@ -53,6 +54,22 @@ class Status(TypedDict):
     lateness: Annotated[Lateness, "Whether real time was kept."]
     without_route: Annotated[int, "Packets to no host of the path, such as multicast."]
     refused: Annotated[int, "Packets that were not whole, or that a device did not accept."]
+    access: Annotated[Access, "State of the access link."]
+
+
+#: State of a run in virtual time beside that of its path.
+NO_CLOCK: dict[str, Any] = {
+    "lateness": {
+        "departures": 0,
+        "p50_us": 0,
+        "p99_us": 0,
+        "max_us": 0,
+        "late_share": 0.0,
+        "valid": True,
+    },
+    "without_route": 0,
+    "refused": 0,
+}
 
 
 class Floor(TypedDict):
@@ -74,5 +91,6 @@ class LiveOutcome(Origin):
     exit_code: Annotated[int | None, "Exit code of the command; null without one."]
     to: Annotated[dict[str, Traffic], "Packets by the host that they were sent to."]
     lateness: Annotated[Lateness, "Whether real time was kept."]
-    flows: Annotated[list[FlowRow], "TCP connections over IPv4, a row for each direction with data."]
+    flows: Annotated[list[FlowRow], "TCP connections, a row for each direction with data."]
+    changes: Annotated[list[PathChange], "Changes of the path while the run went on."]
     warnings: Annotated[list[str], "Warnings."]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import cast
 
 from celltcp._core import ReplayedRun, Scenario
-from celltcp.live.outcome import NO_LATENESS, Status
+from celltcp.live.outcome import NO_CLOCK, Status
+from celltcp.live.path_changes import change_at
 from celltcp.live.result import LiveResult, origin_of_live, tables_of
 from celltcp.live.stored import publish, result_folder
 
@@ -30,7 +31,9 @@ def replay(
     run = ReplayedRun(Path(file))
     scenario = Scenario(*run.scenario)
     origin = origin_of_live(scenario, run.cca, run.seed, run.kernel)
-    status = cast(Status, {**run.status(), "lateness": NO_LATENESS, "without_route": 0, "refused": 0})
+    status = cast(Status, {**run.status(), **NO_CLOCK})
+    if run.changes:
+        origin["path_changes"] = [change_at(at, text) for at, text in run.changes]
     origin["duration_s"] = status["time_s"]
     result = LiveResult(tables_of(run, run.cca), origin, status)
     if out is not None:

@@ -79,5 +79,6 @@ class LiveResult:
             "to": self.status["to"],
             "lateness": self.status["lateness"],
             "flows": json_records(self.tables["flows"]),
+            "changes": about.get("path_changes", []),
             "warnings": all_warnings(self.results),
         }

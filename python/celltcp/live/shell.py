@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, LiveRun, machine_cca
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.files.replacing import check_output
-from celltcp.live.host import Host
+from celltcp.live.control import ControlSocket
+from celltcp.live.host import PHONE, SERVER, Host
+from celltcp.live.path_changes import ChangingPath, PathChange
 from celltcp.live.result import LiveResult, origin_of_live, tables_of
 from celltcp.live.rights import acquire_rights
 from celltcp.live.run_folders import RunFolder, remove_left
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
     from celltcp.live.outcome import Status
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Hosts at the ends of every path.
-SERVER, PHONE = "server", "phone"
 #: Shortest time between two writings of the tables, seconds.
 _FLUSH_S = 1.0
 #: Times that a writing has to take less than the time to the next.
@@ -118,6 +119,8 @@ class Shell:
         self._hosts: dict[str, Host] = {}
         self._folder: Path | None = None
         self._next_flush = 0.0
+        self._path = ChangingPath(self.scenario, [])
+        self._changing = Lock()
 
     @property
     def cca(self) -> str | None:
@@ -154,6 +157,8 @@ class Shell:
                 self._hosts[name] = host = Host(run, name, own.identity)
                 stack.callback(host.close)
             self._run = run
+            control = ControlSocket(own.path, {"set": self.set, "status": self.status})
+            stack.callback(control.close)
             if self.live.server:
                 self.start(
                     self.live.server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL
@@ -264,6 +269,22 @@ class Shell:
             raise CelltcpError("shell: the hosts are there inside of `with Shell(...)` only")
         return self._run
 
+    def set(self, changes: Changes) -> list[PathChange]:
+        """Changes the path while the run goes on; nothing changes if one field cannot.
+
+        Args:
+            changes: fields of the scenario and their values, of wires, such as
+                `{"path.up.rate": "5Mbit/s"}`; for short `rate`, `loss`, `rtt`, `delay` and `outage`.
+
+        Returns:
+            The changes, with their time.
+
+        Raises:
+            CelltcpError: names the field, and says what is allowed.
+        """
+        with self._changing:
+            return self._path.change(self._going(), changes)
+
     def status(self) -> Status:
         """Returns time, packets by destination and lateness so far."""
         status: Status = self._going().status()  # type: ignore[assignment]
@@ -274,6 +295,8 @@ class Shell:
         run, status = self._going(), self.status()
         origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
         origin["duration_s"] = status["time_s"]
+        if self._path.changes:
+            origin["path_changes"] = list(self._path.changes)
         return LiveResult(tables_of(run, str(origin["cca"][0])), origin, status)
 
 

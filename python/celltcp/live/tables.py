@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from celltcp.live.outcome import Lateness, Traffic
+from celltcp.live.host import PHONE, SERVER
+from celltcp.live.outcome import Lateness, Status, Traffic
+from celltcp.live.path_changes import PathChange
 from celltcp.present.section import Column, Table, mean_text, number_columns
 
 #: Bits per second in a megabit per second.
@@ -24,6 +26,31 @@ def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
         rows.append((f"to {host}", str(sent), lost, f"{rate:.2f}", *cells))
     columns = number_columns("packets", "lost, %", "Mbit/s", "delay, ms\np50", "\np95", "\np99")
     return Table((Column("direction"), *columns), tuple(rows), f"Packets in {duration_s:.1f} s")
+
+
+def status_text(status: Status) -> str:
+    """Returns the state of a live run in one line."""
+    access, lateness = status["access"], status["lateness"]
+    parts = [f"{status['time_s']:.1f} s"]
+    for direction, host, capacity, queue in (
+        ("down", PHONE, access["capacity_down_mbps"], access["queue_down_bytes"]),
+        ("up", SERVER, access["capacity_up_mbps"], access["queue_up_bytes"]),
+    ):
+        part = f"{direction} {rate_text(capacity)} Mbit/s, queue {queue / 1e3:.1f} kB"
+        traffic = status["to"].get(host)
+        if traffic is not None and traffic["delay_p50_s"] is not None:
+            part += f", delay {1e3 * traffic['delay_p50_s']:.1f} ms"
+        parts.append(part)
+    if access["cell"] is not None:
+        parts.append(f"SINR {access['sinr_db']:.1f} dB, cell {access['cell']}")
+    late = 100 * lateness["late_share"]
+    parts.append(f"late p99 {lateness['p99_us']} us, {late:.2f} % over 1 ms")
+    return " | ".join(parts)
+
+
+def change_text(change: PathChange) -> str:
+    """Returns a change of a path in one line."""
+    return f"{change['time_s']:.3f} s: {change['field']} = {change['value']}"
 
 
 def flows_table(flows: Sequence[Mapping[str, Any]]) -> Table | None:

@@ -7,6 +7,7 @@ mod counters;
 mod netlink;
 pub mod options;
 mod pacing_cap;
+mod sock_diag;
 mod sysctl;
 mod tcp_info;
 
@@ -14,5 +15,6 @@ pub use counters::Counters;
 pub use netlink::{Netlink, route_metrics};
 pub use netlink_packet_route::route::RouteMetric;
 pub use pacing_cap::PacingCap;
+pub use sock_diag::{SockDiag, SocketState};
 pub use sysctl::{set_module_parameter, sysctl_file};
 pub use tcp_info::sender_view;

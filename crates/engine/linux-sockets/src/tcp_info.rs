@@ -1,4 +1,4 @@
-//! TCP_INFO and TCP_CC_INFO of a socket, as a view of its sender.
+//! TCP_INFO and TCP_CC_INFO of a socket, as a view of its sender. Messages of sock_diag(7) hold the same structures.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -20,9 +20,9 @@ const NO_RTT: u32 = u32::MAX;
 const NO_LIMIT: u64 = u64::MAX;
 
 /// Answer of the kernel: `struct tcp_info` or `union tcp_cc_info` of linux/tcp.h, as long as the kernel has it.
-struct Answer(Vec<u8>);
+pub(crate) struct Answer<'a>(pub(crate) &'a [u8]);
 
-impl Answer {
+impl Answer<'_> {
     fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
         self.0.get(at..at + N)?.try_into().ok()
     }
@@ -48,12 +48,24 @@ impl Answer {
 /// # Errors
 /// Those of getsockopt(2).
 pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
-    let info = Answer(tcp_option(socket, libc::TCP_INFO)?);
+    let info = tcp_option(socket, libc::TCP_INFO)?;
+    let bbr = if cca == "bbr" {
+        tcp_option(socket, TCP_CC_INFO)?
+    } else {
+        Vec::new()
+    };
+    Ok(sender_info(&Answer(&info), cca, &Answer(&bbr)))
+}
+
+/// Returns the sender of a `struct tcp_info`, whose congestion control is `cca`; `bbr` is the `struct tcp_bbr_info` of
+/// BBR.
+pub(crate) fn sender_info(info: &Answer<'_>, cca: &str, bbr: &Answer<'_>) -> SenderInfo {
     let (unacked, sacked) = (info.word(24), info.word(28));
     let (lost, retrans) = (info.word(32), info.word(36));
     let (cwnd, ssthresh) = (info.word(80), info.word(76));
     let slow_start = if cca == "bbr" {
-        bbr_pacing_gain(socket)? == Some(BBR_HIGH_GAIN)
+        // `bbr_pacing_gain`
+        bbr.bytes(12).map(u32::from_ne_bytes) == Some(BBR_HIGH_GAIN)
     } else {
         cwnd < ssthresh
     };
@@ -64,7 +76,7 @@ pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
     };
     let time = |us: [u8; 8]| Duration::from_micros(u64::from_ne_bytes(us));
     let (srtt, min_rtt) = (info.word(68), info.word(148));
-    Ok(SenderInfo {
+    SenderInfo {
         mss: info.word(16),
         ca_state: CaState::of_linux(info.byte(1)),
         cwnd,
@@ -95,11 +107,5 @@ pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
         limits: None,
         // Kernels before 4.19 do not have it.
         duplicates_reported: info.bytes(216).map(|b| u32::from_ne_bytes(b).into()),
-    })
-}
-
-/// Returns `bbr_pacing_gain` of `struct tcp_bbr_info`.
-fn bbr_pacing_gain(socket: &impl AsFd) -> io::Result<Option<u32>> {
-    let info = Answer(tcp_option(socket, TCP_CC_INFO)?);
-    Ok(info.bytes(12).map(u32::from_ne_bytes))
+    }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 
 use cca::{CaState, SenderInfo};
-use linux_sockets::{Counters, PacingCap, options, sender_view};
+use linux_sockets::{Counters, PacingCap, SockDiag, options, sender_view};
 use nix::sys::socket::{getsockopt, sockopt::TcpCongestion};
 use units::{Duration, Instant, Rate};
 
@@ -41,6 +41,30 @@ fn a_new_connection_shows_its_handshake() {
     // Linux knows these per namespace only.
     assert_eq!((view.loss_probes, view.fast_recoveries), (None, None));
     assert_eq!((view.undone, view.slow_start_exit), (None, None));
+}
+
+/// Other sockets of the machine change in between: only one that stands still is compared.
+#[test]
+fn sock_diag_shows_each_socket_as_its_owner_sees_it() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let Ok(listener) = TcpListener::bind(address) else {
+            println!("skipped: no address such as {address}");
+            continue;
+        };
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (receiver, _) = listener.accept().unwrap();
+        options::set_congestion(&sender, "cubic").expect("Linux's default");
+        transfer((&mut sender, &receiver), 300_000);
+        let mut sockets = Vec::new();
+        SockDiag::open().unwrap().tcp_sockets(&mut sockets).unwrap();
+        let local = sender.local_addr().unwrap();
+        let shown = sockets.iter().find(|socket| socket.local == local).unwrap();
+        assert_eq!(shown.remote, sender.peer_addr().unwrap());
+        let own = sender_view(&sender, "cubic").unwrap();
+        assert_eq!(shown.sender.delivered, own.delivered);
+        assert_eq!((shown.sender.cwnd, shown.sender.mss), (own.cwnd, own.mss));
+        assert_eq!(shown.sender.busy, own.busy);
+    }
 }
 
 #[test]

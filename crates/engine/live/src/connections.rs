@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use byte_path::BytePath;
+use cca::SenderInfo;
+use linux_sockets::SocketState;
 use measurement::NewConnection;
 use net::HostId;
 use packet::wire::IpPacket;
@@ -63,6 +65,8 @@ pub(crate) struct Connections {
     cca: String,
     /// Payload of a full segment, bytes.
     mss: u32,
+    /// Senders by the number of their record, as they were reported last.
+    senders: Vec<Option<SenderInfo>>,
 }
 
 impl Connections {
@@ -72,7 +76,30 @@ impl Connections {
             known: HashMap::new(),
             cca,
             mss,
+            senders: Vec::new(),
         }
+    }
+
+    /// Returns the senders by the number of their record; `None` if one has not been reported.
+    pub(crate) fn senders(&self) -> &[Option<SenderInfo>] {
+        &self.senders
+    }
+
+    /// Notes the state of the sender behind a socket. Returns the number of its record, if it has sent data.
+    pub(crate) fn report(&mut self, socket: &SocketState) -> Option<u32> {
+        let tracked = self.known.get(&key(socket.local, socket.remote))?;
+        let direction = if tracked.opener == socket.local {
+            Direction::FromOpener
+        } else {
+            Direction::ToOpener
+        };
+        let record = tracked.streams[direction as usize].record?;
+        let number = record as usize;
+        if self.senders.len() <= number {
+            self.senders.resize(number + 1, None);
+        }
+        self.senders[number] = Some(socket.sender);
+        Some(record)
     }
 
     /// Returns the number under which the path follows a segment from `source` to `destination`, which is sent at `now`.
@@ -84,8 +111,7 @@ impl Connections {
         ip: &IpPacket,
         [source, destination]: [&NamedHost; 2],
     ) -> Option<u32> {
-        let mut key = [ip.source, ip.destination];
-        key.sort_unstable();
+        let key = key(ip.source, ip.destination);
         let segment = &ip.segment;
         if is_request(segment) {
             let is_again = |known: &Tracked| {
@@ -142,7 +168,8 @@ impl Connections {
             && segment.ack == end
         {
             tracked.streams[other as usize].end = None;
-            path.path().recorder().complete(now, record, None);
+            let sender = self.senders.get(record as usize).copied().flatten();
+            path.path().recorder().complete(now, record, sender);
         }
         let record = |direction: Direction| tracked.streams[direction as usize].record;
         if segment.len > 0 {
@@ -151,6 +178,13 @@ impl Connections {
             record(other).or(record(own))
         }
     }
+}
+
+/// Returns the key of a connection between two ends.
+fn key(one: SocketAddr, other: SocketAddr) -> [SocketAddr; 2] {
+    let mut ends = [one, other];
+    ends.sort_unstable();
+    ends
 }
 
 /// Returns whether a segment requests a connection (RFC 9293 section 3.5).

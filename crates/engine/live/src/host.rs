@@ -6,7 +6,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use linux_sockets::{Netlink, RouteMetric, sysctl_file};
+use linux_sockets::{Netlink, RouteMetric, SockDiag, sysctl_file};
 use net::HostId;
 use nix::mount::{MsFlags, mount};
 use nix::net::if_::if_nametoindex;
@@ -79,7 +79,6 @@ pub struct HostSettings {
 }
 
 /// A host: its namespaces and its device.
-#[derive(Debug)]
 pub struct Host {
     /// Its node on the path.
     pub id: HostId,
@@ -87,6 +86,8 @@ pub struct Host {
     pub name: String,
     /// Its device.
     pub device: Device,
+    /// Its sockets.
+    pub sockets: SockDiag,
     /// Namespaces of network and mounts.
     pub namespaces: Namespaces,
 }
@@ -209,11 +210,13 @@ fn create(
             })?;
         }
     }
+    let sockets = SockDiag::open().map_err(in_step("sock_diag"))?;
     let namespaces = Namespaces::own().map_err(in_step("namespaces"))?;
     Ok(Host {
         id: *id,
         name: name.clone(),
         device,
+        sockets,
         namespaces,
     })
 }

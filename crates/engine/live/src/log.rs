@@ -98,6 +98,16 @@ impl LogHeader {
     }
 }
 
+/// A change of the scenario.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct LoggedChange {
+    /// Texts of the changes, such as `path.loss=1%`.
+    pub fields: Vec<String>,
+    /// The scenario from then on.
+    #[serde(flatten)]
+    pub scenario: LoggedScenario,
+}
+
 /// Digest of the departures of a run: packet, host, planned time and first bytes of each, in their order.
 #[derive(Clone)]
 pub struct Digest {
@@ -161,8 +171,8 @@ impl LogWriter {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn change(&mut self, at: Instant, scenario: &LoggedScenario) -> io::Result<()> {
-        let text = serde_json::to_vec(scenario)?;
+    pub fn change(&mut self, at: Instant, change: &LoggedChange) -> io::Result<()> {
+        let text = serde_json::to_vec(change)?;
         let length = u32::try_from(text.len()).map_err(io::Error::other)?;
         self.record(at, CHANGE, length, &text)
     }
@@ -212,8 +222,8 @@ pub enum LogRecord {
     Change {
         /// Time.
         at: Instant,
-        /// The scenario from then on.
-        scenario: LoggedScenario,
+        /// The change.
+        change: LoggedChange,
     },
     /// Nothing passed the wires next to the phones.
     Interruption {
@@ -292,8 +302,8 @@ impl<R: BufRead> LogReader<R> {
                 if text.len() < length {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
-                let scenario = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
-                return Ok(LogRecord::Change { at, scenario });
+                let change = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+                return Ok(LogRecord::Change { at, change });
             }
             INTERRUPTION => {
                 let duration = Duration::from_nanos(u64::from_le_bytes(self.bytes()?));

@@ -5,7 +5,7 @@ use scenario::Scenario;
 use crate::LiveError;
 
 /// Name of the first phone.
-const PHONE: &str = "phone";
+pub(crate) const PHONE: &str = "phone";
 
 /// Returns `scenario` with so many phones, "phone", "phone-2" and so on, in one cell. They are received alike, with
 /// fading of their own.

@@ -19,6 +19,7 @@ use units::{Duration, Instant};
 use crate::capture::CaptureWriter;
 use crate::device::Device;
 use crate::log::{Digest, LogWriter};
+use crate::sender_watch::SenderWatch;
 use crate::session::MAX_PACKET;
 use crate::{Arrival, Lateness, LiveError, Session};
 
@@ -93,6 +94,7 @@ impl Driver {
     pub fn start(
         session: Session,
         devices: Devices,
+        senders: SenderWatch,
         files: Files,
         spin: bool,
     ) -> std::io::Result<Self> {
@@ -115,7 +117,7 @@ impl Driver {
         let (of_thread, its_devices) = (Arc::clone(&shared), Arc::clone(&devices));
         let thread = std::thread::Builder::new()
             .name("celltcp-live".to_owned())
-            .spawn(move || drive(&of_thread, &its_devices, spin))?;
+            .spawn(move || drive(&of_thread, &its_devices, &senders, spin))?;
         Ok(Self {
             shared,
             devices: Some(devices),
@@ -202,7 +204,12 @@ fn be_punctual(spin: bool) {
     }
 }
 
-fn drive(shared: &Shared, devices: &Devices, spin: bool) -> std::io::Result<()> {
+fn drive(
+    shared: &Shared,
+    devices: &Devices,
+    senders: &SenderWatch,
+    spin: bool,
+) -> std::io::Result<()> {
     be_punctual(spin);
     let polled = devices.iter().map(|(_, device)| device.as_fd());
     let polled = polled.chain([shared.wake.as_fd()]);
@@ -241,6 +248,9 @@ fn drive(shared: &Shared, devices: &Devices, spin: bool) -> std::io::Result<()> 
             }
         }
         advance(&mut progress, devices, shared.now(), || shared.now())?;
+        for sockets in senders.reports.try_iter() {
+            progress.session.report(&sockets);
+        }
         let next = progress.session.next_event();
         drop(progress);
         if !spin {

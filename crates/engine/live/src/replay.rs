@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use units::Instant;
+
 use crate::log::{Digest, LogHeader, LogReader, LogRecord, LoggedScenario};
 use crate::{Session, SessionError};
 
@@ -31,6 +33,8 @@ pub struct Replay {
     pub departures: (u64, u128),
     /// Those of the live run; `None` if it was killed.
     pub recorded: Option<(u64, u128)>,
+    /// Changes of the path, such as `path.loss=1%`, with their times.
+    pub changes: Vec<(Instant, String)>,
 }
 
 /// Repeats the run of a log.
@@ -58,7 +62,7 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
     let (scenario, traces) = load(&header.scenario)?;
     let mut session = Session::new(&scenario, &traces, header.seed, &header.cca, &header.kernel)?;
     let mut digest = Digest::default();
-    let mut recorded = None;
+    let (mut recorded, mut changes) = (None, Vec::new());
     let mut advance = |session: &mut Session, at| -> Result<(), ReplayError> {
         let advanced = session.advance(at).map_err(io::Error::other);
         advanced.map_err(unreadable)?;
@@ -74,14 +78,16 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
                 advance(&mut session, at)?;
                 session.arrive(at, host, &bytes);
             }
-            LogRecord::Change { at, scenario } => {
+            LogRecord::Change { at, change } => {
                 advance(&mut session, at)?;
-                let (scenario, traces) = load(&scenario)?;
+                let (scenario, traces) = load(&change.scenario)?;
                 session.change(&[(&scenario, &traces)])?;
+                changes.extend(change.fields.into_iter().map(|field| (at, field)));
             }
             LogRecord::Interruption { at, duration } => {
                 advance(&mut session, at)?;
                 session.interrupt(duration)?;
+                changes.push((at, format!("outage={duration}")));
             }
             LogRecord::End { at, departures } => {
                 advance(&mut session, at)?;
@@ -94,5 +100,6 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
         session,
         departures: digest.value(),
         recorded,
+        changes,
     })
 }

@@ -14,9 +14,10 @@ use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
 use crate::host::{self, HostError, HostSettings, Namespaces};
-use crate::log::{LogHeader, LogWriter, LoggedScenario};
+use crate::log::{LogHeader, LogWriter, LoggedChange, LoggedScenario};
 use crate::phones::with_phones;
 use crate::real_time::{Driver, Files, Progress};
+use crate::sender_watch::SenderWatch;
 use crate::{Session, SessionError};
 
 /// Reason why a run in real time cannot begin.
@@ -46,8 +47,8 @@ pub enum LiveError {
     /// The path has failed.
     #[error("the path: {0}")]
     Path(std::io::Error),
-    /// The clock's thread cannot be started.
-    #[error("the thread of the path: {0}")]
+    /// A thread cannot be started.
+    #[error("a thread of the path: {0}")]
     Thread(std::io::Error),
 }
 
@@ -107,10 +108,11 @@ impl LiveRun {
             mtu: scenario.path.path_mtu().get() as u32,
         };
         let hosts = host::set_up(&nodes, &settings, folder)?;
-        let (mut names, mut devices) = (Vec::new(), Vec::new());
+        let (mut names, mut devices, mut sockets) = (Vec::new(), Vec::new(), Vec::new());
         for host in hosts {
             names.push((host.name, host.namespaces));
             devices.push((host.id, host.device));
+            sockets.push(host.sockets);
         }
         let log = options.log.as_ref().map(|file| {
             let logged = LoggedScenario::new(scenario, traces);
@@ -125,8 +127,10 @@ impl LiveRun {
             log: log.transpose()?,
             capture: capture.transpose()?,
         };
-        let driver =
-            Driver::start(session, devices, files, options.spin).map_err(LiveError::Thread)?;
+        let interval = scenario.slot.max(SHORTEST_INTERVAL);
+        let senders = SenderWatch::start(sockets, interval).map_err(LiveError::Thread)?;
+        let driver = Driver::start(session, devices, senders, files, options.spin)
+            .map_err(LiveError::Thread)?;
         Ok(Self {
             driver,
             hosts: names,
@@ -134,12 +138,16 @@ impl LiveRun {
         })
     }
 
-    /// Goes over to the last of `steps`, scenarios each of which differs from the one before in its wires only. Returns
-    /// the time of the change.
+    /// Goes over to the last of `steps`, scenarios each of which differs from the one before in its wires only; `fields`
+    /// are the texts of the changes for the log. Returns the time of the change.
     ///
     /// # Errors
     /// If one differs in anything else, makes no path, or cannot be logged. Nothing has changed then.
-    pub fn change(&self, steps: &[(&Scenario, &Traces)]) -> Result<Instant, LiveError> {
+    pub fn change(
+        &self,
+        steps: &[(&Scenario, &Traces)],
+        fields: Vec<String>,
+    ) -> Result<Instant, LiveError> {
         let scenarios = steps
             .iter()
             .map(|(scenario, _)| with_phones(scenario, self.phones));
@@ -150,8 +158,9 @@ impl LiveRun {
             progress.session.change(&steps)?;
             let at = progress.session.now();
             if let (Some(log), Some((scenario, traces))) = (&mut progress.files.log, steps.last()) {
-                let logged = LoggedScenario::new(scenario, traces);
-                log.change(at, &logged).map_err(LiveError::Log)?;
+                let scenario = LoggedScenario::new(scenario, traces);
+                let change = LoggedChange { fields, scenario };
+                log.change(at, &change).map_err(LiveError::Log)?;
             }
             Ok(at)
         })
@@ -214,6 +223,9 @@ impl LiveRun {
         self.driver.stop()
     }
 }
+
+/// Shortest time between two looks at the senders.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Host of a capture unless another is named.
 const CAPTURED: &str = "server";

@@ -1,6 +1,7 @@
 //! Session: packets of hosts on the path of a scenario, as a state machine without I/O.
 
 use byte_path::{BytePath, CreatedPacketError, Headers, Verdict};
+use linux_sockets::SocketState;
 use measurement::{Engine, ObservationError, ObservedPath, Options, Snapshot};
 use middlebox::Kind;
 use net::{HostId, Packet};
@@ -12,6 +13,7 @@ use units::Instant;
 use crate::changes::{CHANGEABLE, Wires};
 use crate::congestion_mark::mark;
 use crate::connections::{Connections, NamedHost};
+use crate::phones::PHONE;
 use crate::traffic::{Traffic, TrafficByHost};
 
 /// Longest IP packet, bytes.
@@ -61,6 +63,17 @@ pub enum Arrival {
     NoRoute,
     /// It is no whole IP packet.
     Malformed,
+}
+
+/// State of the access link of the first phone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AccessState {
+    /// Capacity in the present slot, downlink and uplink, bit/s.
+    pub capacity_bps: [u64; 2],
+    /// Bytes that wait, downlink and uplink.
+    pub queue_bytes: [u64; 2],
+    /// SINR (dB) and number of the serving cell; `None` on a wire.
+    pub radio: Option<(f64, u32)>,
 }
 
 /// The path of a scenario, its hosts, and what was measured.
@@ -181,6 +194,18 @@ impl Session {
         Arrival::Sent(id)
     }
 
+    /// Notes the states of senders behind sockets of a host, as they are at the time of the last call. Those of
+    /// connections that are not followed are left out.
+    pub fn report(&mut self, sockets: &[SocketState]) {
+        for socket in sockets {
+            if let Some(record) = self.connections.report(socket) {
+                let (path, now, sender) = (self.path.path(), self.now, &socket.sender);
+                path.recorder().sender_changed(now, record, sender);
+                path.sample(now, record, sender, "");
+            }
+        }
+    }
+
     /// Returns the time of the next event; [`Instant::NEVER`] without any.
     pub fn next_event(&self) -> Instant {
         self.path.next_event().min(self.path.next_slot())
@@ -200,7 +225,9 @@ impl Session {
             if event <= slot {
                 self.path.advance(event)?;
             } else {
-                self.path.path().end_slot(|_| None);
+                let senders = self.connections.senders();
+                let sender = |connection: u32| *senders.get(connection as usize)?;
+                self.path.path().end_slot(sender);
             }
         }
     }
@@ -248,9 +275,24 @@ impl Session {
             .map(move |(host, traffic)| (name(host), traffic))
     }
 
+    /// Returns the state of the access link of the first phone.
+    pub fn access(&self) -> AccessState {
+        let path = self.path.observed();
+        let [down, up] = [false, true].map(|uplink| path.truth(uplink));
+        let radio = self
+            .host(PHONE)
+            .and_then(|phone| path.radio_hints(self.now, phone));
+        AccessState {
+            capacity_bps: [down.1, up.1],
+            queue_bytes: [down.0, up.0],
+            radio: radio.map(|radio| (radio.sinr_db, radio.cell)),
+        }
+    }
+
     /// Returns what was recorded so far.
     pub fn snapshot(&self) -> Snapshot {
-        self.path.observed().snapshot(self.now)
+        let senders = self.connections.senders();
+        self.path.observed().snapshot(self.now, senders)
     }
 }
 

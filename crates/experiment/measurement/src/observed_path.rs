@@ -8,6 +8,7 @@ use net::{
 };
 use network_builder::{Plan, PlanError};
 use packet::addressing;
+use radio::ran::RadioHints;
 use results::{RunRow, Samples, Tables};
 use scenario::{AckSemantics, Scenario};
 use selection::Hints;
@@ -117,12 +118,14 @@ pub struct Snapshot {
     recorder: Recorder,
     run: RunRow,
     at: Instant,
+    senders: Vec<Option<SenderInfo>>,
 }
 
 impl Snapshot {
     /// Returns the tables until the time of the snapshot.
     pub fn tables(self) -> Tables {
-        let mut tables = self.recorder.finish(self.at, |_| None);
+        let sender = |connection: u32| *self.senders.get(connection as usize)?;
+        let mut tables = self.recorder.finish(self.at, sender);
         tables.runs.push(self.run);
         tables
     }
@@ -337,8 +340,9 @@ impl ObservedPath {
         core::mem::take(&mut self.watch.0.tables.samples)
     }
 
-    /// Returns what was recorded until `now`, while the run goes on. Nothing is shown of senders.
-    pub fn snapshot(&self, now: Instant) -> Snapshot {
+    /// Returns what was recorded until `now`, while the run goes on; `senders` are those of the connections that have
+    /// reported one.
+    pub fn snapshot(&self, now: Instant, senders: &[Option<SenderInfo>]) -> Snapshot {
         Snapshot {
             recorder: self.watch.0.clone(),
             run: RunRow {
@@ -346,6 +350,7 @@ impl ObservedPath {
                 ..self.run.clone()
             },
             at: now,
+            senders: senders.to_vec(),
         }
     }
 
@@ -376,9 +381,14 @@ impl ObservedPath {
         Ok(tables)
     }
 
+    /// Returns what the radio of `host` knows of its reception at `now`; `None` on a wire.
+    pub fn radio_hints(&self, now: Instant, host: HostId) -> Option<RadioHints> {
+        self.network.radio_hints(host, now)
+    }
+
     /// Returns the hints that the radio of `host` gives at `now`; `None` on a wire.
     pub fn hints(&self, now: Instant, host: HostId) -> Option<Hints> {
-        let radio = self.network.radio_hints(host, now)?;
+        let radio = self.radio_hints(now, host)?;
         Some(Hints {
             sinr_db: Some(radio.sinr_db),
             cqi: radio.cqi.map(f64::from),

@@ -7,6 +7,8 @@ import click
 from celltcp.cli.shell.doctor import doctor
 from celltcp.cli.shell.list import list_runs
 from celltcp.cli.shell.run import run
+from celltcp.cli.shell.set import set_fields
+from celltcp.cli.shell.status import status
 
 #: Command that is meant where a scenario follows the name of the group.
 _DEFAULT = "run"
@@ -33,3 +35,5 @@ def shell() -> None:
 shell.add_command(run)
 shell.add_command(doctor)
 shell.add_command(list_runs)
+shell.add_command(set_fields)
+shell.add_command(status)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use live::{LogHeader, LoggedScenario, replay_from};
+use live::{LogHeader, LoggedChange, LoggedScenario, replay_from};
 use packet::{addressing, wire};
 
 use crate::made_up::download;
@@ -30,7 +30,11 @@ fn log(packets: u32, end: bool) -> Vec<u8> {
         bytes.extend(&packet[..packet.len().min(128)]);
     }
     // Another rate, and an interruption of 1 ms.
-    let changed = serde_json::to_vec(&logged(5)).expect("it is JSON");
+    let change = LoggedChange {
+        fields: vec!["path.down.rate=5Mbps".to_owned()],
+        scenario: logged(5),
+    };
+    let changed = serde_json::to_vec(&change).expect("it is JSON");
     for (record, content) in [(1, changed), (2, 1_000_000_u64.to_le_bytes().to_vec())] {
         bytes.extend(last.to_le_bytes());
         bytes.extend((u32::MAX - record).to_le_bytes());

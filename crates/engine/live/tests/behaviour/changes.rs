@@ -48,7 +48,9 @@ fn rate_delay_and_loss_change_at_once() {
     let down = [SERVER, session.host("phone").unwrap()];
     send(&mut session, at(100), down, 3);
     // They come to the access link at 120 ms.
-    session.advance(at(121) + Duration::from_micros(500)).unwrap();
+    session
+        .advance(at(121) + Duration::from_micros(500))
+        .unwrap();
     let slow = WIRED.replace("down]\nrate = \"8", "down]\nrate = \"2");
     change(&mut session, &[&slow]).unwrap();
     // The second packet was in transmission; the third takes 4 ms.

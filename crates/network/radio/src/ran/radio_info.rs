@@ -11,6 +11,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// State of the radio of a user, as its device shows it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RadioHints {
+    /// Number of the serving cell.
+    pub cell: u32,
     /// SINR of the serving cell without fast fading, which devices average away, dB.
     pub sinr_db: f64,
     /// Channel quality indicator of the latest report on the whole carrier; `None` before the first.
@@ -31,6 +33,7 @@ impl UserState {
         let seconds = to.saturating_since(from).as_secs_f64();
         let rise = self.mean_db(to, cell) - self.mean_db(from, cell);
         RadioHints {
+            cell,
             sinr_db: self.mean_db(now, cell),
             cqi: self.reporter.made().map(|report| report.wideband),
             speed_mps: self.speed_between(from, to).or(self.speed_mps),

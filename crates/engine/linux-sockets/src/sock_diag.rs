@@ -1,0 +1,135 @@
+//! Sock_diag: the TCP sockets of a network namespace and the state of their senders (sock_diag(7)).
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use cca::SenderInfo;
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer, NlasIterator,
+};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+
+use crate::tcp_info::{Answer, sender_info};
+
+/// Type of a request (linux/sock_diag.h).
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// Attributes of an answer (linux/inet_diag.h): `struct tcp_info`, `struct tcp_bbr_info`, name of the congestion control.
+const INFO: u16 = 2;
+const CONGESTION: u16 = 4;
+const BBR_INFO: u16 = 16;
+/// Bits of the extensions that are asked for: `INET_DIAG_INFO`, `INET_DIAG_VEGASINFO` (which stands for the information of
+/// any congestion control) and `INET_DIAG_CONG`.
+const EXTENSIONS: u8 = 1 << 1 | 1 << 2 | 1 << 3;
+/// States of sockets that may have data under way: ESTABLISHED, FIN_WAIT1, CLOSE_WAIT, LAST_ACK and CLOSING.
+const STATES: u32 = 1 << 1 | 1 << 4 | 1 << 8 | 1 << 9 | 1 << 11;
+/// Bytes of `struct nlmsghdr`, `struct inet_diag_req_v2` and `struct inet_diag_msg`.
+const HEADER: usize = 16;
+const REQUEST: usize = 56;
+const MESSAGE: usize = 72;
+
+/// A TCP socket and the state of its sender.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SocketState {
+    /// Its own address and port.
+    pub local: SocketAddr,
+    /// Those of the other end.
+    pub remote: SocketAddr,
+    /// Its sender.
+    pub sender: SenderInfo,
+}
+
+/// Requests about the TCP sockets of the network namespace in which it was opened.
+pub struct SockDiag(Socket);
+
+impl SockDiag {
+    /// Opens a netlink socket in the network namespace of this thread.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+        socket.bind_auto()?;
+        Ok(Self(socket))
+    }
+
+    /// Adds the sockets over IPv4 and IPv6 that may have data under way to `sockets`.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn tcp_sockets(&self, sockets: &mut Vec<SocketState>) -> io::Result<()> {
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            self.0.send(&request(family as u8), 0)?;
+            while self.receive(sockets)? {}
+        }
+        Ok(())
+    }
+
+    /// Reads a part of an answer; returns whether more follows.
+    fn receive(&self, sockets: &mut Vec<SocketState>) -> io::Result<bool> {
+        let (bytes, _) = self.0.recv_from_full()?;
+        let mut rest = &bytes[..];
+        while rest.len() >= HEADER {
+            let message = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
+            match message.message_type() {
+                NLMSG_DONE => return Ok(false),
+                NLMSG_ERROR => {
+                    let code = message.payload().first_chunk().copied();
+                    let code = code.map_or(0, i32::from_ne_bytes);
+                    return Err(io::Error::from_raw_os_error(-code));
+                }
+                _ => sockets.extend(socket(message.payload())),
+            }
+            // Messages begin at multiples of four bytes.
+            let length = (message.length() as usize).next_multiple_of(4);
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        Ok(true)
+    }
+}
+
+/// Returns a request for all TCP sockets of a family: a header and `struct inet_diag_req_v2` without an identity.
+fn request(family: u8) -> [u8; HEADER + REQUEST] {
+    let mut bytes = [0; HEADER + REQUEST];
+    bytes[..4].copy_from_slice(&((HEADER + REQUEST) as u32).to_ne_bytes());
+    bytes[4..6].copy_from_slice(&SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    bytes[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
+    bytes[HEADER..HEADER + 3].copy_from_slice(&[family, libc::IPPROTO_TCP as u8, EXTENSIONS]);
+    bytes[HEADER + 4..HEADER + 8].copy_from_slice(&STATES.to_ne_bytes());
+    bytes
+}
+
+/// Reads a `struct inet_diag_msg` with its attributes; `None` if it has no state of a sender.
+fn socket(message: &[u8]) -> Option<SocketState> {
+    let family = *message.first()?;
+    let end = |port: usize, address: usize| {
+        let port = u16::from_be_bytes(*message.get(port..)?.first_chunk()?);
+        let bytes: [u8; 16] = *message.get(address..)?.first_chunk()?;
+        let address = if i32::from(family) == libc::AF_INET6 {
+            IpAddr::from(bytes).to_canonical()
+        } else {
+            IpAddr::from(*bytes.first_chunk::<4>()?)
+        };
+        Some(SocketAddr::new(address, port))
+    };
+    let (mut info, mut bbr, mut cca) = (None, Vec::new(), String::new());
+    for attribute in NlasIterator::new(message.get(MESSAGE..)?) {
+        let attribute = attribute.ok()?;
+        let value = attribute.value();
+        match attribute.kind() {
+            INFO => info = Some(value.to_vec()),
+            BBR_INFO => bbr = value.to_vec(),
+            CONGESTION => {
+                cca = String::from_utf8_lossy(value)
+                    .trim_end_matches('\0')
+                    .to_owned()
+            }
+            _ => {}
+        }
+    }
+    Some(SocketState {
+        local: end(4, 8)?,
+        remote: end(6, 24)?,
+        sender: sender_info(&Answer(&info?), &cca, &Answer(&bbr)),
+    })
+}
