@@ -352,8 +352,27 @@ def test_the_outcome_fits_its_schema(wired: Path, tmp_path: Path) -> None:
         jsonschema.validate(json.loads(done.stdout), schema_of(name))
 
 
-def test_a_user_who_is_not_root_needs_no_more_than_the_device() -> None:
-    """In mounts of its own, the device may be opened by everybody, as on most machines."""
+#: Programs in Perl, which every user of Debian can start: the first sends what it can for a second
+#: to the server, which counts it, and prints how much that was.
+UPLOAD = """
+use IO::Socket::INET; use Time::HiRes qw(sleep time);
+my $to; for (1..50) {
+    last if $to = IO::Socket::INET->new(PeerAddr => "server:5002"); sleep 0.1;
+}
+my ($end, $sent, $piece) = (time + 1, 0, "x" x 65536);
+$sent += syswrite($to, $piece) while time < $end;
+shutdown($to, 1); my $answer = <$to>; die "$answer of $sent" if $answer != $sent; print "$sent\\n";
+"""
+COUNTER = """
+use IO::Socket::INET;
+my $from = IO::Socket::INET->new(LocalPort => 5002, Listen => 1)->accept; my $total = 0;
+while (my $read = sysread($from, my $data, 65536)) { $total += $read } print $from "$total\\n";
+"""
+
+
+@pytest.mark.parametrize("device", ["tun", "veth"])
+def test_a_user_who_is_not_root_can_run_programs(device: str) -> None:
+    """In mounts of its own, the TUN device may be opened by everybody, as usual, or by root."""
     nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     celltcp = [*nobody, sys.executable, "-m", "celltcp"]
     with tempfile.TemporaryDirectory() as name:
@@ -362,24 +381,120 @@ def test_a_user_who_is_not_root_needs_no_more_than_the_device() -> None:
         home = {**os.environ, "HOME": name, "XDG_RUNTIME_DIR": name}
         if subprocess.run([*celltcp, "units"], capture_output=True, cwd="/", env=home).returncode:
             pytest.skip("nobody cannot run this Python")
-        device, wired = folder / "tun", folder / "wired.toml"
+        tun, wired = folder / "tun", folder / "wired.toml"
         wired.write_text(WIRED)
-        os.mknod(device, 0o666 | stat.S_IFCHR, TUN.stat().st_rdev)
-        device.chmod(0o666)
-        command = shlex.join([*celltcp, "shell", str(wired), "--", "sh", "-c", "id -u; cat /etc/hosts"])
-        inside = f"mount --bind {device} {TUN} && exec {command}"
+        os.mknod(tun, stat.S_IFCHR, TUN.stat().st_rdev)
+        tun.chmod(0o666 if device == "tun" else 0o600)
+        for name, program in ("upload", UPLOAD), ("counter", COUNTER):
+            (folder / name).write_text(program)
+        server = shlex.join(["perl", str(folder / "counter")])
+        inside = f"id -u; cat /etc/hosts; perl {folder / 'upload'}"
+        shell = ["shell", str(wired), "--server", server, "--json", str(folder / "json")]
+        command = shlex.join([*celltcp, *shell, "--", "sh", "-c", inside])
         done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", inside],
+            ["unshare", "--mount", "sh", "-c", f"mount --bind {tun} {TUN} && exec {command}"],
             capture_output=True,
             text=True,
             cwd="/",
             env=home,
         )
-    if "user namespace" in done.stderr:
-        pytest.skip(done.stderr)
-    # A busy machine may not keep real time.
-    assert done.returncode in (0, NOT_VALID), done.stderr
-    assert done.stdout.startswith("65534\n10.0.0.1 server\n")
+        if "user namespace" in done.stderr:
+            pytest.skip(done.stderr)
+        # A busy machine may not keep real time.
+        assert done.returncode in (0, NOT_VALID), done.stderr
+        outcome = json.loads((folder / "json").read_text())
+    user, server_name, *lines = done.stdout.splitlines()
+    assert (user, server_name) == ("65534", "10.0.0.1 server")
+    sent = next(line for line in lines if line.isdigit())
+    (flow,) = (each for each in outcome["flows"] if each["name"].endswith("phone to server"))
+    assert flow["bytes"] == int(sent)
+    assert 1 < flow["goodput_mbps"] < 20
+    # No packet is larger than the MTU, also where the kernel hands over many segments at once.
+    up = outcome["to"]["server"]
+    assert up["bytes"] <= 1500 * up["packets"]
+
+
+def test_senders_of_both_ip_versions_are_in_the_tables(wired: Path, tmp_path: Path) -> None:
+    for host in "phone", "phone6":
+        sink = SINK.replace('create_server(("", 5001))', 'create_server(("", 5001), family=FAMILY)')
+        family = "socket.AF_INET6" if host == "phone6" else "socket.AF_INET"
+        out = tmp_path / host
+        with Shell(wired, "reno", out=out) as shell:
+            listener = shell.start(
+                [sys.executable, "-c", sink.replace("FAMILY", family)],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert listener.stdout is not None
+            assert listener.stdout.readline() == "ready\n"
+            shell.run([sys.executable, "-c", SOURCE, host, "5001", "2"], on="server", timeout=60)
+            total = int(listener.stdout.readline())
+        (flow,) = shell.result().to_json()["flows"]
+        assert (flow["bytes"], flow["cca"]) == (total, "reno")
+        assert flow["timeouts"] == 0
+        slots = shell.result().tables["slots"].to_pydict()
+        assert max(slots["cwnd"]) > 10
+        samples = shell.result().tables["samples"].to_pydict()
+        # One each 100 ms, and the smoothed RTT is that of the path at least.
+        assert 5 <= len(samples["t_ns"]) <= 40
+        assert min(srtt for srtt in samples["srtt_us"] if srtt) >= 40_000
+
+
+def test_the_path_changes_while_a_run_goes_on(wired: Path, tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    celltcp = [sys.executable, "-m", "celltcp", "shell"]
+
+    def command(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*celltcp, *words], capture_output=True, text=True)
+
+    with Shell(wired, log=log) as shell:
+        sink = shell.start([sys.executable, "-c", SINK], stdout=subprocess.PIPE, text=True)
+        assert sink.stdout is not None
+        assert sink.stdout.readline() == "ready\n"
+        source = [sys.executable, "-c", SOURCE, "phone", "5001", "8"]
+        sender = shell.start(source, on="server")
+        (identity,) = [each["id"] for each in json.loads(command("list", "--json", "-").stdout)]
+        changed = command("set", identity, "rate=2Mbps", "delay=30ms", "--json", "-")
+        jsonschema.validate(json.loads(changed.stdout), schema_of("shell set"))
+        assert [each["field"] for each in json.loads(changed.stdout)] == ["path.down.rate", "path.rtt"]
+        time.sleep(2)
+        status = command("status", identity, "--json", "-")
+        jsonschema.validate(json.loads(status.stdout), schema_of("shell status"))
+        assert json.loads(status.stdout)["access"]["capacity_down_mbps"] == pytest.approx(2, rel=0.05)
+        assert "down 2.00 Mbit/s" in command("status", identity).stdout
+        assert "outage = 500ms" in command("set", identity, "outage=500ms").stdout
+        for refused, message in {
+            "tcp.initial_window=3": "tcp.initial_window=3: it cannot change while a run goes on",
+            "path.down.rate=fast": "path.down.rate",
+            "loss": "is no FIELD=VALUE",
+            "outage=0s": "outage: '0s' is no time above 0 s",
+        }.items():
+            answer = command("set", identity, "rate=9Mbps", refused)
+            assert (answer.returncode, message in answer.stderr) == (2, True), answer.stderr
+        assert command("set", "nobody", "loss=1%").returncode == 2
+        sender.wait()
+        sink.wait()
+    live = shell.result().to_json()
+    fields = ["path.down.rate", "path.rtt", "outage"]
+    assert [change["field"] for change in live["changes"]] == fields
+    slots = shell.result().tables["slots"].to_pydict()
+    start = live["changes"][0]["time_s"] + 0.2
+    end = live["changes"][2]["time_s"]
+    capacities = {
+        round(capacity, 2)
+        for time_s, capacity in zip(slots["t_s"], slots["capacity_mbps"], strict=True)
+        if start < time_s < end
+    }
+    # Payload of 1448 in 1500 bytes.
+    assert capacities == {round(2 * 1448 / 1500, 2)}
+    again = subprocess.run(
+        [sys.executable, "-m", "celltcp", "replay", str(log), "--json", "-"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "the same as those of the live run" in again.stderr
+    assert [change["field"] for change in json.loads(again.stdout)["changes"]] == fields
 
 
 def test_a_capture_has_the_packets_of_the_server(wired: Path, tmp_path: Path) -> None:
