@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use crate::offload::{Merged, OFFLOAD_HEADER, cut};
+use crate::session::MAX_PACKET;
 use crate::tun::{TUN_FILE, Tun};
 use crate::veth::Veth;
 
@@ -41,32 +43,76 @@ impl Device {
         veth.map_err(|veth| NoDevice { tun, veth })
     }
 
-    /// Reads one packet; `None` if none waits.
+    /// Hands each packet that waits to `each`, as many as the kernel hands over at once. Returns whether one waited.
     ///
     /// # Errors
-    /// Those of read(2).
-    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        loop {
+    /// Those of readv(2), and of `each`.
+    pub fn receive(
+        &self,
+        room: &mut Room,
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<bool> {
+        let mut header = [0; OFFLOAD_HEADER];
+        let length = loop {
             let received = match self {
-                Self::Tun(device) => device.receive(buffer),
-                Self::Veth(device) => device.receive(buffer),
+                Self::Tun(device) => device.receive(&mut header, &mut room.packet),
+                Self::Veth(device) => device.receive(&mut room.packet),
             };
-            return match received {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other,
-            };
+            match received {
+                Ok(length) => break length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let packet = &mut room.packet[..length];
+        match self {
+            Self::Tun(_) => cut(header, packet, &mut room.cut, each)?,
+            Self::Veth(_) => each(packet)?,
         }
+        Ok(true)
     }
 
     /// Hands a packet to the host.
     ///
     /// # Errors
-    /// Those of write(2).
+    /// Those of writev(2).
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         match self {
-            Self::Tun(device) => device.send(packet),
+            Self::Tun(device) => device.send(&[0; OFFLOAD_HEADER], packet),
             Self::Veth(device) => device.send(packet),
+        }
+    }
+
+    /// Hands segments to the host at once, if the device can do that.
+    ///
+    /// # Errors
+    /// Those of writev(2).
+    pub fn send_merged(&self, merged: &mut Merged) -> io::Result<()> {
+        let (header, packet) = merged.take();
+        match self {
+            Self::Tun(device) => device.send(&header, packet),
+            Self::Veth(device) => device.send(packet),
+        }
+    }
+
+    /// Returns whether segments can be handed over at once.
+    pub fn merges(&self) -> bool {
+        matches!(self, Self::Tun(_))
+    }
+}
+
+/// Room for packets that are received.
+pub struct Room {
+    packet: Vec<u8>,
+    cut: Vec<u8>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            packet: vec![0; MAX_PACKET],
+            cut: Vec::with_capacity(MAX_PACKET),
         }
     }
 }

@@ -12,6 +12,7 @@ mod device;
 mod host;
 mod lateness;
 mod log;
+mod offload;
 mod phones;
 mod real_time;
 mod replay;

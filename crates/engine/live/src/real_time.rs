@@ -17,14 +17,16 @@ use thread_priority::{
 use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
-use crate::device::Device;
+use crate::device::{Device, Room};
 use crate::log::{Digest, LogWriter};
+use crate::offload::Merged;
 use crate::sender_watch::SenderWatch;
-use crate::session::MAX_PACKET;
 use crate::{Arrival, Lateness, LiveError, Session};
 
-/// Packets that are read of a device before what is due is done.
-const BATCH: usize = 32;
+/// Times that a device is read before the next; each may give many packets.
+const BATCH: usize = 8;
+/// Lateness from which on segments that leave are handed over at once, as by a network card: it is cheaper.
+const MERGED_FROM: Duration = Duration::from_micros(200);
 /// Priority among real-time threads: the lowest, which is above all others.
 const PRIORITY: u8 = 1;
 
@@ -47,6 +49,8 @@ pub struct Progress {
     pub digest: Digest,
     /// Files that are written meanwhile.
     pub(crate) files: Files,
+    /// Segments that are handed over at once, where time is short.
+    merged: Merged,
     /// Packets without a host of the path as destination.
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
@@ -103,6 +107,7 @@ impl Driver {
             lateness: Lateness::default(),
             digest: Digest::default(),
             files,
+            merged: Merged::default(),
             no_route: 0,
             refused: 0,
         };
@@ -216,7 +221,7 @@ fn drive(
     let mut polled: Vec<_> = polled
         .map(|file| PollFd::new(file, PollFlags::POLLIN))
         .collect();
-    let mut buffer = vec![0; MAX_PACKET];
+    let mut room = Room::default();
     // Whether the last look at `polled` is one of now.
     let mut is_polled = false;
     while !shared.stop.load(Ordering::Relaxed) {
@@ -226,24 +231,9 @@ fn drive(
                 continue;
             }
             for _ in 0..BATCH {
-                let Some(length) = device.receive(&mut buffer)? else {
+                let arrive = |packet: &[u8]| arrive(shared, &mut progress, devices, host, packet);
+                if !device.receive(&mut room, arrive)? {
                     break;
-                };
-                let now = shared.now();
-                advance(&mut progress, devices, now, || shared.now())?;
-                let packet = &buffer[..length];
-                match progress.session.arrive(now, host, packet) {
-                    Arrival::Sent(_) => {
-                        let at = progress.session.now();
-                        if let Some(log) = &mut progress.files.log {
-                            log.arrival(at, host, packet)?;
-                        }
-                        if let Some(capture) = &mut progress.files.capture {
-                            capture.packet(at, host, packet)?;
-                        }
-                    }
-                    Arrival::NoRoute => progress.no_route += 1,
-                    Arrival::Malformed => progress.refused += 1,
                 }
             }
         }
@@ -263,6 +253,32 @@ fn drive(
     Ok(())
 }
 
+/// Puts a packet of a host on the path.
+fn arrive(
+    shared: &Shared,
+    progress: &mut Progress,
+    devices: &Devices,
+    host: HostId,
+    packet: &[u8],
+) -> std::io::Result<()> {
+    let now = shared.now();
+    advance(progress, devices, now, || shared.now())?;
+    match progress.session.arrive(now, host, packet) {
+        Arrival::Sent(_) => {
+            let at = progress.session.now();
+            if let Some(log) = &mut progress.files.log {
+                log.arrival(at, host, packet)?;
+            }
+            if let Some(capture) = &mut progress.files.capture {
+                capture.packet(at, host, packet)?;
+            }
+        }
+        Arrival::NoRoute => progress.no_route += 1,
+        Arrival::Malformed => progress.refused += 1,
+    }
+    Ok(())
+}
+
 /// Advances the path to `now`, and hands the packets that have left it to their hosts.
 fn advance(
     progress: &mut Progress,
@@ -272,21 +288,48 @@ fn advance(
 ) -> std::io::Result<()> {
     let advanced = progress.session.advance(now);
     advanced.map_err(std::io::Error::other)?;
+    let mut host = None;
     while let Some(departure) = progress.session.next_departure() {
-        let device = devices.iter().find(|(host, _)| *host == departure.host);
-        progress
-            .lateness
-            .add(clock().saturating_since(departure.at));
+        let late = clock().saturating_since(departure.at);
+        progress.lateness.add(late);
         progress.digest.add(&departure);
         if let Some(capture) = &mut progress.files.capture {
             capture.packet(departure.at, departure.host, &departure.bytes)?;
         }
-        let sent = device.map(|(_, device)| device.send(&departure.bytes));
-        // A host whose device is full or down loses the packet, as a card would.
-        progress.refused += u64::from(!matches!(sent, Some(Ok(()))));
+        let is_same = host == Some(departure.host);
+        if !is_same || !progress.merged.add(&departure.bytes) {
+            flush(progress, devices, host.take());
+            let device = device_of(devices, departure.host);
+            let may_merge = late > MERGED_FROM && device.is_some_and(Device::merges);
+            if may_merge && progress.merged.add(&departure.bytes) {
+                host = Some(departure.host);
+            } else {
+                let sent = device.map(|device| device.send(&departure.bytes));
+                // A host whose device is full or down loses the packet, as a card would.
+                progress.refused += u64::from(!matches!(sent, Some(Ok(()))));
+            }
+        }
         progress.session.recycle(departure.bytes);
     }
+    flush(progress, devices, host);
     Ok(())
+}
+
+/// Hands the segments that were merged for a host to it.
+fn flush(progress: &mut Progress, devices: &[(HostId, Device)], host: Option<HostId>) {
+    if let Some(device) = host.and_then(|host| device_of(devices, host)) {
+        let segments = u64::from(progress.merged.segments());
+        if device.send_merged(&mut progress.merged).is_err() {
+            progress.refused += segments;
+        }
+    }
+}
+
+fn device_of(devices: &[(HostId, Device)], host: HostId) -> Option<&Device> {
+    let mut devices = devices.iter();
+    devices
+        .find(|(other, _)| *other == host)
+        .map(|(_, device)| device)
 }
 
 /// Waits for this time, or until one of `polled` can be read. Returns whether it has looked at them.

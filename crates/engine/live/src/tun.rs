@@ -2,9 +2,11 @@
 #![allow(unsafe_code, reason = "the ioctl that makes the device")]
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
+
+use crate::offload::OFFLOAD_HEADER;
 
 /// File through which devices are made (Documentation/networking/tuntap.rst of Linux).
 pub const TUN_FILE: &str = "/dev/net/tun";
@@ -17,8 +19,11 @@ struct Request {
     rest: [u8; 22],
 }
 
-/// A TUN device. Its packets begin with their IP header; it has no offloads, so that the kernel cuts what TCP and UDP hand
-/// over at once to packets of the MTU, with checksums.
+/// Offloads (`TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6` and `TUN_F_TSO_ECN` of linux/if_tun.h): the kernel hands over what
+/// TCP sends at once, without checksums.
+const OFFLOADS: libc::c_ulong = 0x1 | 0x2 | 0x4 | 0x8;
+
+/// A TUN device. An offload header stands before each packet, which begins with its IP header.
 #[derive(Debug)]
 pub struct Tun(File);
 
@@ -35,7 +40,7 @@ impl Tun {
             .open(TUN_FILE)?;
         let mut request = Request {
             name: [0; libc::IFNAMSIZ],
-            flags: (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short,
+            flags: (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short,
             rest: [0; 22],
         };
         // The last byte stays the end of the text.
@@ -50,23 +55,35 @@ impl Tun {
         if made < 0 {
             return Err(io::Error::last_os_error());
         }
+        // SAFETY: the argument is a number.
+        let set = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD as _, OFFLOADS) };
+        if set < 0 {
+            return Err(io::Error::last_os_error());
+        }
         Ok(Self(file))
     }
 
-    /// Reads one packet.
+    /// Reads a packet with its offload header; returns its length.
     ///
     /// # Errors
-    /// Those of read(2).
-    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        (&self.0).read(buffer).map(Some)
+    /// Those of readv(2).
+    pub fn receive(
+        &self,
+        header: &mut [u8; OFFLOAD_HEADER],
+        packet: &mut [u8],
+    ) -> io::Result<usize> {
+        let mut parts = [IoSliceMut::new(header), IoSliceMut::new(packet)];
+        let length = (&self.0).read_vectored(&mut parts)?;
+        Ok(length.saturating_sub(OFFLOAD_HEADER))
     }
 
     /// Hands a packet to the host.
     ///
     /// # Errors
-    /// Those of write(2).
-    pub fn send(&self, packet: &[u8]) -> io::Result<()> {
-        (&self.0).write(packet).map(|_| ())
+    /// Those of writev(2).
+    pub fn send(&self, header: &[u8; OFFLOAD_HEADER], packet: &[u8]) -> io::Result<()> {
+        let parts = [IoSlice::new(header), IoSlice::new(packet)];
+        (&self.0).write_vectored(&parts).map(|_| ())
     }
 }
 

@@ -78,17 +78,19 @@ impl Veth {
         Ok(Self(File::from(socket)))
     }
 
-    /// Reads one packet; `None` if none waits.
+    /// Reads a packet; returns its length.
     ///
     /// # Errors
     /// Those of readv(2).
-    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    pub fn receive(&self, packet: &mut [u8]) -> io::Result<usize> {
         let mut header = [0; HEADER];
-        let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(buffer)];
+        let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(packet)];
         match (&self.0).read_vectored(&mut parts) {
-            Ok(length) => Ok(Some(length.saturating_sub(HEADER))),
+            Ok(length) => Ok(length.saturating_sub(HEADER)),
             // The near end is not up yet, or no more.
-            Err(error) if error.kind() == io::ErrorKind::NetworkDown => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NetworkDown => {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
             Err(error) => Err(error),
         }
     }

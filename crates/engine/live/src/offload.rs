@@ -1,0 +1,395 @@
+//! Offloads: what the kernel hands over at once is cut to packets, as a network card does it, and packets are merged
+//! again where time is short.
+
+use std::io;
+
+use etherparse::checksum::Sum16BitWords;
+
+/// Bytes of the header that precedes a packet: `struct virtio_net_hdr` of linux/virtio_net.h, in the byte order of the
+/// machine.
+pub const OFFLOAD_HEADER: usize = 10;
+/// Flag: the checksum is to be completed (`VIRTIO_NET_HDR_F_NEEDS_CSUM`).
+const NEEDS_CHECKSUM: u8 = 1;
+/// Kinds of packets that hold several segments: none, TCP over IPv4, TCP over IPv6; and the bit of ECN.
+const NONE: u8 = 0;
+const TCP_IPV4: u8 = 1;
+const TCP_IPV6: u8 = 4;
+const ECN: u8 = 0x80;
+
+/// Protocol number of TCP.
+const TCP: u8 = 6;
+/// Longest IP packet.
+const LONGEST: usize = 65_535;
+/// Bytes of an IPv4 header without options, and of an IPv6 header.
+const IPV4: usize = 20;
+const IPV6: usize = 40;
+/// Places in a TCP header (RFC 9293 section 3.1).
+const SEQUENCE: usize = 4;
+const OFFSET: usize = 12;
+const FLAGS: usize = 13;
+const CHECKSUM: usize = 16;
+/// Least length of a TCP header.
+const TCP_HEADER: usize = 20;
+const FIN: u8 = 1;
+const PSH: u8 = 1 << 3;
+const ACK: u8 = 1 << 4;
+const CWR: u8 = 1 << 7;
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn set_word(bytes: &mut [u8], at: usize, word: u16) {
+    bytes[at..at + 2].copy_from_slice(&word.to_be_bytes());
+}
+
+fn sequence(segment: &[u8]) -> u32 {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|byte| segment[SEQUENCE + byte]);
+    u32::from_be_bytes([a, b, c, d])
+}
+
+/// Hands each packet that `packet` stands for to `each`: with all checksums, cut to segments as `header` says. `cut` is
+/// room for a packet.
+///
+/// # Errors
+/// If the header does not fit the packet, or those of `each`.
+pub fn cut(
+    header: [u8; OFFLOAD_HEADER],
+    packet: &mut [u8],
+    cut: &mut Vec<u8>,
+    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let [flags, kind, ..] = header;
+    let field = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
+    let (size, tcp, checksum) = (field(4), field(6), field(8));
+    let misfit = || io::Error::other("an offload header does not fit its packet");
+    if kind == NONE {
+        if flags & NEEDS_CHECKSUM != 0 {
+            if tcp + checksum + 2 > packet.len() {
+                return Err(misfit());
+            }
+            let sum = Sum16BitWords::new().add_slice(&packet[tcp..]);
+            // In UDP, zero is no checksum (RFC 768).
+            let sum = match sum.ones_complement().to_be() {
+                0 => u16::MAX,
+                sum => sum,
+            };
+            set_word(packet, tcp + checksum, sum);
+        }
+        return each(packet);
+    }
+    if ![TCP_IPV4, TCP_IPV6].contains(&(kind & !ECN))
+        || size == 0
+        || packet.len() < tcp + TCP_HEADER
+    {
+        return Err(misfit());
+    }
+    let headers = tcp + usize::from(packet[tcp + OFFSET] >> 4) * 4;
+    let is_v4 = packet[0] >> 4 == 4;
+    if headers > packet.len() || tcp < if is_v4 { IPV4 } else { IPV6 } {
+        return Err(misfit());
+    }
+    let (head, payload) = packet.split_at(headers);
+    let segments = payload.len().div_ceil(size);
+    for (number, part) in payload.chunks(size).enumerate() {
+        cut.clear();
+        cut.extend_from_slice(head);
+        cut.extend_from_slice(part);
+        let first = sequence(&cut[tcp..]).wrapping_add((number * size) as u32);
+        cut[tcp + SEQUENCE..tcp + SEQUENCE + 4].copy_from_slice(&first.to_be_bytes());
+        if number > 0 {
+            cut[tcp + FLAGS] &= !CWR;
+        }
+        if number + 1 < segments {
+            cut[tcp + FLAGS] &= !(FIN | PSH);
+        }
+        if is_v4 {
+            let identification = word(cut, 4).wrapping_add(number as u16);
+            set_word(cut, 4, identification);
+        }
+        set_length(cut);
+        set_word(cut, tcp + CHECKSUM, 0);
+        let sum = pseudo_header(cut, tcp).add_slice(&cut[tcp..]);
+        set_word(cut, tcp + CHECKSUM, sum.ones_complement().to_be());
+        each(cut)?;
+    }
+    Ok(())
+}
+
+/// Writes the length of an IP packet to its header, with the checksum of IPv4.
+fn set_length(packet: &mut [u8]) {
+    let length = packet.len();
+    if packet[0] >> 4 == 4 {
+        set_word(packet, 2, length as u16);
+        set_word(packet, 10, 0);
+        let header = usize::from(packet[0] & 0xf) * 4;
+        let sum = Sum16BitWords::new().add_slice(&packet[..header]);
+        set_word(packet, 10, sum.ones_complement().to_be());
+    } else {
+        set_word(packet, 4, (length - IPV6) as u16);
+    }
+}
+
+/// Returns the sum of the pseudo-header of the TCP segment that begins at `tcp` (RFC 9293 section 3.1).
+fn pseudo_header(packet: &[u8], tcp: usize) -> Sum16BitWords {
+    let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
+    let length = (packet.len() - tcp) as u32;
+    Sum16BitWords::new()
+        .add_slice(&packet[addresses])
+        .add_4bytes(length.to_be_bytes())
+        .add_2bytes([0, TCP])
+}
+
+/// TCP segments in order, to be handed over at once.
+#[derive(Default)]
+pub struct Merged {
+    packet: Vec<u8>,
+    segments: u32,
+    /// Place of the TCP header, and of the payload.
+    tcp: usize,
+    payload: usize,
+    /// Payload of all segments but the last, which may be shorter.
+    size: usize,
+    /// Whether the last one was shorter, or had data pushed.
+    is_full: bool,
+}
+
+impl Merged {
+    /// Returns the number of segments.
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// Adds the segment of a packet, if it follows those that are there; to an empty one, if others could follow it.
+    pub fn add(&mut self, packet: &[u8]) -> bool {
+        let Some((tcp, payload)) = mergeable(packet) else {
+            return false;
+        };
+        let length = packet.len() - payload;
+        if self.segments == 0 {
+            self.packet.clear();
+            self.packet.extend_from_slice(packet);
+            (self.tcp, self.payload, self.size) = (tcp, payload, length);
+        } else {
+            let sent = (self.packet.len() - self.payload) as u32;
+            let follows = !self.is_full
+                && (tcp, payload) == (self.tcp, self.payload)
+                && length <= self.size
+                && self.packet.len() + length <= LONGEST
+                && sequence(&self.packet[tcp..]).wrapping_add(sent) == sequence(&packet[tcp..])
+                && has_same_headers(&self.packet, packet, tcp, payload);
+            if !follows {
+                return false;
+            }
+            self.packet.extend_from_slice(&packet[payload..]);
+            self.packet[tcp + FLAGS] |= packet[tcp + FLAGS] & PSH;
+        }
+        self.segments += 1;
+        self.is_full = length < self.size || packet[tcp + FLAGS] & PSH != 0;
+        true
+    }
+
+    /// Returns the offload header and the packet that stands for the segments, and is empty afterwards.
+    pub fn take(&mut self) -> ([u8; OFFLOAD_HEADER], &[u8]) {
+        let mut header = [0; OFFLOAD_HEADER];
+        if self.segments > 1 {
+            let kind = if self.packet[0] >> 4 == 4 {
+                TCP_IPV4
+            } else {
+                TCP_IPV6
+            };
+            (header[0], header[1]) = (NEEDS_CHECKSUM, kind);
+            let fields = [self.payload, self.size, self.tcp, CHECKSUM];
+            for (at, field) in (2..).step_by(2).zip(fields) {
+                header[at..at + 2].copy_from_slice(&(field as u16).to_ne_bytes());
+            }
+            set_length(&mut self.packet);
+            // The kernel adds the sum of the segment, which begins with that of the pseudo-header.
+            let sum = pseudo_header(&self.packet, self.tcp).ones_complement();
+            set_word(&mut self.packet, self.tcp + CHECKSUM, !sum.to_be());
+        }
+        self.segments = 0;
+        (header, &self.packet)
+    }
+}
+
+/// Returns the place of TCP header and payload of a packet with a plain segment: with data, no flags but ACK and PSH, and
+/// an IP header without options or extensions.
+fn mergeable(packet: &[u8]) -> Option<(usize, usize)> {
+    let tcp = match packet.first()? >> 4 {
+        4 if packet[0] & 0xf == 5 && packet.len() > IPV4 => {
+            let is_fragment = word(packet, 6) & 0x3fff != 0;
+            (packet[9] == TCP && !is_fragment).then_some(IPV4)?
+        }
+        6 if packet.len() > IPV6 => (packet[6] == TCP).then_some(IPV6)?,
+        _ => return None,
+    };
+    let segment = packet.get(tcp..).filter(|rest| rest.len() > TCP_HEADER)?;
+    let payload = tcp + usize::from(segment[OFFSET] >> 4) * 4;
+    let is_plain = segment[FLAGS] & !PSH == ACK;
+    (is_plain && payload >= tcp + TCP_HEADER && payload < packet.len()).then_some((tcp, payload))
+}
+
+/// Returns whether two packets have the same headers but for lengths, identification, sequence number, PSH and checksums.
+fn has_same_headers(one: &[u8], other: &[u8], tcp: usize, payload: usize) -> bool {
+    let same = |range: core::ops::Range<usize>| one[range.clone()] == other[range];
+    let same_ip = if one[0] >> 4 == 4 {
+        same(0..2) && same(6..10) && same(12..20)
+    } else {
+        same(0..4) && same(6..40)
+    };
+    same_ip
+        && same(tcp..tcp + SEQUENCE)
+        && same(tcp + 8..tcp + FLAGS)
+        && same(tcp + 14..tcp + CHECKSUM)
+        && same(tcp + 18..payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, PacketBuilder, TcpHeaderSlice};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns a packet with data of TCP; that without ECN and with PSH as given.
+    fn segment(v6: bool, sequence: u32, payload: &[u8], psh: bool) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut tcp = etherparse::TcpHeader::new(5_201, 40_000, sequence, 700);
+        (tcp.ack, tcp.psh, tcp.acknowledgment_number) = (true, psh, 9);
+        let options = [etherparse::TcpOptionElement::Timestamp(7, 8)];
+        tcp.set_options(&options).unwrap();
+        let written = if v6 {
+            let builder = PacketBuilder::ipv6([1; 16], [2; 16], 64);
+            builder.tcp_header(tcp).write(&mut bytes, payload)
+        } else {
+            let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
+            builder.tcp_header(tcp).write(&mut bytes, payload)
+        };
+        written.unwrap();
+        bytes
+    }
+
+    /// Returns what a packet is cut to.
+    fn all_cut(header: [u8; OFFLOAD_HEADER], packet: &[u8]) -> Vec<Vec<u8>> {
+        let mut result = Vec::new();
+        let each = |packet: &[u8]| {
+            result.push(packet.to_vec());
+            Ok(())
+        };
+        cut(header, &mut packet.to_vec(), &mut Vec::new(), each).unwrap();
+        result
+    }
+
+    fn has_checksums(packet: &[u8]) -> bool {
+        if packet[0] >> 4 == 6 {
+            let ip = Ipv6HeaderSlice::from_slice(packet).unwrap();
+            let tcp = TcpHeaderSlice::from_slice(&packet[40..]).unwrap();
+            let payload = &packet[40 + tcp.slice().len()..];
+            return tcp.calc_checksum_ipv6(&ip, payload).unwrap() == tcp.checksum();
+        }
+        let ip = Ipv4HeaderSlice::from_slice(packet).unwrap();
+        let tcp = TcpHeaderSlice::from_slice(&packet[20..]).unwrap();
+        let payload = &packet[20 + tcp.slice().len()..];
+        tcp.calc_checksum_ipv4(&ip, payload).unwrap() == tcp.checksum()
+            && ip.to_header().calc_header_checksum() == ip.header_checksum()
+    }
+
+    proptest! {
+        /// Segments of one flow that are merged and cut again are the same, but for the identification of IPv4.
+        #[test]
+        fn what_is_merged_is_cut_to_the_same(
+            v6 in any::<bool>(), first in any::<u32>(), size in 1_usize..1_400, whole in 1_usize..30,
+            last in 0_usize..1_400, psh in any::<bool>(), seed in any::<u8>(),
+        ) {
+            let mut sizes = vec![size; whole];
+            sizes.extend((last > 0).then_some(last.min(size)));
+            let mut packets = Vec::new();
+            let mut sequence = first;
+            for (number, &size) in sizes.iter().enumerate() {
+                let payload: Vec<u8> = (0..size).map(|at| (at as u8).wrapping_mul(7) ^ seed).collect();
+                let psh = psh && number + 1 == sizes.len();
+                let mut packet = segment(v6, sequence, &payload, psh);
+                if !v6 {
+                    set_word(&mut packet, 4, number as u16);
+                    set_length(&mut packet);
+                }
+                packets.push(packet);
+                sequence = sequence.wrapping_add(size as u32);
+            }
+            let mut merged = Merged::default();
+            for packet in &packets {
+                prop_assert!(merged.add(packet));
+            }
+            prop_assert_eq!(merged.segments() as usize, packets.len());
+            let (header, packet) = merged.take();
+            let again = all_cut(header, packet);
+            prop_assert!(again.iter().all(|packet| has_checksums(packet)));
+            prop_assert_eq!(again, packets);
+        }
+    }
+
+    #[test]
+    fn what_does_not_follow_is_not_merged() {
+        let first = segment(false, 100, &[1; 50], false);
+        let others = [
+            segment(false, 151, &[1; 50], false),
+            segment(false, 150, &[1; 51], false),
+            segment(true, 150, &[1; 50], false),
+            segment(false, 150, &[], false),
+        ];
+        for other in &others {
+            let mut merged = Merged::default();
+            assert!(merged.add(&first));
+            assert!(!merged.add(other));
+            assert_eq!(merged.take(), ([0; OFFLOAD_HEADER], &first[..]));
+        }
+        // A mark of congestion, another acknowledgement, and data after a push or a shorter segment are others, too.
+        let next = segment(false, 150, &[1; 50], false);
+        for (at, value) in [(1, 3), (20 + 11, 10), (20 + FLAGS, ACK | FIN)] {
+            let mut merged = Merged::default();
+            assert!(merged.add(&first));
+            let mut other = next.clone();
+            other[at] = value;
+            assert!(!merged.add(&other), "byte {at}");
+        }
+        for (length, psh) in [(50, true), (49, false)] {
+            let mut merged = Merged::default();
+            assert!(merged.add(&first));
+            assert!(merged.add(&segment(false, 150, &vec![1; length], psh)));
+            assert!(!merged.add(&segment(false, 150 + length as u32, &[1; 20], false)));
+        }
+    }
+
+    #[test]
+    fn flags_of_the_whole_are_those_of_its_ends() {
+        let mut packet = segment(false, 100, &[1; 150], false);
+        packet[20 + FLAGS] = ACK | PSH | FIN | CWR;
+        let mut header = [NEEDS_CHECKSUM, TCP_IPV4 | ECN, 0, 0, 0, 0, 0, 0, 0, 0];
+        header[4..6].copy_from_slice(&50_u16.to_ne_bytes());
+        header[6..8].copy_from_slice(&20_u16.to_ne_bytes());
+        header[8..10].copy_from_slice(&16_u16.to_ne_bytes());
+        let flags: Vec<u8> = all_cut(header, &packet)
+            .iter()
+            .map(|packet| packet[20 + FLAGS])
+            .collect();
+        assert_eq!(flags, [ACK | CWR, ACK, ACK | PSH | FIN]);
+        header[4..6].copy_from_slice(&0_u16.to_ne_bytes());
+        let misfit = cut(header, &mut packet, &mut Vec::new(), |_| Ok(()));
+        assert!(misfit.is_err());
+    }
+
+    #[test]
+    fn an_open_checksum_is_completed() {
+        let whole = segment(false, 100, &[1; 151], false);
+        let mut open = whole.clone();
+        let sum = pseudo_header(&whole, 20).ones_complement().to_be();
+        set_word(&mut open, 20 + CHECKSUM, !sum);
+        let mut header = [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        header[6..8].copy_from_slice(&20_u16.to_ne_bytes());
+        header[8..10].copy_from_slice(&16_u16.to_ne_bytes());
+        assert_eq!(all_cut(header, &open), [whole]);
+        header[6..8].copy_from_slice(&300_u16.to_ne_bytes());
+        assert!(cut(header, &mut open, &mut Vec::new(), |_| Ok(())).is_err());
+    }
+}

@@ -1,0 +1,160 @@
+"""Compares live runs with runs of the kernel engine: the same scenario, seed and congestion control.
+
+Each pair of runs is a file in the folder of results, so that a study that was interrupted goes on where it
+was. Live runs that have not kept real time are repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import celltcp as ct
+
+#: Time at which data begins to flow, seconds: the programs are ready by then.
+BEGIN_S = 1.0
+#: Length of the slots in which goodput is compared, seconds.
+SLOT_S = 5.0
+#: Live runs of a pair at most.
+ATTEMPTS = 3
+#: Port of the download.
+PORT = 5001
+
+#: Receives a download, until its sender ends it.
+SINK = """
+import socket, sys
+connection, _ = socket.create_server(("", int(sys.argv[1]))).accept()
+while connection.recv(1 << 20):
+    pass
+"""
+
+#: Sends as much as it can, from the moment on at which it reads a line.
+SOURCE = """
+import socket, sys
+host, port, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+print("ready", flush=True)
+sys.stdin.readline()
+import time
+end = time.monotonic() + seconds
+connection = socket.create_connection((host, port))
+connection.settimeout(0.1)
+piece = bytes(1 << 16)
+while time.monotonic() < end:
+    try:
+        connection.send(piece)
+    except TimeoutError:
+        pass
+"""
+
+
+def figures(result: Any, duration: float) -> dict[str, Any]:
+    """Returns goodput (Mbit/s) of the download in each slot and in all, and its mean RTT (ms)."""
+    flows = result.flows
+    (flow,) = flows.loc[flows["bytes"] == flows["bytes"].max(), "flow"]
+    slots = result.slots[result.slots["flow"] == flow]
+    number = ((slots["t_s"] - BEGIN_S) // SLOT_S).astype(int)
+    whole = int((duration - BEGIN_S) // SLOT_S)
+    sums = slots["delivered_bytes"].groupby(number).sum()
+    per_slot = [8 * float(sums.get(n, 0)) / SLOT_S / 1e6 for n in range(whole)]
+    (rtt,) = flows.loc[flows["flow"] == flow, "rtt_mean_ms"]
+    return {"goodput_mbps": sum(per_slot) / whole, "slots_mbps": per_slot, "rtt_ms": float(rtt)}
+
+
+def kernel_run(scenario: str, cca: str, seed: int, duration: float) -> dict[str, Any]:
+    """Plays the download in the kernel engine."""
+    changes = {"flows.0.start": f"{BEGIN_S}s", "variation.start_jitter": "0s"}
+    run = ct.run(
+        scenario, cca=cca, seed=seed, engine="kernel", duration=f"{duration}s", set=changes, samples="off"
+    )
+    return figures(run, duration)
+
+
+def live_run(
+    scenario: str, cca: str, seed: int, duration: float, folder: Path, *, busy_poll: bool
+) -> dict[str, Any]:
+    """Plays the download between two programs of this machine."""
+    with ct.Shell(scenario, cca=cca, seed=seed, out=folder, overwrite=True, busy_poll=busy_poll) as shell:
+        shell.start([sys.executable, "-c", SINK, str(PORT)])
+        seconds = str(duration - BEGIN_S)
+        source = shell.start(
+            [sys.executable, "-c", SOURCE, "phone", str(PORT), seconds],
+            on="server",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert source.stdin is not None
+        assert source.stdout is not None
+        source.stdout.readline()
+        time.sleep(max(0.0, BEGIN_S - shell.status()["time_s"]))
+        source.stdin.write(b"\n")
+        source.stdin.flush()
+        time.sleep(max(0.0, duration - shell.status()["time_s"]))
+        status = shell.status()
+        source.kill()
+    return {**figures(ct.load(folder), duration), "lateness": status["lateness"]}
+
+
+def compared(kernel: dict[str, Any], live: dict[str, Any]) -> dict[str, float]:
+    """Returns by how much the live run differs, in percent."""
+
+    def percent(one: float, other: float) -> float:
+        return 100 * (one / other - 1) if other else 0.0
+
+    slots = zip(live["slots_mbps"], kernel["slots_mbps"], strict=True)
+    return {
+        "goodput": percent(live["goodput_mbps"], kernel["goodput_mbps"]),
+        "rtt": percent(live["rtt_ms"], kernel["rtt_ms"]),
+        "slot": max((percent(one, other) for one, other in slots), key=abs),
+    }
+
+
+def study(arguments: argparse.Namespace) -> None:
+    """Plays the pairs that are missing, and prints all."""
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    print("scenario,cca,kernel Mbit/s,live Mbit/s,goodput %,worst 5 s %,kernel RTT ms,live RTT ms,RTT %,valid")
+    for scenario in arguments.scenario:
+        for cca in arguments.cca:
+            name = f"{scenario.replace('/', '-')}-{cca}-{arguments.seed}"
+            file = arguments.out / f"{name}.json"
+            pair = json.loads(file.read_text()) if file.is_file() else {}
+            if "kernel" not in pair:
+                pair["kernel"] = kernel_run(scenario, cca, arguments.seed, arguments.duration)
+                file.write_text(json.dumps(pair))
+            for _ in range(ATTEMPTS):
+                if pair.get("live", {}).get("lateness", {}).get("valid"):
+                    break
+                folder = arguments.out / name
+                pair["live"] = live_run(
+                    scenario, cca, arguments.seed, arguments.duration, folder, busy_poll=arguments.busy_poll
+                )
+                file.write_text(json.dumps(pair))
+            kernel, live = pair["kernel"], pair["live"]
+            differs = compared(kernel, live)
+            print(
+                f"{scenario},{cca},{kernel['goodput_mbps']:.2f},{live['goodput_mbps']:.2f},"
+                f"{differs['goodput']:+.1f},{differs['slot']:+.1f},{kernel['rtt_ms']:.1f},"
+                f"{live['rtt_ms']:.1f},{differs['rtt']:+.1f},{live['lateness']['valid']}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    """Reads the arguments."""
+    scenarios = [entry for entry in ct.scenario_names() if entry.startswith("mobility/")]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path, help="folder of results")
+    parser.add_argument("--scenario", nargs="+", default=scenarios)
+    parser.add_argument("--cca", nargs="+", default=["reno", "cubic", "bbr"])
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--duration", type=float, default=61.0, help="length of a run, s")
+    parser.add_argument("--busy-poll", action="store_true", help="as celltcp shell --busy-poll")
+    study(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
