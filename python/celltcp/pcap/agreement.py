@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from celltcp._core import CelltcpError
+from celltcp._core import CelltcpError, available_threads
 from celltcp.pcap import analyse
 from celltcp.pcap.external_tools import external_counts
 from celltcp.pcap.outcome import AgreementOutcome, CaptureCounts, ToolAgreement
@@ -44,13 +46,17 @@ def measure_agreement(
 ) -> AgreementOutcome:
     """Counts what each capture has with each tool; captures without TCP are left out."""
     captures: list[CaptureCounts] = []
-    for number, file in enumerate(files):
-        if progress:
-            progress(number / len(files))
-        others = external_counts(file, totals=True)
-        own = _own_counts(file)
-        if own["segments"] or any(any(counts.values()) for counts in others.values()):
-            captures.append({"file": str(file), "counts": own, "others": others})
+    threads = ThreadPoolExecutor(available_threads())
+    try:
+        counted = threads.map(partial(external_counts, totals=True), files)
+        for number, (file, others) in enumerate(zip(files, counted, strict=True)):
+            if progress:
+                progress(number / len(files))
+            own = _own_counts(file)
+            if own["segments"] or any(any(counts.values()) for counts in others.values()):
+                captures.append({"file": str(file), "counts": own, "others": others})
+    finally:
+        threads.shutdown(cancel_futures=True)
     return {"tools": _by_quantity(captures), "captures": captures}
 
 

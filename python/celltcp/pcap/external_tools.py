@@ -27,7 +27,7 @@ def external_counts(capture: Path, totals: bool = False) -> dict[str, dict[str, 
     """Returns the counts of each tool that is installed; `totals` adds connections and segments."""
     result = {}
     if shutil.which("tshark"):
-        result["tshark"] = {**(_tshark_totals(capture) if totals else {}), **_tshark(capture)}
+        result["tshark"] = _tshark(capture, totals)
     if shutil.which("tcptrace"):
         result["tcptrace"] = _tcptrace(capture, totals)
     return {tool: counts for tool, counts in result.items() if counts}
@@ -41,22 +41,20 @@ def _output(command: list[str]) -> str:
     return done.stdout
 
 
-def _tshark(capture: Path) -> dict[str, int]:
-    columns = [option for name in _TSHARK.values() for option in ("-e", name.split()[0])]
-    text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, "-T", "fields", *columns])
+def _tshark(capture: Path, totals: bool) -> dict[str, int]:
+    columns = ["tcp.stream", *(name.split()[0] for name in _TSHARK.values())]
+    options = [option for name in columns for option in ("-e", name)]
+    text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, "-T", "fields", *options])
     rows = [line.split("\t") for line in text.splitlines()]
-    return {
+    counts = {
         name: sum(1 for row in rows if len(row) > place and row[place] not in ("", "0", "False"))
-        for place, name in enumerate(_TSHARK)
+        for place, name in enumerate(_TSHARK, 1)
     }
-
-
-def _tshark_totals(capture: Path) -> dict[str, int]:
-    fields = ("-T", "fields", "-e", "tcp.stream")
-    text = _output(["tshark", "-n", "-r", str(capture), "-Y", _SEGMENTS, *fields])
+    if not totals:
+        return counts
     # A frame with several segments has several streams.
-    streams = [stream for line in text.splitlines() for stream in line.split(",")]
-    return {"connections": len(set(streams)), "segments": len(streams)}
+    streams = [stream for row in rows for stream in row[0].split(",")]
+    return {"connections": len(set(streams)), "segments": len(streams), **counts}
 
 
 def _tcptrace(capture: Path, totals: bool) -> dict[str, int]:
