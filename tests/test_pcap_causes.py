@@ -76,6 +76,16 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
         {"path.buffer": "8bdp", "path.rtt": "20ms"},
         "",
     ),
+    "a rate of an application after the start": (
+        "reno",
+        "5s",
+        {
+            "flows.0.workload": {"kind": "frames", "size": "70kB", "interval": "40ms"},
+            "path.down": {"rate": "28.6Mbit/s"},
+            "path.rtt": "76ms",
+        },
+        "lost in a full queue by 566 ms; later, no queue stands",
+    ),
     "an application": (
         "cubic",
         "8s",
@@ -104,3 +114,23 @@ def test_a_sentence_names_the_cause_by_construction(name: str, sentences: dict[s
     assert bool(words) == bool(sentences[name])
     for other, (*_, others) in CAUSES.items():
         assert other == name or not others or others not in sentences[name], other
+
+
+@pytest.mark.parametrize(
+    ("cca", "link", "rtt", "policer", "buffer", "duration"),
+    [
+        ("cubic", "8.7Mbit/s", "85ms", {"rate": "5.5Mbit/s", "burst": "111kB"}, "2bdp", "5s"),
+        ("reno", "25.5Mbit/s", "142ms", {"rate": "8.6Mbit/s", "burst": "30kB"}, "4bdp", "9s"),
+    ],
+)
+def test_at_the_receiver_bursts_of_a_policer_are_neither_random_nor_nagle(
+    tmp_path: Path, cca: str, link: str, rtt: str, policer: dict[str, str], buffer: str, duration: str
+) -> None:
+    path = {"down": {"rate": link}, "rtt": rtt, "policer": policer, "buffer": buffer}
+    changes = {f"path.{name}": value for name, value in path.items()}
+    file = tmp_path / "run.pcap"
+    ct.run(
+        "steady-20-68", cca, duration=duration, set=changes, samples="off", pcap=file, pcap_at="phone"
+    )
+    sentence = analyse(file).connections["diagnosis"].iloc[0]
+    assert "lost in bursts, beside a" in sentence

@@ -12,6 +12,8 @@ import pandas as pd
 
 #: Share of a transfer in which it starts up.
 _STARTUP = 0.1
+#: Share of the longest size that the mean segment of a bulk transfer has.
+_FULL = 0.9
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,14 @@ class Evidence:
     def bytes(self) -> int:
         """Payload of the sender."""
         return int(self.row[f"bytes_{self.row['direction']}"])
+
+    @property
+    def sends_full_segments(self) -> bool:
+        """Whether nearly all segments of the sender are of the announced size, as in bulk transfers."""
+        announced = [float(self.row[name]) for name in ("mss_up", "mss_down")]
+        segments = self.row[f"segments_{self.row['direction']}"]
+        # Options take some of the announced size. Without a handshake it is not known.
+        return bool(self.bytes >= _FULL * segments * min(announced))
 
     @property
     def segment(self) -> float:

@@ -85,16 +85,21 @@ def _idle_text(evidence: Evidence, share: float) -> str:
 def _send_buffer(evidence: Evidence) -> str:
     """The send buffer, or a window or rate of the application: a constant flight without loss.
 
-    It is constant to a segment, below 80 % of the receive window, never was 10 % higher, and the
-    RTT comes back to its lowest in most intervals.
+    It is constant to a segment once it has grown, in half of the intervals at least. It stays below
+    80 % of the receive window and never was 10 % higher, and the RTT comes back to its lowest in most
+    intervals.
 
     A congestion control that keeps its flight, such as Vegas, keeps a queue of a segment or more: the
     RTT does not come back to its lowest. Or its slow start had more in flight, which a buffer forbids.
     """
     row, steady = evidence.row, evidence.steady
     window = row["window_max"]
-    if math.isnan(window) or row["losses"] or not evidence.is_at_sender or len(steady) < _INTERVALS:
+    if math.isnan(window) or row["losses"] or not evidence.is_at_sender:
         return ""
+    grown = steady["in_flight_max"].cummax() >= steady["in_flight_max"].median() - evidence.segment
+    if grown.sum() < _INTERVALS or grown.mean() < _MOSTLY:
+        return ""
+    steady = steady[grown]
     low, flight, high = steady["in_flight_max"].quantile([0.1, 0.5, 0.9])
     segment_ms = 8e-3 * evidence.segment / row["throughput_mbps"]
     is_empty = steady["rtt_min_ms"] - row["far_rtt_min_ms"] < segment_ms

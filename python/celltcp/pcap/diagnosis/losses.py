@@ -13,6 +13,8 @@ from celltcp.present.quantities import size_text
 #: Losses of an overshoot, and the share of the time in which they are.
 _OVERSHOOT = 10
 _EARLY = 0.25
+#: Share of the intervals without a queue from which on none stands.
+_MOST = 0.8
 #: Share of the highest goodput below which a window has not grown back.
 _GROWN = 0.8
 #: Place of a loss in the queue, from 0 to 1, from which on the queue was full.
@@ -24,6 +26,8 @@ _JITTER = 0.05
 _JITTER_MS = 1.0
 #: Probability below which losses at the high RTTs of a connection are no accident.
 _ACCIDENT = 1e-5
+#: Segments within which losses are a burst.
+_BURST = 10
 #: Most losses that this probability is computed of.
 _DRAWN = 200
 
@@ -75,15 +79,34 @@ def _full_queue(evidence: Evidence, lost: str) -> str:
             f"a shallow buffer on the path limits the rate: {lost} lost in a queue that was full "
             f"at an RTT of {overflow['rtt_ms'].median():.3g} ms, {lowest:.3g} ms at least"
         )
+    last = float(overflow["t_s"].max())
+    if _is_empty_after(evidence, last):
+        return f"{lost} lost in a full queue by {seconds(last)}; later, no queue stands"
     return f"a full queue on the path limits the rate: {lost} lost in it"
 
 
+def _is_empty_after(evidence: Evidence, last: float) -> bool:
+    """Whether losses were early, and the RTT comes back to its lowest in most intervals after them."""
+    later = evidence.steady[evidence.steady["t_s"] > last]
+    if not evidence.is_at_sender or last > _EARLY * evidence.row["download_s"] or later.empty:
+        return False
+    lowest = evidence.row["far_rtt_min_ms"] * (1 + _JITTER) + _JITTER_MS
+    return bool((later["rtt_min_ms"] <= lowest).mean() > _MOST)
+
+
 def _random(evidence: Evidence, lost: str) -> str:
-    """Losses are said to be random only where no queue stood beside them."""
+    """Losses are said to be random only where they stand alone and no queue stood beside them."""
     losses = _of_kind(evidence, "random")
     if not _above_lowest(evidence, losses):
-        return f"{lost} lost at random, beside a short queue"
+        how = "in bursts" if _are_bursts(evidence, losses) else "at random"
+        return f"{lost} lost {how}, beside a short queue"
     return f"{lost} lost beside a queue that was not full: {_rtts(evidence, losses)}"
+
+
+def _are_bursts(evidence: Evidence, losses: pd.DataFrame) -> bool:
+    """Whether most losses follow another one within the time of ten segments at the mean rate."""
+    step_s = 8e-6 * _BURST * evidence.segment / evidence.row["throughput_mbps"]
+    return bool((losses["t_s"].sort_values().diff().dropna() < step_s).mean() > 0.5)
 
 
 def _queue_discipline(evidence: Evidence) -> str:

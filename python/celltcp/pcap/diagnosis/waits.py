@@ -34,7 +34,8 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
             f"({plural(up + down, 'time')}): its application did not read"
         )
         yield Wait(closed, text)
-    if row["delayed_acks"] >= _SEVERAL:
+    # Nagle's algorithm holds back short segments only; full ones wait where the window is one segment.
+    if row["delayed_acks"] >= _SEVERAL and not evidence.sends_full_segments:
         text = (
             f"waited {seconds(row['delayed_ack_s'])} for delayed ACKs "
             f"({plural(row['delayed_acks'], 'time')}): the {evidence.sender} sends on only when its "
