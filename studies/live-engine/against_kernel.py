@@ -1,7 +1,7 @@
 """Compares live runs with runs of the kernel engine: the same scenario, seed and congestion control.
 
-Each pair of runs is a file in the folder of results, so that a study that was interrupted goes on where it
-was. Live runs that have not kept real time are repeated.
+Each pair of runs is a file in the folder of results, so that a study that was interrupted goes on where
+it was. Live runs that have not kept real time are repeated.
 """
 
 from __future__ import annotations
@@ -68,17 +68,18 @@ def figures(result: Any, duration: float) -> dict[str, Any]:
 def kernel_run(scenario: str, cca: str, seed: int, duration: float) -> dict[str, Any]:
     """Plays the download in the kernel engine."""
     changes = {"flows.0.start": f"{BEGIN_S}s", "variation.start_jitter": "0s"}
+    length = f"{duration}s"
     run = ct.run(
-        scenario, cca=cca, seed=seed, engine="kernel", duration=f"{duration}s", set=changes, samples="off"
+        scenario, cca=cca, seed=seed, engine="kernel", duration=length, set=changes, samples="off"
     )
     return figures(run, duration)
 
 
 def live_run(
-    scenario: str, cca: str, seed: int, duration: float, folder: Path, *, busy_poll: bool
+    scenario: str, cca: str, seed: int, duration: float, folder: Path, *, spin: bool
 ) -> dict[str, Any]:
     """Plays the download between two programs of this machine."""
-    with ct.Shell(scenario, cca=cca, seed=seed, out=folder, overwrite=True, busy_poll=busy_poll) as shell:
+    with ct.Shell(scenario, cca, seed, out=folder, overwrite=True, busy_poll=spin) as shell:
         shell.start([sys.executable, "-c", SINK, str(PORT)])
         seconds = str(duration - BEGIN_S)
         source = shell.start(
@@ -116,22 +117,23 @@ def compared(kernel: dict[str, Any], live: dict[str, Any]) -> dict[str, float]:
 def study(arguments: argparse.Namespace) -> None:
     """Plays the pairs that are missing, and prints all."""
     arguments.out.mkdir(parents=True, exist_ok=True)
-    print("scenario,cca,kernel Mbit/s,live Mbit/s,goodput %,worst 5 s %,kernel RTT ms,live RTT ms,RTT %,valid")
+    print(
+        "scenario,cca,kernel Mbit/s,live Mbit/s,goodput %,worst 5 s %,kernel RTT ms,live RTT ms,RTT %,valid"
+    )
+    seed, duration = arguments.seed, arguments.duration
     for scenario in arguments.scenario:
         for cca in arguments.cca:
-            name = f"{scenario.replace('/', '-')}-{cca}-{arguments.seed}"
+            name = f"{scenario.replace('/', '-')}-{cca}-{seed}"
             file = arguments.out / f"{name}.json"
             pair = json.loads(file.read_text()) if file.is_file() else {}
             if "kernel" not in pair:
-                pair["kernel"] = kernel_run(scenario, cca, arguments.seed, arguments.duration)
+                pair["kernel"] = kernel_run(scenario, cca, seed, duration)
                 file.write_text(json.dumps(pair))
             for _ in range(ATTEMPTS):
                 if pair.get("live", {}).get("lateness", {}).get("valid"):
                     break
                 folder = arguments.out / name
-                pair["live"] = live_run(
-                    scenario, cca, arguments.seed, arguments.duration, folder, busy_poll=arguments.busy_poll
-                )
+                pair["live"] = live_run(scenario, cca, seed, duration, folder, spin=arguments.busy_poll)
                 file.write_text(json.dumps(pair))
             kernel, live = pair["kernel"], pair["live"]
             differs = compared(kernel, live)
