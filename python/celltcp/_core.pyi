@@ -10,6 +10,7 @@ __version__: str
 NATIVE: str
 KERNEL: str
 LIVE: str
+RESOLVER: str
 SEAL_LABEL: str
 BLANK_DIGEST: str
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "KERNEL",
     "LIVE",
     "NATIVE",
+    "RESOLVER",
     "SEAL_LABEL",
     "CaptureAnalysis",
     "CelltcpError",
@@ -211,8 +213,11 @@ class LiveRun:
         log: Path | None = None,
         pcap: Path | None = None,
         pcap_at: str | None = None,
+        outside: bool = False,
         spin: bool = False,
     ) -> LiveRun: ...
+    @property
+    def mtu(self) -> int: ...
     def enter(self, host: str) -> None: ...
     def address(self, host: str) -> str | None: ...
     def is_running(self) -> bool: ...

@@ -118,7 +118,8 @@ def study(arguments: argparse.Namespace) -> None:
     """Plays the pairs that are missing, and prints all."""
     arguments.out.mkdir(parents=True, exist_ok=True)
     print(
-        "scenario,cca,kernel Mbit/s,live Mbit/s,goodput %,worst 5 s %,kernel RTT ms,live RTT ms,RTT %,valid"
+        "scenario,cca,kernel Mbit/s,live Mbit/s,goodput %,worst 5 s %,kernel RTT ms,live RTT ms,RTT %,"
+        "valid"
     )
     seed, duration = arguments.seed, arguments.duration
     for scenario in arguments.scenario:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import stat
@@ -66,7 +67,6 @@ sinr = "15dB"
 #: Receives from one connection until it ends; prints the bytes.
 SINK = """
 import socket
-import stat
 listener = socket.create_server(("", 5001))
 print("ready", flush=True)
 connection, _ = listener.accept()
@@ -74,6 +74,16 @@ total = 0
 while data := connection.recv(1 << 16):
     total += len(data)
 print(total, flush=True)
+"""
+
+#: Connects to the host and port of its arguments and receives until the end; prints the bytes.
+SINK_OF = """
+import socket, sys
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+total = 0
+while data := connection.recv(1 << 16):
+    total += len(data)
+print(total)
 """
 
 #: Sends to the host and port of its arguments for the seconds of the third.
@@ -311,6 +321,51 @@ def test_two_phones_share_a_cell(tmp_path: Path) -> None:
         rates.append(status["to"]["phone"]["delivered_bytes"] / status["time_s"])
     alone, shared = rates
     assert shared < 0.75 * alone
+
+
+def test_the_phone_reaches_this_machine_through_the_server(wired: Path, tmp_path: Path) -> None:
+    """Over an address of this machine, so that no packet leaves it."""
+    if shutil.which("pasta") is None:
+        pytest.skip("needs pasta, of the package passt")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # A datagram socket sends nothing when it is connected.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no network")
+        own = probe.getsockname()[0]
+    log = tmp_path / "log"
+    before = network_state()
+    with socket.create_server((own, 0)) as listener, Shell(wired, outside=True, log=log) as shell:
+        receive = [sys.executable, "-c", SINK_OF, own, str(listener.getsockname()[1])]
+        phone = shell.start(receive, stdout=subprocess.PIPE, text=True)
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(bytes(3_000_000))
+        assert phone.stdout is not None
+        assert int(phone.stdout.read()) == 3_000_000
+    assert network_state() == before
+    (flow,) = (each for each in shell.result().to_json()["flows"] if each["bytes"])
+    assert flow["name"].endswith("server to phone")
+    assert flow["bytes"] == 3_000_000
+    assert 1 < float(flow["goodput_mbps"]) < 20
+    assert float(flow["rtt_min_ms"]) >= 40
+    command = [sys.executable, "-m", "celltcp", "replay", str(log)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "the same as those of the live run" in done.stderr
+
+
+def test_the_way_out_is_refused_where_it_cannot_be(
+    wired: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = tmp_path / "cell.toml"
+    cell.write_text(CELL)
+    if shutil.which("pasta"):
+        with pytest.raises(CelltcpError, match="outside: 2 phones are given"):
+            Shell(cell, outside=True, phones=2)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CelltcpError, match="outside: the program pasta is not installed"):
+        Shell(wired, outside=True)
 
 
 def test_the_floor_of_the_machine_is_measured() -> None:

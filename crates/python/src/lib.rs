@@ -32,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("NATIVE", Engine::NATIVE)?;
     module.add("KERNEL", Engine::KERNEL)?;
     module.add("LIVE", Engine::LIVE)?;
+    module.add("RESOLVER", ::live::RESOLVER.to_string())?;
     error::add_to(module)?;
     faults::remember_panics();
     module.add_function(wrap_pyfunction!(faults::take_panic, module)?)?;

@@ -46,10 +46,11 @@ impl PyLiveRun {
 impl PyLiveRun {
     /// Sets up `hosts`, nodes of the scenario, and starts the path between them. `cca` is the congestion control of their
     /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a
-    /// file for a log of arrivals, `pcap` one for a capture at the host `pcap_at`, or else at the server. With `spin`, the
-    /// path never sleeps.
+    /// file for a log of arrivals, `pcap` one for a capture at the host `pcap_at`, or else at the server. With `outside`,
+    /// the phone reaches other addresses through the server, which resolves names at `RESOLVER`. With `spin`, the path never
+    /// sleeps.
     #[new]
-    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, pcap=None, pcap_at=None, spin=false))]
+    #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, pcap=None, pcap_at=None, outside=false, spin=false))]
     #[allow(
         clippy::too_many_arguments,
         reason = "they are the arguments of the Python function"
@@ -65,6 +66,7 @@ impl PyLiveRun {
         log: Option<PathBuf>,
         pcap: Option<PathBuf>,
         pcap_at: Option<String>,
+        outside: bool,
         spin: bool,
     ) -> Result<Self> {
         let options = LiveOptions {
@@ -75,6 +77,7 @@ impl PyLiveRun {
             log,
             pcap,
             pcap_at,
+            outside,
             spin,
         };
         let started =
@@ -91,6 +94,12 @@ impl PyLiveRun {
     fn address(&self, host: &str) -> Option<String> {
         self.with(|run| run.address(host))
             .map(|address| address.to_string())
+    }
+
+    /// Bytes of the largest packet.
+    #[getter]
+    fn mtu(&self) -> u32 {
+        self.with(|run| run.mtu())
     }
 
     /// Returns whether the path still runs. It ends early by a failure only, which `stop` raises.

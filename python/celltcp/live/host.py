@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, LiveRun
@@ -63,6 +65,18 @@ class Host:
             arguments: those of `socket.socket`.
         """
         return self._thread.submit(socket.socket, *arguments).result()
+
+    def network_namespace(self) -> Path:
+        """Returns the file of its network namespace."""
+        return self._own_folder() / "ns" / "net"
+
+    def routes(self) -> Path:
+        """Returns the file with its routes over IPv4."""
+        return self._own_folder() / "net" / "route"
+
+    def _own_folder(self) -> Path:
+        """Returns the folder of the thread that is on the host."""
+        return Path(f"/proc/self/task/{self._thread.submit(threading.get_native_id).result()}")
 
     def close(self) -> None:
         """Ends the thread; programs go on."""

@@ -19,6 +19,7 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.files.replacing import check_output
 from celltcp.live.control import ControlSocket
 from celltcp.live.host import PHONE, SERVER, Host
+from celltcp.live.outside import Outside, find_pasta
 from celltcp.live.path_changes import ChangingPath, PathChange
 from celltcp.live.result import LiveResult, origin_of_live, tables_of
 from celltcp.live.rights import acquire_rights
@@ -44,6 +45,7 @@ class LiveOptions:
     """Options of a live run beside the settings of all runs; `Shell` describes them."""
 
     server: Sequence[str] | None = None
+    outside: bool = False
     phones: int = 1
     busy_poll: bool = False
     log: str | Path | None = None
@@ -63,6 +65,8 @@ class Shell:
         seed: of the path.
         server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words; what it
             prints as output is dropped, errors are not.
+        outside: whether the phone reaches the networks of this machine through the server, by the
+            program pasta; connections of TCP end on the server then.
         uplink: link trace of the uplink.
         set: scenario fields to override.
         phones: phones in the cell, of which the second is the host `phone-2`.
@@ -81,6 +85,7 @@ class Shell:
         seed: int = 1,
         *,
         server: str | Sequence[str] | None = None,
+        outside: bool = False,
         uplink: str | Path | None = None,
         set: Changes = (),  # noqa: A002 - as on the command line
         phones: int = 1,
@@ -95,7 +100,8 @@ class Shell:
             cca=cca or OWN, runs=1, seed=seed, uplink=uplink, changes=set, out=out, overwrite=overwrite
         )
         words = shlex.split(server) if isinstance(server, str) else server
-        self._prepare(scenario, settings, LiveOptions(words, phones, busy_poll, log, pcap, pcap_at))
+        live = LiveOptions(words, outside, phones, busy_poll, log, pcap, pcap_at)
+        self._prepare(scenario, settings, live)
 
     @classmethod
     def with_settings(cls, scenario: ScenarioLike, settings: RunSettings, live: LiveOptions) -> Shell:
@@ -109,6 +115,12 @@ class Shell:
         self.settings = settings
         self.live = live
         self.scenario = settings.source(scenario).scenario
+        if live.outside:
+            find_pasta()
+            if live.phones > 1:
+                raise CelltcpError(
+                    f"outside: {live.phones} phones are given, and pasta answers one; allowed: 1"
+                )
         for file in live.log, live.pcap:
             if file is not None:
                 check_output(Path(file), overwrite=settings.overwrite)
@@ -150,6 +162,7 @@ class Shell:
                 log=_path(self.live.log),
                 pcap=_path(self.live.pcap),
                 pcap_at=self.live.pcap_at,
+                outside=self.live.outside,
                 spin=self.live.busy_poll,
             )
             stack.callback(self._end, run)
@@ -159,6 +172,9 @@ class Shell:
             self._run = run
             control = ControlSocket(own.path, {"set": self.set, "status": self.status})
             stack.callback(control.close)
+            if self.live.outside:
+                outside = Outside(self._hosts[SERVER], own.identity, run.mtu)
+                stack.callback(outside.close)
             if self.live.server:
                 self.start(
                     self.live.server, on=SERVER, start_new_session=True, stdout=subprocess.DEVNULL

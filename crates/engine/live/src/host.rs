@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use linux_sockets::{Netlink, RouteMetric, SockDiag, sysctl_file};
@@ -20,6 +20,12 @@ use crate::user_namespace::user_and_group;
 const DEVICE_QUEUE: u32 = 10_000;
 /// File that resolves the names of hosts.
 const HOSTS_FILE: &str = "/etc/hosts";
+/// File with the resolvers of other names.
+const RESOLVERS_FILE: &str = "/etc/resolv.conf";
+/// Address at which a gateway resolves names, from a block for documentation (RFC 5737), which nobody else has.
+pub const RESOLVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 53);
+/// Sysctls of a gateway, which forwards whatever comes.
+const OF_GATEWAY: [&str; 2] = ["net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0"];
 /// The loopback device of a new namespace.
 const LOOPBACK: u32 = 1;
 
@@ -76,6 +82,8 @@ pub struct HostSettings {
     pub cca: Option<String>,
     /// Bytes of the largest packet.
     pub mtu: u32,
+    /// Host that forwards packets to other networks.
+    pub gateway: Option<HostId>,
 }
 
 /// A host: its namespaces and its device.
@@ -132,17 +140,21 @@ pub fn set_up(
     folder: &Path,
 ) -> Result<Vec<Host>, HostError> {
     let hosts_file = write_hosts_file(nodes, folder).map_err(in_step("the file of host names"))?;
+    let resolvers_file = folder.join("resolv.conf");
+    std::fs::write(&resolvers_file, format!("nameserver {RESOLVER}\n"))
+        .map_err(in_step("the file of resolvers"))?;
+    let files = [hosts_file, resolvers_file];
     let hosts = nodes.iter().map(|node| {
         // Namespaces belong to threads: this one ends, and the files keep them.
         std::thread::scope(|scope| {
-            let made = scope
-                .spawn(|| create(node, nodes, settings, &hosts_file))
-                .join();
+            let made = scope.spawn(|| create(node, nodes, settings, &files)).join();
             made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     });
     let hosts = hosts.collect();
-    std::fs::remove_file(&hosts_file).map_err(in_step("the file of host names"))?;
+    for file in &files {
+        std::fs::remove_file(file).map_err(in_step("files of names"))?;
+    }
     hosts
 }
 
@@ -165,11 +177,20 @@ fn create(
     (id, name): &(HostId, String),
     nodes: &[(HostId, String)],
     settings: &HostSettings,
-    hosts_file: &Path,
+    [hosts_file, resolvers_file]: &[PathBuf; 2],
 ) -> Result<Host, HostError> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
         .map_err(|error| HostError::Namespace(error.into()))?;
-    mount_hosts_file(hosts_file).map_err(in_step("mount of the file of host names"))?;
+    mount_over(hosts_file, HOSTS_FILE).map_err(in_step("mount of the file of host names"))?;
+    let is_behind = settings.gateway.is_some_and(|gateway| gateway != *id);
+    if is_behind {
+        mount_over(resolvers_file, RESOLVERS_FILE).map_err(in_step("mount of /etc/resolv.conf"))?;
+    }
+    if settings.gateway == Some(*id) {
+        for (name, value) in OF_GATEWAY.iter().filter_map(|each| each.split_once('=')) {
+            set_sysctl(name, value)?;
+        }
+    }
     for (name, value) in &settings.sysctls {
         set_sysctl(name, value)?;
     }
@@ -210,6 +231,11 @@ fn create(
             })?;
         }
     }
+    if is_behind {
+        links
+            .add_default_route(index, addressing::address(id.0).into(), metrics)
+            .map_err(in_step("default route"))?;
+    }
     let sockets = SockDiag::open().map_err(in_step("sock_diag"))?;
     let namespaces = Namespaces::own().map_err(in_step("namespaces"))?;
     Ok(Host {
@@ -224,11 +250,11 @@ fn create(
 /// MTU of a loopback device in Linux.
 const LOOPBACK_MTU: u32 = 65_536;
 
-/// Puts a file in the place of the machine's host names, in the mounts of this thread only.
-fn mount_hosts_file(file: &Path) -> nix::Result<()> {
+/// Puts a file in the place of one of the machine, in the mounts of this thread only.
+fn mount_over(file: &Path, place: &str) -> nix::Result<()> {
     let none: Option<&str> = None;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
-    mount(Some(file), HOSTS_FILE, none, MsFlags::MS_BIND, none)
+    mount(Some(file), place, none, MsFlags::MS_BIND, none)
 }
 
 /// Sets a sysctl of this thread's network namespace. Those of the whole machine are not there in a namespace of its own,

@@ -24,7 +24,7 @@ mod tun;
 mod user_namespace;
 mod veth;
 
-pub use host::HostError;
+pub use host::{HostError, RESOLVER};
 pub use lateness::Lateness;
 pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter, LoggedChange, LoggedScenario};
 pub use real_time::Progress;

@@ -79,6 +79,9 @@ pub struct LogHeader {
     pub cca: String,
     /// Version of the kernel.
     pub kernel: String,
+    /// Whether other addresses are behind the server.
+    #[serde(default)]
+    pub outside: bool,
     /// The scenario.
     #[serde(flatten)]
     pub scenario: LoggedScenario,
@@ -93,6 +96,7 @@ impl LogHeader {
             seed,
             cca,
             kernel,
+            outside: false,
             scenario,
         }
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use units::Instant;
 
 use crate::log::{Digest, LogHeader, LogReader, LogRecord, LoggedScenario};
+use crate::run::SERVER;
 use crate::{Session, SessionError};
 
 /// Reason why a log cannot be replayed.
@@ -61,6 +62,9 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
     };
     let (scenario, traces) = load(&header.scenario)?;
     let mut session = Session::new(&scenario, &traces, header.seed, &header.cca, &header.kernel)?;
+    if let Some(gateway) = session.host(SERVER).filter(|_| header.outside) {
+        session.set_outside(gateway);
+    }
     let mut digest = Digest::default();
     let (mut recorded, mut changes) = (None, Vec::new());
     let mut advance = |session: &mut Session, at| -> Result<(), ReplayError> {

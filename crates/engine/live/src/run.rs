@@ -69,6 +69,8 @@ pub struct LiveOptions {
     pub pcap: Option<PathBuf>,
     /// Node of the capture; unset: the server.
     pub pcap_at: Option<String>,
+    /// Whether the phone reaches other addresses through the server.
+    pub outside: bool,
     /// Never sleep, which is more exact and costs a processor.
     pub spin: bool,
 }
@@ -78,6 +80,7 @@ pub struct LiveRun {
     driver: Driver,
     hosts: Vec<(String, Namespaces)>,
     phones: u32,
+    mtu: u32,
 }
 
 impl LiveRun {
@@ -97,7 +100,14 @@ impl LiveRun {
             |_| String::new(),
             |name| name.release().to_string_lossy().into_owned(),
         );
-        let session = Session::new(scenario, traces, options.seed, &cca, &kernel)?;
+        let mut session = Session::new(scenario, traces, options.seed, &cca, &kernel)?;
+        let gateway = options
+            .outside
+            .then(|| node(&session, SERVER))
+            .transpose()?;
+        if let Some(gateway) = gateway {
+            session.set_outside(gateway);
+        }
         let nodes = options.hosts.iter();
         let nodes = nodes.map(|name| Ok((node(&session, name)?, name.clone())));
         let nodes: Vec<_> = nodes.collect::<Result<_, LiveError>>()?;
@@ -106,6 +116,7 @@ impl LiveRun {
             metrics: metrics(&scenario.tcp),
             cca: options.cca.clone(),
             mtu: scenario.path.path_mtu().get() as u32,
+            gateway,
         };
         let hosts = host::set_up(&nodes, &settings, folder)?;
         let (mut names, mut devices, mut sockets) = (Vec::new(), Vec::new(), Vec::new());
@@ -116,11 +127,14 @@ impl LiveRun {
         }
         let log = options.log.as_ref().map(|file| {
             let logged = LoggedScenario::new(scenario, traces);
-            let header = LogHeader::new(logged, [cca, kernel], options.seed);
+            let header = LogHeader {
+                outside: options.outside,
+                ..LogHeader::new(logged, [cca, kernel], options.seed)
+            };
             LogWriter::create(file, &header).map_err(|error| unwritten(file, error))
         });
         let capture = options.pcap.as_ref().map(|file| {
-            let host = node(&session, options.pcap_at.as_deref().unwrap_or(CAPTURED))?;
+            let host = node(&session, options.pcap_at.as_deref().unwrap_or(SERVER))?;
             CaptureWriter::create(file, host).map_err(|error| unwritten(file, error))
         });
         let files = Files {
@@ -135,6 +149,7 @@ impl LiveRun {
             driver,
             hosts: names,
             phones: options.phones,
+            mtu: settings.mtu,
         })
     }
 
@@ -179,6 +194,11 @@ impl LiveRun {
             }
             Ok(at)
         })
+    }
+
+    /// Returns the bytes of the largest packet.
+    pub fn mtu(&self) -> u32 {
+        self.mtu
     }
 
     /// Returns the IPv4 address of a host.
@@ -227,8 +247,8 @@ impl LiveRun {
 /// Shortest time between two looks at the senders.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Host of a capture unless another is named.
-const CAPTURED: &str = "server";
+/// Host of a capture unless another is named, and the gateway to other networks.
+pub(crate) const SERVER: &str = "server";
 
 fn node(session: &Session, name: &str) -> Result<HostId, LiveError> {
     let unknown = || LiveError::NoHost(name.to_owned(), session.host_names().join(", "));

@@ -1,5 +1,7 @@
 //! Session: packets of hosts on the path of a scenario, as a state machine without I/O.
 
+use std::net::IpAddr;
+
 use byte_path::{BytePath, CreatedPacketError, Headers, Verdict};
 use linux_sockets::SocketState;
 use measurement::{Engine, ObservationError, ObservedPath, Options, Snapshot};
@@ -83,6 +85,8 @@ pub struct Session {
     hosts: Vec<NamedHost>,
     connections: Connections,
     traffic: TrafficByHost,
+    /// Host behind which all other addresses are.
+    outside: Option<HostId>,
     packets: u64,
     now: Instant,
 }
@@ -127,9 +131,15 @@ impl Session {
             hosts: hosts.collect(),
             connections: Connections::new(cca.to_owned(), mss),
             traffic: TrafficByHost::new(),
+            outside: None,
             packets: 0,
             now: Instant::ZERO,
         })
+    }
+
+    /// Sends packets to other addresses than those of the hosts to `gateway`.
+    pub fn set_outside(&mut self, gateway: HostId) {
+        self.outside = Some(gateway);
     }
 
     /// Returns the node of this name.
@@ -155,10 +165,13 @@ impl Session {
             path,
             hosts,
             connections,
+            outside,
             now,
             ..
         } = self;
-        let of = |address| hosts.get(addressing::host_of(address)? as usize);
+        let outside = *outside;
+        let number = |address| node_of(address, hosts.len(), outside);
+        let of = |address| hosts.get(number(address)?.0 as usize);
         let headers = Headers::read(bytes, |ip| {
             let source = of(ip.source.ip())?;
             let destination = of(ip.destination.ip())?;
@@ -168,11 +181,11 @@ impl Session {
         let Some(headers) = headers else {
             return Arrival::Malformed;
         };
-        let Some(destination) = addressing::host_of(headers.destination).map(HostId) else {
+        let Some(destination) = number(headers.destination) else {
             return Arrival::NoRoute;
         };
-        let is_node = |host: HostId| (host.0 as usize) < self.hosts.len();
-        if !is_node(host) || !is_node(destination) || destination == host {
+        let is_host = (host.0 as usize) < self.hosts.len();
+        if !is_host || destination == host {
             return Arrival::NoRoute;
         }
         let id = self.packets;
@@ -294,6 +307,19 @@ impl Session {
         let senders = self.connections.senders();
         self.path.observed().snapshot(self.now, senders)
     }
+}
+
+/// Returns the node that has an address, among so many: `outside` has all that are neither those of hosts, nor link-local,
+/// multicast or broadcast.
+fn node_of(address: IpAddr, nodes: usize, outside: Option<HostId>) -> Option<HostId> {
+    if let Some(number) = addressing::host_of(address) {
+        return ((number as usize) < nodes).then_some(HostId(number));
+    }
+    let is_local = match address {
+        IpAddr::V4(v4) => v4.is_link_local() || v4.is_broadcast() || v4.is_unspecified(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.is_unspecified(),
+    };
+    outside.filter(|_| !is_local && !address.is_multicast() && !address.is_loopback())
 }
 
 /// Returns whether a middlebox works between any two hosts: it leaves connections whole, and Linux understands it.

@@ -43,6 +43,11 @@ NOT_VALID = os.EX_PROTOCOL
     help="Command to run on the server, such as 'iperf3 -s', until the end.",
 )
 @click.option(
+    "--outside",
+    is_flag=True,
+    help="The phone reaches the networks of this machine, by the program pasta.",
+)
+@click.option(
     "--phones",
     default=1,
     show_default=True,
@@ -84,6 +89,7 @@ def run(
     command: tuple[str, ...],
     settings: RunSettings,
     server: str | None,
+    outside: bool,
     phones: int,
     others: tuple[tuple[str, str], ...],
     busy_poll: bool,
@@ -109,10 +115,12 @@ def run(
     if pcap_at and not pcap:
         raise click.UsageError("--pcap-at needs --pcap, the file of the capture")
     words = shlex.split(server) if server else None
-    options = LiveOptions(words, phones, busy_poll, log, pcap, pcap_at)
+    options = LiveOptions(words, outside, phones, busy_poll, log, pcap, pcap_at)
     live = Shell.with_settings(scenario, settings, options)
     print_trace_summary(live.scenario)
     settings.prepare_out()
+    if outside:
+        note("connections of TCP to other networks end on the server, which makes their own ones there")
     with live:
         for identity in live.removed:
             note(f"run {identity} was killed: its programs were ended")
