@@ -146,30 +146,34 @@ def play(
     text = SCENARIO.format(
         name=name, seconds=len(rates), link=link.name, abr=abr, start=start_s, **fields
     )
-    scenario = Scenario.from_toml(text, name, str(folder), [])
-    run = Run(scenario, SEED)
+    return simulate(Scenario.from_toml(text, name, str(folder), []), SEED, start_s, ladder)
+
+
+def simulate(scenario: Scenario, seed: int, start_s: float, ladder: Ladder) -> Session:
+    """Plays the video of a scenario, whose flow begins at `start_s`."""
+    run = Run(scenario, seed)
     run.advance(scenario.duration_s)
     events = pa.record_batch(run.finish()["events"]).to_pandas()
-    told = {
+    figures = {
         kind: [(t_ns / 1e9, float(detail)) for t_ns, detail in zip(rows.t_ns, rows.detail, strict=True)]
         for kind, rows in events.groupby("kind")
         if kind in ("segment_mbps", "buffer_s", "stall_s", "startup_s", "abandoned")
     }
-    startup = told["startup_s"][0][1]
+    startup = figures["startup_s"][0][1]
     stalls: list[tuple[float, float]] = []
-    for end, length in told.get("stall_s", []):
+    for end, length in figures.get("stall_s", []):
         before = sum(each for _, each in stalls)
         stalls.append((end - length - start_s - startup - before, length))
     return Session(
         start_s=start_s,
         qualities=tuple(
-            ladder.rates_kbps.index(round(1e3 * mbps, 3)) for _, mbps in told["segment_mbps"]
+            ladder.rates_kbps.index(round(1e3 * mbps, 3)) for _, mbps in figures["segment_mbps"]
         ),
-        arrived=tuple(time for time, _ in told["segment_mbps"]),
+        arrived=tuple(time for time, _ in figures["segment_mbps"]),
         startup_s=startup,
         stalls=tuple(stalls),
-        abandoned=round(told["abandoned"][0][1]),
-        buffer=tuple(told["buffer_s"]),
+        abandoned=round(figures["abandoned"][0][1]),
+        buffer=tuple(figures["buffer_s"]),
     )
 
 

@@ -40,12 +40,12 @@ def rates_of(record: Path, scale: float, seconds: int) -> list[float]:
     ]
 
 
-def settings_of(asked: argparse.Namespace, abr: str) -> dict[str, Any]:
+def settings_of(asked: argparse.Namespace, abr: str, server: str = SERVER) -> dict[str, Any]:
     """Returns the settings of the page. What celltcp's player does not have is switched off."""
     target = asked.max_buffer
     rules = {rule: {"active": name == abr} for name, rule in RULES.items()}
     return {
-        "manifest": f"http://{SERVER}/video.mpd",
+        "manifest": f"http://{server}/video.mpd",
         "longest_s": 3 * asked.length,
         "dashjs": {
             "streaming": {
@@ -67,6 +67,44 @@ def settings_of(asked: argparse.Namespace, abr: str) -> dict[str, Any]:
     }
 
 
+def origin(asked: argparse.Namespace, segments: int, address: str) -> list[str]:
+    """Returns the command of the server of so many segments."""
+    words = [asked.out / "media", asked.ladder, segments, address, asked.cca]
+    return [sys.executable, str(HERE / "origin.py"), *map(str, words)]
+
+
+def page_server(settings: Path, log: Path) -> list[str]:
+    """Returns the command of the server of the page, which writes the log of the player."""
+    dashjs = HERE / "node_modules/dashjs/dist/modern/umd/dash.all.min.js"
+    return [sys.executable, str(HERE / "page.py"), str(dashjs), str(settings), str(log)]
+
+
+def browser(scratch: str) -> list[str]:
+    """Returns the command of a browser that opens the page."""
+    return [
+        *("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio"),
+        *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
+        *("--autoplay-policy=no-user-gesture-required", f"--user-data-dir={scratch}/profile"),
+        "http://127.0.0.1/player.html",
+    ]
+
+
+def add_player_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of the player and its video."""
+    parser.add_argument("--abr", nargs="+", choices=sorted(RULES), default=["throughput", "bola-e"])
+    parser.add_argument("--length", type=int, default=120, help="seconds of video")
+    parser.add_argument("--max-buffer", type=float, default=30, help="seconds in the player's buffer")
+    parser.add_argument(
+        "--hold",
+        type=float,
+        default=0,
+        help="seconds without a higher quality after an abandoned segment; dash.js: 10",
+    )
+    parser.add_argument("--cca", default="cubic", help="congestion control of the server")
+    parser.add_argument("--ladder", type=Path, default=HERE / "ladder.json")
+    parser.add_argument("--out", type=Path, default=HERE / "run")
+
+
 def play(asked: argparse.Namespace, ladder: Ladder, name: str, abr: str) -> None:
     """Plays one video over the link of that name, and writes the log of the player."""
     segments = round(asked.length / ladder.segment_s)
@@ -77,20 +115,11 @@ def play(asked: argparse.Namespace, ladder: Ladder, name: str, abr: str) -> None
         tempfile.TemporaryDirectory() as scratch,
         Link(short, asked.links[name], asked.rtt, asked.buffer) as link,
     ):
-        told = Path(scratch) / "settings.json"
-        told.write_text(json.dumps(settings_of(asked, abr)))
-        python = sys.executable
-        media = (str(asked.out / "media"), str(asked.ladder), str(segments), SERVER, asked.cca)
-        link.spawn(link.server, python, str(HERE / "origin.py"), *media)
-        dashjs = HERE / "node_modules/dashjs/dist/modern/umd/dash.all.min.js"
-        page = link.spawn(link.browser, python, str(HERE / "page.py"), str(dashjs), str(told), str(log))
-        link.spawn(
-            link.browser,
-            *("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio"),
-            *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
-            *("--autoplay-policy=no-user-gesture-required", f"--user-data-dir={scratch}/profile"),
-            "http://127.0.0.1/player.html",
-        )
+        settings = Path(scratch) / "settings.json"
+        settings.write_text(json.dumps(settings_of(asked, abr)))
+        link.spawn(link.server, *origin(asked, segments, SERVER))
+        page = link.spawn(link.browser, *page_server(settings, log))
+        link.spawn(link.browser, *browser(scratch))
         assert page.stdout is not None
         if page.stdout.readline() != "start\n":
             raise RuntimeError(f"{name}: the page did not start")
@@ -105,20 +134,9 @@ def main() -> None:
     parser.add_argument(
         "--scale", nargs="+", type=float, default=[1.0], help="factor of each link's rates"
     )
-    parser.add_argument("--abr", nargs="+", choices=sorted(RULES), default=["throughput", "bola-e"])
-    parser.add_argument("--length", type=int, default=120, help="seconds of video")
     parser.add_argument("--rtt", type=float, default=50, help="base RTT, ms")
     parser.add_argument("--buffer", type=int, default=150, help="packets in the queue of the link")
-    parser.add_argument("--max-buffer", type=float, default=30, help="seconds in the player's buffer")
-    parser.add_argument(
-        "--hold",
-        type=float,
-        default=0,
-        help="seconds without a higher quality after an abandoned segment; dash.js: 10",
-    )
-    parser.add_argument("--cca", default="cubic", help="congestion control of the server")
-    parser.add_argument("--ladder", type=Path, default=HERE / "ladder.json")
-    parser.add_argument("--out", type=Path, default=HERE / "run")
+    add_player_options(parser)
     asked = parser.parse_args()
     if len(asked.scale) not in (1, len(asked.record)):
         parser.error("--scale: one factor, or one for each link")
