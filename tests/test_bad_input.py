@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from celltcp._core import seal
+from store import COMPARED
 
 CASES = {
     "scenario": (("compare", "stedy-20-68"), "scenario 'stedy-20-68'", "steady-20-68"),
@@ -68,9 +69,8 @@ def test_a_list_of_files_nested_too_deeply_is_no_list(celltcp, tmp_path: Path) -
     assert done.stderr.startswith("celltcp: r/celltcp.json: is no list of files of celltcp")
 
 
-def test_a_truncated_result_is_reported(celltcp, tmp_path: Path) -> None:
-    assert celltcp("compare", "drive", "--runs", "1", "--duration", "2s", "--out", "r").returncode == 0
-    slots = tmp_path / "r" / "slots.parquet"
+def test_a_truncated_result_is_reported(celltcp, stored) -> None:
+    slots = stored("r", *COMPARED) / "slots.parquet"
     slots.write_bytes(slots.read_bytes()[:100])
     done = celltcp("show", "r")
     assert done.returncode == 2

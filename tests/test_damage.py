@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,15 +47,16 @@ def flipped(file: Path, draw: random.Random) -> Iterator[None]:
         file.write_bytes(whole)
 
 
-def refused(file: Path, read: Callable[[], object], *, seed: int = 1, flips: int = FLIPS) -> None:
-    """Every flip of a file makes reading fail; the message names the file and says what to do."""
-    draw = random.Random(seed)
+def refused(read: Callable[[], object], *files: Path, flips: int = FLIPS) -> None:
+    """Every flip of one of the files makes reading fail; the message names it and says what to do."""
     read()
-    for _ in range(flips):
-        with flipped(file, draw), pytest.raises(ct.CelltcpError) as error:
-            read()
-        assert file.name in str(error.value)
-        assert "again" in str(error.value)
+    for file in files:
+        draw = random.Random(1)
+        for _ in range(flips):
+            with flipped(file, draw), pytest.raises(ct.CelltcpError) as error:
+                read()
+            assert file.name in str(error.value)
+            assert "again" in str(error.value)
     read()
 
 
@@ -98,19 +100,16 @@ def test_no_bit_of_results_flips_unseen(kind: str, request: pytest.FixtureReques
     folder = request.getfixturevalue(kind)
     files = sorted(each for each in folder.iterdir() if each.suffix in (".parquet", ".json"))
     assert len(files) > 5
-    for file in files:
-        refused(file, lambda: ct.load(folder))
+    refused(lambda: ct.load(folder), *files)
     # A report reads by the same way, and draws.
-    refused(folder / "slots.parquet", lambda: parts_of(folder), flips=1)
+    refused(lambda: parts_of(folder), folder / "slots.parquet", flips=1)
 
 
 def test_a_command_that_continues_names_what_is_damaged(compared: Path) -> None:
     def more() -> None:
         ct.compare("steady-5-18", out=compared, **_ALL)
 
-    for file in sorted(compared.glob("*.parquet")):
-        refused(file, more, flips=2)
-    refused(compared / "celltcp.json", more, flips=2)
+    refused(more, *sorted(compared.glob("*.parquet")), compared / "celltcp.json", flips=2)
 
 
 def test_overwrite_makes_damaged_results_again(tmp_path: Path) -> None:
@@ -128,10 +127,10 @@ def test_overwrite_makes_damaged_results_again(tmp_path: Path) -> None:
 
 
 def test_no_bit_of_an_evaluation_flips_unseen(evaluated: Path) -> None:
-    for name in ("runs.parquet", "calibration.parquet", "celltcp.json"):
-        refused(evaluated / name, lambda: _evaluate(evaluated), flips=1)
-    for name in ("runs.parquet", "decisions.parquet"):
-        refused(evaluated / name, lambda: parts_of(evaluated), flips=4)
+    runs = evaluated / "runs.parquet"
+    others = (evaluated / "calibration.parquet", evaluated / "celltcp.json")
+    refused(lambda: _evaluate(evaluated), runs, *others, flips=1)
+    refused(lambda: parts_of(evaluated), runs, evaluated / "decisions.parquet", flips=4)
 
 
 @pytest.fixture
@@ -203,7 +202,7 @@ def test_no_bit_of_a_policy_flips_unseen(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(sealed_text(policy_text("rules")))
     scenario = ct.load_scenario("steady-5-18")
-    refused(file, lambda: scenario.with_cca(f"auto:policy={file}"), flips=60)
+    refused(lambda: scenario.with_cca(f"auto:policy={file}"), file, flips=60)
     file.write_text(policy_text("rules").replace("name =", "# mine\nname ="))
     scenario.with_cca(f"auto:policy={file}")
 
@@ -212,8 +211,8 @@ def test_no_bit_of_a_memory_flips_unseen(compared: Path, tmp_path: Path) -> None
     file = tmp_path / "memory.toml"
     file.write_text(memory_of(compared))
     scenario = ct.load_scenario("steady-5-18")
-    refused(file, lambda: scenario.with_cca(f"auto:memory={file}"), flips=60)
-    refused(file, lambda: memory_of(compared, known=file), flips=60)
+    refused(lambda: scenario.with_cca(f"auto:memory={file}"), file, flips=60)
+    refused(lambda: memory_of(compared, known=file), file, flips=60)
 
 
 def test_no_bit_of_a_table_of_outcomes_flips_unseen(tmp_path: Path) -> None:
@@ -224,11 +223,11 @@ def test_no_bit_of_a_table_of_outcomes_flips_unseen(tmp_path: Path) -> None:
     result = Outcomes(points, [{"rtt_ms": 20.0}] * 2, [measured] * 2)
     write_outcomes(result, ["cubic", "bbr"], file)
     assert read_outcomes(file, ["cubic", "bbr"]).points == points
-    refused(file, lambda: read_outcomes(file, ["cubic", "bbr"]), flips=100)
+    refused(lambda: read_outcomes(file, ["cubic", "bbr"]), file, flips=100)
 
 
-def test_verify_counts_and_names(celltcp, tmp_path: Path) -> None:
-    ct.compare("steady-5-18", out=tmp_path / "a" / "b", **_ALL)
+def test_verify_counts_and_names(celltcp, compared: Path, tmp_path: Path) -> None:
+    shutil.copytree(compared, tmp_path / "a" / "b")
     done = celltcp("show", "a", "--verify")
     files = len(list((tmp_path / "a" / "b").iterdir()))
     assert (done.returncode, done.stdout) == (0, f"a: {files} intact\n")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import runpy
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from commands import Commands
 from docs_pages import DOCS, MOST_WORDS, sentences
 
 LIST = """
@@ -37,6 +40,23 @@ def written(folder: Path, text: str, *words: str) -> Path:
     return folder / "docs" / "results" / "made-up.md"
 
 
+@pytest.fixture
+def _forks(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the commands of pages be forks."""
+    started = subprocess.run
+
+    def run(words: list[str], **how: Any) -> subprocess.CompletedProcess[str]:
+        if Path(words[0]).name != "celltcp":
+            return started(words, **how)
+        done = commands.run(tuple(words[1:]), Path.cwd())
+        assert done.returncode == 0, done.stderr
+        how["stdout"].write(done.stdout)
+        return done
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+
+@pytest.mark.usefixtures("_forks")
 def test_a_page_has_commands_build_seeds_notes_results_and_chosen_pictures(tmp_path: Path) -> None:
     file = written(tmp_path, LIST)
     page = file.read_text()
