@@ -29,6 +29,7 @@ from celltcp.pcap.validation import validate
 from celltcp.pcap.validation_cases import CASES
 
 if TYPE_CHECKING:
+    from commands import Commands
     from conftest import Celltcp
 
 
@@ -40,10 +41,11 @@ class Processes:
         self._told = folder / "scheduler.json"
         package = Path(ct.__file__).parent
         self.scheduler = self._start("scheduler", package.parent, "--port", "0", "--host", "127.0.0.1")
-        _until(self._told.is_file)
+        # The file is there before its text.
+        _until(lambda: self._told.is_file() and self._told.stat().st_size > 0)
         self.address = json.loads(self._told.read_text())["address"]
         other = folder / "other" / "celltcp"
-        shutil.copytree(package, other, ignore=shutil.ignore_patterns("engine", "__pycache__"))
+        shutil.copytree(package, other, ignore=shutil.ignore_patterns("engine"))
         with (other / "_core.abi3.so").open("ab") as core:
             core.write(b"another build")
         self.workers = {
@@ -96,8 +98,21 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
     processes.end()
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+Files = dict[str, bytes]
+
+
+def _files(folder: Path) -> Files:
     return {file.name: file.read_bytes() for file in sorted(folder.glob("*.parquet"))}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """The tables of a comparison without a cluster, in chunks of one run."""
+    folder = tmp_path_factory.mktemp("here")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(campaign, "_CHUNK_RUNS", 1)
+        ct.compare(**_SETTINGS, jobs=1, out=folder)
+    return _files(folder)
 
 
 #: Cases of captures that take a second each.
@@ -114,10 +129,9 @@ def test_cases_of_captures_are_judged_by_workers(cluster: Processes) -> None:
 
 
 def test_a_worker_that_is_killed_costs_nothing_and_one_of_another_build_does_nothing(
-    cluster: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Processes, here: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
-    ct.compare(**_SETTINGS, jobs=1, out=tmp_path / "here")
     assert not cluster.busy("other")
 
     def kills_a_worker(share: float) -> None:
@@ -129,7 +143,7 @@ def test_a_worker_that_is_killed_costs_nothing_and_one_of_another_build_does_not
 
     ct.compare(**_SETTINGS, cluster=cluster.address, out=tmp_path / "there", progress=kills_a_worker)
     assert cluster.workers["a"].poll() is not None
-    assert _files(tmp_path / "there") == _files(tmp_path / "here")
+    assert _files(tmp_path / "there") == here
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -181,19 +195,21 @@ except ct.CelltcpError as error:
 """
 
 
-def test_classes_of_this_process_are_refused(cluster: Processes) -> None:
+def test_classes_of_this_process_are_refused(
+    cluster: Processes, commands: Commands, tmp_path: Path
+) -> None:
     # A process of its own: other tests look at the CCAs of this one.
-    done = subprocess.run(
-        [sys.executable, "-c", _CLASS, cluster.address], capture_output=True, text=True, check=True
-    )
+    program = tmp_path / "known.py"
+    program.write_text(_CLASS)
+    done = commands.run_program(program, cluster.address)
+    assert done.returncode == 0, done.stderr
     assert "defined in this process only" in done.stdout
 
 
 def test_with_a_lost_scheduler_the_same_command_goes_on(
-    cluster: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Processes, here: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
-    ct.compare(**_SETTINGS, jobs=1, out=tmp_path / "here")
     done = []
 
     def kills_the_scheduler(share: RunsDone) -> None:
@@ -212,7 +228,7 @@ def test_with_a_lost_scheduler_the_same_command_goes_on(
     )
     ct.compare(**_SETTINGS, jobs=1, out=there)
     assert len(again) == 12 - done[-1]
-    assert _files(there) == _files(tmp_path / "here")
+    assert _files(there) == here
 
 
 def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
