@@ -69,7 +69,7 @@ def simulated(asked: argparse.Namespace, abr: str, ladder: Ladder) -> list[Sessi
         "duration": f"{3 * asked.length}s",
         "variation.start_jitter": "0s",
     }
-    scenario: Scenario = ct.load_scenario(asked.scenario, set=changes)
+    scenario: Scenario = ct.load_scenario(asked.scenario, changes=changes)
     seeds = range(asked.seed, asked.seed + asked.runs)
     return [simulate(scenario, seed, START_S, ladder) for seed in seeds]
 
