@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,6 +58,10 @@ _NUMBERS = {
 }
 
 
+#: What separates thousands and is never before decimals.
+_GAPS = ("'", "\N{NO-BREAK SPACE}", " ")
+
+
 @dataclass(frozen=True)
 class KnownTable:
     """A table and its content."""
@@ -87,11 +92,18 @@ def random_table(draw: random.Random) -> KnownTable:
     )
     columns = _times(draw, rows, dated=dated, decimal=decimal)
     name, values, known = _values(draw, rows)
-    columns.append((name, [decimal(value) for value in values]))
+    values = [decimal(value) for value in values]
+    if separator in ";\t" and draw.random() < 0.3:
+        values = [_grouped(value, draw.choice(_GAPS)) for value in values]
+    columns.append((name, values))
     columns += _others(draw, len(rows.at), decimal)
     draw.shuffle(columns)
     lines = [separator.join(_quoted(name, separator) for name, _ in columns)]
-    for row in range(len(rows.at)):
+    order = range(len(rows.at))
+    if dated and draw.random() < 0.1:
+        # The newest row first.
+        order = order[::-1]
+    for row in order:
         lines.append(separator.join(_quoted(texts[row], separator) for _, texts in columns))
     if draw.random() < 0.1:
         lines.insert(0, "# written by a tool")
@@ -186,6 +198,12 @@ def _values(draw: random.Random, rows: _Rows) -> tuple[str, list[str], list[tupl
 
 def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 1e6 else f"{value:.6f}"
+
+
+def _grouped(number: str, gap: str) -> str:
+    """Returns a number with something between its thousands, as in French and in Switzerland."""
+    whole, *rest = re.split(r"(?=[.,])", number, maxsplit=1)
+    return f"{int(whole):,}".replace(",", gap) + "".join(rest) if whole.isdigit() else number
 
 
 def _others(

@@ -14,10 +14,9 @@ MEAN = sum(RATES) / len(RATES)
 
 
 def length_and_mean(log: Log) -> tuple[float, float]:
-    """Returns length in s and mean in Mbit/s of a canonical trace."""
-    rows = [list(map(int, line.split())) for line in log.canonical.splitlines()[1:] if line]
-    length = sum(each for each, _ in rows)
-    return length / 1e9, sum(each * rate for each, rate in rows) / length / 1e6
+    """Returns length in s and mean in Mbit/s of a log."""
+    length = int(log.lengths.sum())
+    return length / 1e9, float(log.lengths @ log.bps.astype(float)) / length / 1e6
 
 
 def read(folder: Path, text: str | bytes, name: str = "x.csv", **options: Any) -> Log:

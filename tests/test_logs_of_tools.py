@@ -281,10 +281,32 @@ def test_groups_of_three_digits_are_thousands_or_said(tmp_path: Path) -> None:
     check(read(tmp_path, table("t_s;kbit/s", *rows("{:,}", large))), 10, sum(large) / 1e4)
     points = [each.replace(",", ".") for each in rows("{:,}", large)]
     check(read(tmp_path, table("t_s;kbit/s", *points)), 10, sum(large) / 1e4)
-    # Nothing tells 12,500 from 12.500: it is said.
-    log = read(tmp_path, table("t_s;kbit/s", *rows("{:,}", kbps)))
-    assert 'a comma is taken as the decimal sign: "12,500" is 12.500' in log.summary
-    check(log, 10, mean / 1000)
+    # Nothing tells 12,500 from 12.500: it is asked, or said if one of them is no rate of a link.
+    for text in (rows("{:,}", kbps), [each.replace(",", ".") for each in rows("{:,}", kbps)]):
+        with pytest.raises(
+            ct.CelltcpError,
+            match=r"may be 12\.500 or 12500 kbit/s: --unit kbit/s or --unit Mbit/s says",
+        ):
+            read(tmp_path, table("t_s;kbit/s", *text))
+        check(read(tmp_path, table("t_s;kbit/s", *text), unit="kbit/s"), 10, mean / 1000)
+        check(read(tmp_path, table("t_s;kbit/s", *text), unit="Mbit/s"), 10, mean)
+        log = read(tmp_path, table("t_s;Mbit/s", *text))
+        assert "is taken as 12.500 (--unit)" in log.summary
+        check(log, 10, mean)
+    # Whole numbers below a thousand beside them, and decimals elsewhere, tell it.
+    points = [each.replace(",", ".") for each in rows("{:,}", small)]
+    check(read(tmp_path, table("t_s;kbit/s", *points)), 10, sum(small) / 1e4)
+    halves = [f"{n / 2};{kbps[n]:,}" for n in range(10)]
+    check(read(tmp_path, table("t_s;kbit/s", *halves)), 5, mean)
+    quoted = [f'{n},"{rate:.2f}"'.replace(".", ",") for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table("t_s,Mbit/s", *quoted)), 10, MEAN)
+    quoted = [f'{n},"{each:,}"' for n, each in enumerate(kbps)]
+    log = read(tmp_path, table("t_s,kbit/s", *quoted))
+    assert '"12,500" is taken as 12500 (--unit)' in log.summary
+    check(log, 10, mean)
+    for gap in ("'", "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}", " "):
+        text = [f"{n};{each:,}".replace(",", gap) for n, each in enumerate(kbps)]
+        check(read(tmp_path, table("t_s;kbit/s", *text)), 10, mean)
     decimals = read(
         tmp_path,
         table("t_s;Mbit/s", *(f"{n};{rate:.2f}".replace(".", ",") for n, rate in enumerate(RATES))),

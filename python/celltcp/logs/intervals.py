@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from celltcp.logs.blocks import each_block, holds, joined, sample, steps_of
 from celltcp.logs.errors import refuse
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 HOLE_STEPS = 5
 #: Length of a row that is alone, ns.
 _ALONE_NS = 10**9
+#: Rows from which on what follows a fall of the clock is a run of its own.
+_ROWS_OF_A_RUN = 5
+#: Time by which clocks fall at the end of summer time.
+_SUMMER_TIME_NS = 3_600 * 10**9
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,10 @@ class Intervals:
     @property
     def mean_bps(self) -> float:
         """Mean rate, bit/s."""
-        return float((self.bps * self.lengths).sum() / max(self.length_ns, 1))
+        bits = each_block(
+            len(self.bps), lambda rows: float((self.bps[rows] * self.lengths[rows]).sum())
+        )
+        return sum(bits) / max(self.length_ns, 1)
 
 
 def intervals_of(recording: Recording, holes: str) -> Intervals:
@@ -72,63 +81,91 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
     Raises:
         CelltcpError: if nothing was measured.
     """
-    values = recording.values.copy()
-    negative = int((values < 0).sum())
-    values[values < 0] = np.nan
+    values = recording.values
+    negative = sum(each_block(len(values), lambda rows: int(np.count_nonzero(values[rows] < 0))))
+    if negative:
+        values = np.where(values < 0, np.nan, values)
     if recording.lengths is not None:
         return _with_lengths(recording, values, negative, holes)
-    parts = _runs(recording, values)
-    usual = _usual([ns for ns, _ in parts])
+    runs = _runs_of(recording, values)
+    usual = _usual(runs)
     pieces: list[_Piece] = []
     doubled = resets = 0
-    for ns, run_values in parts:
-        ns, merged, repeated = _merged(ns, run_values, is_counter=recording.is_counter)
-        doubled += repeated
-        starts, ends, rates, falls = _rates(recording, ns, merged, usual)
+    for run in runs:
+        merged = _merged(run, is_counter=recording.is_counter)
+        doubled += len(run.ns) - len(merged.ns)
+        piece, falls = _rates(recording, merged, usual)
         resets += falls
-        pieces.append(_Piece(starts, ends, rates))
+        pieces.append(piece)
     return _joined(
         pieces,
         holes,
         step_ns=usual,
         rows=len(values),
-        without_rate=int((~np.isfinite(values)).sum()) - negative,
+        without_rate=_unknown(values) - negative,
         negative=negative,
         doubled=doubled,
         resets=resets,
-        sorted=_out_of_order(recording),
+        sorted=_out_of_order(recording, runs),
         left_first=recording.ends_at_row,
     )
 
 
+def _unknown(values: NDArray[np.float64]) -> int:
+    return sum(each_block(len(values), lambda rows: int(np.count_nonzero(~np.isfinite(values[rows])))))
+
+
+class _Run(NamedTuple):
+    """Rows of a run, in the order of time."""
+
+    ns: NDArray[np.int64]
+    values: NDArray[np.float64]
+    #: Times between the rows, ns.
+    steps: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ns: NDArray[np.int64], values: NDArray[np.float64]) -> _Run:
+        return cls(ns, values, steps_of(ns))
+
+    def is_rising(self) -> bool:
+        """Returns whether no two rows have the same time."""
+        return holds(len(self.steps), lambda rows: self.steps[rows] > 0)
+
+
 @dataclass(frozen=True)
 class _Piece:
-    """Intervals of a run, by their starts and ends; NaN rates are not measured."""
+    """Intervals of a run, by their starts and lengths; NaN rates are not measured."""
 
     starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    lengths: NDArray[np.int64]
     bps: NDArray[np.float64]
 
     def is_gapless(self) -> bool:
         """Returns whether each interval is measured, and begins where the one before it ends."""
-        is_measured = bool(np.isfinite(self.bps).all() and (self.ends > self.starts).all())
-        return is_measured and bool((self.starts[1:] <= self.ends[:-1]).all())
+        before, after = self.starts[:-1], self.starts[1:]
+        return (
+            not _unknown(self.bps)
+            and holds(len(self.lengths), lambda rows: self.lengths[rows] > 0)
+            and holds(len(after), lambda rows: after[rows] - before[rows] <= self.lengths[:-1][rows])
+        )
 
 
-def _runs(
-    recording: Recording, values: NDArray[np.float64]
-) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
     """Returns times and values of each run, in the order of time."""
     ns = recording.ns
+    whole = _Run.of(ns, values)
+    is_ordered = holds(len(whole.steps), lambda rows: whole.steps[rows] >= 0)
     if recording.runs is not None:
         bounds = np.flatnonzero(np.diff(recording.runs)) + 1
+    elif is_ordered:
+        return [whole]
     elif recording.is_absolute:
-        bounds = np.array([], dtype=np.int64)
+        bounds = _set_back(whole)
     else:
         # A clock that goes back to where it began starts a run; a little back is out of order.
-        falls = np.flatnonzero(np.diff(ns) < 0) + 1
+        falls = np.flatnonzero(whole.steps < 0) + 1
         span = int(ns.max() - ns.min())
-        bounds = falls[ns[falls] - ns.min() < 0.2 * span] if span else falls
+        bounds = falls[ns[falls] - ns.min() < 0.2 * span]
         if len(bounds) < len(falls) and len(falls) > 3 * len(bounds):
             bounds = np.array([], dtype=np.int64)
     result = []
@@ -136,48 +173,67 @@ def _runs(
         if (np.diff(run_ns) < 0).any():
             order = np.argsort(run_ns, kind="stable")
             run_ns, run_values = run_ns[order], run_values[order]
-        result.append((run_ns, run_values))
+        result.append(_Run.of(run_ns, run_values))
     return result
 
 
-def _out_of_order(recording: Recording) -> int:
+def _set_back(run: _Run) -> NDArray[np.int64]:
+    """Returns the rows at which the clock was set back, or a recording of the same time begins.
+
+    Rows that are out of order are few in a row, and parts in another order are of other times.
+    """
+    bounds = np.flatnonzero(run.steps < 0) + 1
+    parts = np.split(run.ns, bounds)
+    if min(map(len, parts)) < _ROWS_OF_A_RUN:
+        return np.array([], dtype=np.int64)
+    usual = int(np.median(np.abs(run.steps)))
+    around = np.concatenate([run.steps[bounds - 2], run.steps[bounds]])
+    if (around > 1.5 * usual).any():
+        # A row that came late leaves a hole where it belongs.
+        return np.array([], dtype=np.int64)
+    hour = np.abs(run.steps[bounds - 1] + _SUMMER_TIME_NS - usual) <= usual
+    spans = sorted((int(part[0]), int(part[-1])) for part in parts)
+    is_doubled = any(after <= end for (_, end), (after, _) in pairwise(spans))
+    return bounds if is_doubled or hour.all() else np.array([], dtype=np.int64)
+
+
+def _out_of_order(recording: Recording, runs: list[_Run]) -> int:
     """Returns the number of rows that come after a later one of the same run."""
     if recording.runs is None and not recording.is_absolute:
         return 0
-    runs = recording.runs if recording.runs is not None else np.zeros(len(recording.ns), dtype=np.int64)
-    same = np.diff(runs) == 0
-    return int(((np.diff(recording.ns) < 0) & same).sum())
+    if runs[0].ns is recording.ns or (recording.runs is None and len(runs) > 1):
+        return 0
+    falls = np.diff(recording.ns) < 0
+    if recording.runs is not None:
+        falls &= np.diff(recording.runs) == 0
+    return int(falls.sum())
 
 
-def _usual(runs: list[NDArray[np.int64]]) -> int:
+def _usual(runs: list[_Run]) -> int:
     """Returns the usual distance between rows, ns."""
-    steps = np.concatenate([np.diff(ns) for ns in runs])
+    steps = sample(joined([run.steps for run in runs]))
     steps = steps[steps > 0]
     return int(np.median(steps)) if len(steps) else _ALONE_NS
 
 
-def _merged(
-    ns: NDArray[np.int64], values: NDArray[np.float64], *, is_counter: bool
-) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
+def _merged(run: _Run, *, is_counter: bool) -> _Run:
     """Returns rows with one value for each time: the mean, or the last one of a counter."""
-    if (np.diff(ns) > 0).all():
-        return ns, values, 0
+    if run.is_rising():
+        return run
+    ns, values = run.ns, run.values
     times, first, counts = np.unique(ns, return_index=True, return_counts=True)
     if is_counter:
-        last = first + counts - 1
-        return times, values[last], len(ns) - len(times)
+        return _Run.of(times, values[first + counts - 1])
     known = np.isfinite(values)
     sums = np.add.reduceat(np.where(known, values, 0.0), first)
     numbers = np.add.reduceat(known.astype(np.int64), first)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return times, sums / np.where(numbers, numbers, np.nan), len(ns) - len(times)
+        return _Run.of(times, sums / np.where(numbers, numbers, np.nan))
 
 
-def _rates(
-    recording: Recording, ns: NDArray[np.int64], values: NDArray[np.float64], usual: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
-    """Returns starts, ends and rates of the intervals of a run, and the resets of a counter."""
-    steps = np.diff(ns)
+def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
+    """Returns the intervals of a run, and the resets of a counter."""
+    ns, values, steps = run
     if recording.is_counter:
         known = np.isfinite(values)
         ns, values = ns[known], values[known]
@@ -185,20 +241,39 @@ def _rates(
         falls = amounts < 0
         # After a reset the counter has what came since.
         amounts = np.where(falls, values[1:], amounts)
+        wrapped = _wrapped(values, falls, amounts, recording.counter_unit)
+        falls &= ~wrapped
+        amounts = np.where(wrapped, np.diff(values) + recording.counter_unit * 2**32, amounts)
         if not len(steps):
             raise refuse("a counter of one row has no rate")
         # What came in a hole is known by its sum only.
         rates = np.where(steps > HOLE_STEPS * usual, np.nan, amounts / (steps / 1e9))
-        return ns[:-1], ns[1:], rates, int(falls.sum())
+        return _Piece(ns[:-1], steps, rates), int(falls.sum())
     if recording.ends_at_row:
         if not len(steps):
             raise refuse("one row alone has no interval that ends at it")
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
-        return ns[:-1], ns[1:], rates, 0
+        return _Piece(ns[:-1], steps, rates), 0
     last = int(steps[-1]) if len(steps) and steps[-1] <= HOLE_STEPS * usual else usual
-    lengths = np.append(np.where(steps > HOLE_STEPS * usual, usual, steps), last)
+    lengths = np.append(steps, last)
+    if not holds(len(steps), lambda rows: steps[rows] <= HOLE_STEPS * usual):
+        lengths = np.where(lengths > HOLE_STEPS * usual, usual, lengths)
     rates = values / (lengths / 1e9) if recording.is_volume else values
-    return ns, ns + lengths, rates, 0
+    return _Piece(ns, lengths, rates), 0
+
+
+def _wrapped(
+    values: NDArray[np.float64],
+    falls: NDArray[np.bool_],
+    amounts: NDArray[np.float64],
+    unit: float,
+) -> NDArray[np.bool_]:
+    """Returns at which falls a counter of 32 bits began anew: it goes on as before."""
+    limit = unit * 2**32
+    if not falls.any() or falls.all() or values.max() >= limit:
+        return np.zeros_like(falls)
+    most = amounts[~falls].max()
+    return np.asarray(falls & (np.diff(values) + limit <= 2 * most))
 
 
 def _with_lengths(
@@ -217,14 +292,14 @@ def _with_lengths(
     close = np.abs(starts[1:] - ends[:-1]) <= lengths[:-1] // 10
     ends[:-1] = np.where(close, np.maximum(starts[1:], starts[:-1] + 1), ends[:-1])
     bounds = np.flatnonzero(np.diff(starts) < 0) + 1
-    parts = [np.split(each, bounds) for each in (starts, ends, rates)]
+    parts = [np.split(each, bounds) for each in (starts, ends - starts, rates)]
     pieces = [_Piece(*part) for part in zip(*parts, strict=True)]
     return _joined(
         pieces,
         holes,
         step_ns=int(np.median(lengths)),
         rows=len(values),
-        without_rate=int((~np.isfinite(values)).sum()) - negative,
+        without_rate=_unknown(values) - negative,
         negative=negative,
         doubled=0,
         resets=0,
@@ -242,15 +317,15 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
     for piece in pieces:
         if piece.is_gapless():
             begins.append(total)
-            lengths.append(piece.ends - piece.starts)
+            lengths.append(piece.lengths)
             rates.append(piece.bps)
             total += len(piece.bps)
             continue
-        gaps = np.maximum(piece.starts[1:] - piece.ends[:-1], 0)
+        gaps = np.maximum(np.diff(piece.starts) - piece.lengths[:-1], 0)
         # A piece is a row of intervals and gaps; a gap is an interval without a rate.
         count = len(piece.starts)
         all_lengths = np.zeros(2 * count - 1, dtype=np.int64)
-        all_lengths[::2] = piece.ends - piece.starts
+        all_lengths[::2] = piece.lengths
         all_lengths[1::2] = gaps
         all_rates = np.full(2 * count - 1, np.nan)
         all_rates[::2] = piece.bps
@@ -284,8 +359,8 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
     if not lengths:
         raise refuse("no row has a rate")
     return Intervals(
-        lengths=np.concatenate(lengths),
-        bps=np.concatenate(rates),
+        lengths=joined(lengths),
+        bps=joined(rates),
         pieces=np.array(begins, dtype=np.int64),
         step_ns=step_ns,
         runs=len(lengths),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp._core import CelltcpError
+from celltcp.logs.blocks import each_block
 from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
@@ -19,6 +20,8 @@ from celltcp.logs.plausibility import SAMPLE_NS, check, check_steps, demand, unu
 from celltcp.logs.source import Source
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from celltcp.logs.options import Direction
     from celltcp.logs.recording import Recording
 
@@ -34,8 +37,11 @@ class Log:
 
     #: Statement of how it was understood, for users.
     summary: str
-    #: The capacity in the form that the engine reads, in parts.
-    parts: tuple[str, ...]
+    #: Lengths of the intervals, ns, and their rates, bit/s.
+    lengths: NDArray[np.uint64]
+    bps: NDArray[np.uint64]
+    #: Numbers of the intervals that begin a piece.
+    pieces: list[int]
     #: Base RTT, ms, of a log with a column of RTTs.
     base_rtt_ms: float | None
     #: Whether it has rates of the other direction, too.
@@ -44,11 +50,14 @@ class Log:
     made_up: float
     #: Why it looks like the demand of an application and not like a capacity, if it does.
     looks_like_demand: str | None
+    #: Moments at which 1500 bytes pass, ms, of a log of those in place of intervals.
+    opportunities: list[int] | None = None
 
     @property
-    def canonical(self) -> str:
-        """The capacity in the form that the engine reads."""
-        return "".join(self.parts)
+    def facts(self) -> str:
+        """What the engine keeps of it beside its trace, as JSON."""
+        names = ("base_rtt_ms", "has_both", "made_up", "looks_like_demand")
+        return json.dumps({name: getattr(self, name) for name in names})
 
 
 def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
@@ -73,7 +82,9 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     looks_like = demand(intervals) or unused_radio(recording)
     return Log(
         summary=_summary(recording, intervals, options, looks_like),
-        parts=_canonical(intervals),
+        lengths=intervals.lengths.view(np.uint64),
+        bps=_rounded(intervals.bps),
+        pieces=intervals.pieces.tolist(),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
         made_up=_made_up(intervals, is_mean=recording.is_volume),
@@ -96,32 +107,13 @@ def canonical_log(path: str, options: str, side: Direction) -> str:
         log = read_log(path, json.loads(options), side)
     except (CelltcpError, UnicodeError) as error:
         raise CelltcpError(f"{path}: {error}") from None
-    facts = {
-        "base_rtt_ms": log.base_rtt_ms,
-        "has_both": log.has_both,
-        "made_up": log.made_up,
-        "looks_like_demand": log.looks_like_demand,
-    }
-    summary = " ".join(log.summary.split())
-    return "".join((f"{summary}\n{json.dumps(facts)}\n", *log.parts))
+    return "".join((f"{' '.join(log.summary.split())}\n{log.facts}\n", *_canonical(log)))
 
 
-def _of_opportunities(recording: Recording) -> Log:
-    moments = recording.opportunities
-    assert moments is not None
-    text = "\n".join(map(str, moments.tolist()))
-    return Log(recording.kind, (text, "\n"), None, has_both=False, made_up=0.0, looks_like_demand=None)
-
-
-def _made_up(intervals: Intervals, *, is_mean: bool) -> float:
-    """Returns the share of the time that has the rate of another time; a mean is of its own time."""
-    if intervals.step_ns >= SAMPLE_NS and not is_mean:
-        return 1 - SAMPLE_NS / 2 / intervals.step_ns
-    return intervals.made_up_ns / max(intervals.length_ns, 1)
-
-
-def _canonical(intervals: Intervals) -> tuple[str, ...]:
+def _canonical(log: Log) -> tuple[str, ...]:
     """Returns intervals as lines of length in ns and rate in bit/s; empty lines separate pieces."""
+    if log.opportunities is not None:
+        return ("\n".join(map(str, log.opportunities)), "\n")
     import pyarrow as pa
     from pyarrow import csv
 
@@ -129,23 +121,50 @@ def _canonical(intervals: Intervals) -> tuple[str, ...]:
 
     def text(bounds: tuple[int, int]) -> str:
         begin, end = bounds
-        bps = np.round(intervals.bps[begin:end]).astype(np.int64)
         sink = pa.BufferOutputStream()
-        csv.write_csv(
-            pa.table([pa.array(intervals.lengths[begin:end]), pa.array(bps)], ["ns", "bps"]),
-            sink,
-            options,
-        )
+        columns = [pa.array(log.lengths[begin:end]), pa.array(log.bps[begin:end])]
+        csv.write_csv(pa.table(columns, ["ns", "bps"]), sink, options)
         return str(memoryview(sink.getvalue()), "ascii")
 
-    pieces = set(intervals.pieces.tolist())
-    count = len(intervals.bps)
+    pieces = set(log.pieces)
+    count = len(log.bps)
     # Threads, as a log of a gigabyte has a trace as large; Arrow writes without Python's lock.
     bounds = sorted({*pieces, *range(0, count, _ROWS_AT_ONCE)})
     with ThreadPoolExecutor() as threads:
         texts = threads.map(text, pairwise([*bounds, count]))
         marks = (("\n" if begin in pieces else "") for begin in bounds)
         return ("celltcp trace", *chain.from_iterable(zip(marks, texts, strict=True)))
+
+
+def _of_opportunities(recording: Recording) -> Log:
+    assert recording.opportunities is not None
+    none = np.empty(0, dtype=np.uint64)
+    return Log(
+        recording.kind,
+        *(none, none, []),
+        base_rtt_ms=None,
+        has_both=False,
+        made_up=0.0,
+        looks_like_demand=None,
+        opportunities=recording.opportunities.tolist(),
+    )
+
+
+def _rounded(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
+    result = np.empty(len(bps), dtype=np.uint64)
+
+    def convert(rows: slice) -> None:
+        result[rows] = np.round(bps[rows])
+
+    each_block(len(bps), convert)
+    return result
+
+
+def _made_up(intervals: Intervals, *, is_mean: bool) -> float:
+    """Returns the share of the time that has the rate of another time; a mean is of its own time."""
+    if intervals.step_ns >= SAMPLE_NS and not is_mean:
+        return 1 - SAMPLE_NS / 2 / intervals.step_ns
+    return intervals.made_up_ns / max(intervals.length_ns, 1)
 
 
 def _base_rtt(recording: Recording) -> float | None:

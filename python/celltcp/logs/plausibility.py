@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp.logs.blocks import each_block, sample
 from celltcp.logs.errors import refuse
 
 if TYPE_CHECKING:
@@ -85,15 +86,24 @@ def check_steps(recording: Recording, intervals: Intervals) -> None:
 
 def demand(intervals: Intervals) -> str | None:
     """Returns why a log looks like the demand of an application and not like the capacity of a link."""
-    rates, weights = intervals.bps, intervals.lengths / max(intervals.length_ns, 1)
+    rates, lengths = intervals.bps, intervals.lengths
     if len(rates) < _MANY_ROWS:
         return None
-    high = float(np.quantile(rates, 0.95))
+    some = sample(rates)
+    high, middle = float(np.quantile(some, 0.95)), float(np.median(some))
     if high <= 0:
         return "mostly without traffic"
-    idle = float(weights[rates < 0.01 * high].sum())
-    capped = float(weights[np.abs(rates - high) < 0.01 * high].sum())
-    moving = float(weights[np.abs(rates - np.median(rates)) > 0.01 * high].sum())
+
+    def times(rows: slice) -> tuple[int, int, int]:
+        """Returns the times that are idle, at the high rate, and away from the usual one."""
+        rate, length = rates[rows], lengths[rows]
+        near = 0.01 * high
+        conditions = (rate < near, np.abs(rate - high) < near, np.abs(rate - middle) > near)
+        idle, capped, moving = (int(length[condition].sum()) for condition in conditions)
+        return idle, capped, moving
+
+    sums = map(sum, zip(*each_block(len(rates), times), strict=True))
+    idle, capped, moving = (total / max(intervals.length_ns, 1) for total in sums)
     if idle > _IDLE_SHARE:
         return f"{100 * idle:.0f} % of its time is idle"
     if capped > _CAPPED_SHARE and moving > 0.05:

@@ -29,6 +29,8 @@ class Recording:
     lengths: NDArray[np.int64] | None = None
     is_volume: bool = False
     is_counter: bool = False
+    #: Bits in one of a counter's unit.
+    counter_unit: float = 8.0
     #: Whether a rate is that of the interval that ends at its row.
     ends_at_row: bool = False
     #: Whether times are points of the calendar, so that rows out of order are sorted.

@@ -7,18 +7,30 @@ import codecs
 import gzip
 import io
 import lzma
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import listed, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Text at the beginning from which separators, names and kinds are understood, bytes.
 HEAD = 1 << 18
 #: Longest text that a packed file may have, bytes: some kilobytes can unpack to any length.
 MAX_UNPACKED = 1 << 30
 
-_PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+#: First bytes of packed files, and what opens them.
+_PACKED: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+    b"\x28\xb5\x2f\xfd": lambda path: _by_arrow(path, "zstd"),
+    b"\x04\x22\x4d\x18": lambda path: _by_arrow(path, "lz4"),
+    b"PK\x03\x04": lambda path: _only_member(path),
+}
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -53,7 +65,7 @@ class Source:
             with path.open("rb") as file:
                 first = file.read(HEAD)
             unpacked = _unpacked(path, first)
-        except (OSError, EOFError, lzma.LZMAError) as error:
+        except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
             raise refuse(getattr(error, "strerror", None) or str(error)) from None
         start = first if unpacked is None else unpacked[:HEAD]
         is_whole = len(start) < HEAD
@@ -91,13 +103,38 @@ class Source:
 
 def _unpacked(path: Path, first: bytes) -> bytes | None:
     opener = next((opener for magic, opener in _PACKED.items() if first.startswith(magic)), None)
-    if opener is None:
+    # The files of a spreadsheet are packed into one.
+    if opener is None or is_spreadsheet(first):
         return None
-    with opener(path, "rb") as stream:
+    with opener(path) as stream:
         content = bytes(stream.read(MAX_UNPACKED + 1))
     if len(content) > MAX_UNPACKED:
         raise refuse(f"is longer than {MAX_UNPACKED} bytes of text")
     return content
+
+
+def is_spreadsheet(first: bytes) -> bool:
+    """Returns whether the first bytes of a file are those of one in xlsx."""
+    return first.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in first or b"xl/" in first)
+
+
+def _by_arrow(path: Path, codec: Literal["lz4", "zstd"]) -> Any:
+    import pyarrow as pa
+
+    return pa.input_stream(str(path), compression=codec)
+
+
+def _only_member(path: Path) -> Any:
+    """Returns the file that is packed into one of zip.
+
+    Raises:
+        CelltcpError: if there are several.
+    """
+    with zipfile.ZipFile(path) as packed:
+        names = [each.filename for each in packed.infolist() if not each.is_dir()]
+        if len(names) != 1:
+            raise refuse(f"{len(names)} files are packed into it, {listed(names)}: unpack the log")
+        return packed.open(names[0])
 
 
 def _encoding(start: bytes, *, is_whole: bool) -> str:

@@ -113,7 +113,7 @@ def words_of(name: str) -> list[str]:
     """Returns the words of a name in small letters, those of `DLThroughput` apart."""
     name = re.sub(r"\b([rt]x)(?=[kM]?B/s)", r"\1 ", name)
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    return [word for word in re.split(r"[^a-z0-9µ%]+", f"{name} {spaced}".lower()) if word]
+    return [word for word in re.split(r"[^\w%]+|_+", f"{name} {spaced}".lower()) if word]
 
 
 def rate_unit_in(name: str) -> RateUnit | None:

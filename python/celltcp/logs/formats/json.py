@@ -32,6 +32,8 @@ class _KnownRecords(NamedTuple):
     #: Field of the rates by direction, and their unit.
     rates: dict[Direction, str]
     unit: str
+    #: Rows by direction, of tests of both one after another.
+    runs: dict[Direction, str] = {}  # noqa: RUF012 - a tuple is not changed
 
 
 _KNOWN = (
@@ -42,6 +44,15 @@ _KNOWN = (
         "timestamp",
         {"down": "download.bandwidth", "up": "upload.bandwidth"},
         "B/s",
+    ),
+    # `ndt7-client -format=json`.
+    _KnownRecords(
+        "measurements of ndt7",
+        frozenset(("Value.AppInfo.ElapsedTime", "Value.AppInfo.NumBytes", "Value.Test")),
+        "Value.AppInfo.ElapsedTime",
+        {"down": "Value.AppInfo.NumBytes", "up": "Value.AppInfo.NumBytes"},
+        "us,B",
+        {"down": "Value.Test=download", "up": "Value.Test=upload"},
     ),
     # https://github.com/intel/lpp-network-trace, lpp-network-trace-format.md
     _KnownRecords(
@@ -280,11 +291,12 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
     known = next((each for each in _KNOWN if set(names) >= each.fields), None)
     if known is not None and options.column is None:
-        kind, column = known.kind, known.rates[options.direction or side]
+        wanted = options.direction or side
+        kind, column, run = known.kind, known.rates[wanted], options.run or known.runs.get(wanted)
         if column not in names:
             raise refuse(f'{kind}: there is no "{column}"')
         column, unit = f"{known.time},{column}", options.unit or known.unit
-        options = dataclasses.replace(options, column=column, unit=unit, direction=None)
+        options = dataclasses.replace(options, column=column, unit=unit, direction=None, run=run)
     dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
     recording = understand(FrameTable(frame), dialect, options, side, kind)
     if known is None:
@@ -292,7 +304,26 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     return dataclasses.replace(recording, has_both=set(known.rates.values()) <= set(names))
 
 
-def _rows_in(value: Any, depth: int = 4) -> Any:
+def _of_data_frame(table: dict[str, Any]) -> Any:
+    """Returns what pandas and InfluxDB write: names beside rows, or a table of columns or of rows."""
+    names = table.get("columns")
+    rows = table.get("data", table.get("values"))
+    if isinstance(names, list) and isinstance(rows, list) and names and rows:
+        is_table = all(isinstance(row, list) and len(row) == len(names) for row in rows)
+        return [dict(zip(map(str, names), row, strict=True)) for row in rows] if is_table else None
+    inner = list(table.values())
+    if len(inner) < 2 or not all(isinstance(each, dict) and each for each in inner):
+        return None
+    if any(each.keys() != inner[0].keys() for each in inner):
+        return None
+    if all(key.isdigit() for key in table):
+        return inner
+    if all(key.isdigit() for key in inner[0]):
+        return {name: list(column.values()) for name, column in table.items()}
+    return None
+
+
+def _rows_in(value: Any, depth: int = 6) -> Any:
     """Returns the longest list of records, or table of equally long lists, in a document."""
     if isinstance(value, list):
         if value and all(isinstance(each, dict) for each in value):
@@ -306,6 +337,8 @@ def _rows_in(value: Any, depth: int = 4) -> Any:
         return None
     if not isinstance(value, dict) or not depth:
         return None
+    if (rows := _of_data_frame(value)) is not None:
+        return rows
     lists = {key: each for key, each in value.items() if isinstance(each, list)}
     plain = {key: each for key, each in lists.items() if each and not isinstance(each[0], dict | list)}
     if len(plain) > 1 and len({len(each) for each in plain.values()}) == 1:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
-from celltcp.logs.errors import refuse
+from celltcp._core import CelltcpError
+from celltcp.logs.errors import listed, refuse
+from celltcp.logs.source import is_spreadsheet
 from celltcp.logs.table.dialect import Dialect
 from celltcp.logs.table.frames import FrameTable
-from celltcp.logs.table.reader import understand
+from celltcp.logs.table.reader import read_table, understand
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.recording import Recording
     from celltcp.logs.source import Source
 
 _PARQUET = b"PAR1"
-_ZIP = b"PK\x03\x04"
 
 
 def recognises(source: Source) -> bool:
     """Returns whether the first bytes are those of such a file."""
-    return source.magic.startswith((_PARQUET, _ZIP))
+    return source.magic.startswith(_PARQUET) or (
+        source.unpacked is None and is_spreadsheet(source.head.encode("latin-1", "replace"))
+    )
 
 
 def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
-    """Reads the table, of a spreadsheet the first sheet.
+    """Reads the table, of a spreadsheet the first sheet that has one.
 
     Raises:
         CelltcpError: if it cannot be read, or leaves something open.
@@ -32,8 +38,13 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     import pandas as pd
 
     is_parquet = source.magic.startswith(_PARQUET)
+    sheets: dict[str, pd.DataFrame]
     try:
-        frame = pd.read_parquet(source.path) if is_parquet else pd.read_excel(source.path)
+        if is_parquet:
+            return _parquet(pd.read_parquet(source.path), options, side)
+        sheets = pd.read_excel(source.path, sheet_name=None, header=None)
+    except CelltcpError:
+        raise
     except ImportError as error:
         raise refuse(
             f"a spreadsheet, which needs a further package: pip install openpyxl ({error})"
@@ -41,11 +52,49 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     except Exception as error:
         # Libraries raise errors of their own for damaged files.
         raise refuse(f"{'Parquet' if is_parquet else 'spreadsheet'} cannot be read: {error}") from None
-    names = tuple(map(str, frame.columns))
-    if not names or not len(frame):
-        raise refuse("the table is empty")
-    dialect = Dialect(
-        ",", names, has_names=True, skipped=0, has_decimal_comma=False, has_comments=False
+    return _first_sheet(
+        source, {name: each for name, each in sheets.items() if each.size}, options, side
     )
-    kind = "Parquet" if is_parquet else "spreadsheet"
-    return understand(FrameTable(frame), dialect, options, side, kind)
+
+
+def _parquet(frame: pd.DataFrame, options: ReadOptions, side: Direction) -> Recording:
+    import pandas as pd
+
+    if not isinstance(frame.index, pd.RangeIndex):
+        # pandas keeps the times of rows as their names.
+        frame = frame.reset_index()
+    if not len(frame):
+        raise refuse("the table is empty")
+    names = []
+    for name, column in list(frame.items()):
+        is_length = pd.api.types.is_timedelta64_dtype(column)
+        if is_length:
+            frame[name] = column.dt.total_seconds()
+        names.append(f"{name} [s]" if is_length else str(name))
+    dialect = Dialect(",", tuple(names), True, 0, has_decimal_comma=False, has_comments=False)
+    return understand(FrameTable(frame), dialect, options, side, "Parquet")
+
+
+def _first_sheet(
+    source: Source, sheets: dict[str, pd.DataFrame], options: ReadOptions, side: Direction
+) -> Recording:
+    """Reads the first sheet that is understood; titles above a table are left out as in a text.
+
+    Raises:
+        CelltcpError: that of the longest sheet, if none is understood.
+    """
+    errors: list[tuple[int, CelltcpError]] = []
+    for name, sheet in sheets.items():
+        text = sheet.to_csv(sep="\t", header=False, index=False)
+        table = dataclasses.replace(source, head=text, is_whole=True, encoding="utf-8")
+        try:
+            recording = read_table(table, options, side)
+        except CelltcpError as error:
+            errors.append((len(sheet), error))
+            continue
+        kind: dict[str, Any] = {"kind": "spreadsheet"}
+        if len(sheets) > 1:
+            others = listed([other for other in sheets if other != name])
+            kind["kind"] += f', sheet "{name}" and not {others}'
+        return dataclasses.replace(recording, **kind)
+    raise max(errors, key=lambda each: each[0])[1] if errors else refuse("the table is empty")

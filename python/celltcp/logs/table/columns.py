@@ -56,6 +56,11 @@ class Column:
             known.size and (np.diff(known) >= 0).all() and (known.size == 1 or known[-1] > known[0])
         )
 
+    @property
+    def is_one_way(self) -> bool:
+        """Whether its numbers never fall, or never rise as where the newest row is the first."""
+        return self.is_rising or bool(self.known.size > 2 and (np.diff(self.known) < 0).all())
+
     def is_of(self, words: set[str]) -> bool:
         """Returns whether one of these words is in its name."""
         return not self.words.isdisjoint(words)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from celltcp.logs.errors import refuse
 from celltcp.logs.table.times import looks_like_time
-from celltcp.logs.table.values import MISSING, looks_like_number
+from celltcp.logs.table.values import GAP, MISSING, looks_like_number
 from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
 
 #: Separators in the order of trust, with their names; spaces separate nearly anything.
@@ -18,8 +18,11 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": 
 _JUDGED = 200
 #: Share of the lines of a table without names that have the usual number of fields.
 _SAME_WIDTH = 0.8
-#: A number whose commas may separate thousands.
+#: A number whose commas, or points, may separate thousands.
 _THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
+_POINTS = r"[-+]?[1-9]\d{0,2}\.\d{3}"
+#: A line between the rows of a table that is drawn with characters.
+_BORDER = re.compile(r"[-+|:= ]*-{3}[-+|:= ]*")
 #: A text that is no list of values.
 _WORDS = re.compile(r"[\w .:%/()+-]*")
 
@@ -36,8 +39,8 @@ class Dialect:
     skipped: int
     has_decimal_comma: bool
     has_comments: bool
-    #: A number whose comma may be a decimal sign or separate thousands; empty if that is clear.
-    open_comma: str = ""
+    #: By their columns, numbers whose comma or point may be a decimal sign or separate thousands.
+    open_numbers: dict[int, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -69,7 +72,11 @@ def dialect_of(head: str) -> Dialect:
     stated = re.fullmatch(r'"?sep=(.)"?\s*', numbered[0][1].lstrip("\ufeff")) if numbered else None
     if stated:
         numbered = numbered[1:]
-    lines = [(number, line) for number, line in numbered if not line.lstrip().startswith("#")]
+    lines = [
+        (number, line)
+        for number, line in numbered
+        if not (line.lstrip().startswith("#") or _BORDER.fullmatch(line))
+    ]
     if not lines:
         raise refuse("no line with a time and a rate")
     judged = [line for _, line in lines[:_JUDGED]]
@@ -84,26 +91,32 @@ def dialect_of(head: str) -> Dialect:
     if has_names:
         names, at = list(first), at + 1
         if at < len(rows) and _are_units(rows[at][1], rows[at + 1 : at + 3]):
-            units = rows[at][1]
-            names = [
-                f"{name} [{unit.strip('[]() ')}]" for name, unit in zip(names, units, strict=False)
-            ]
+            units = [unit.strip("[]() ") for unit in rows[at][1]]
+            pairs = zip(names, units, strict=False)
+            names = [f"{name} [{unit}]" if unit else name for name, unit in pairs]
             at += 1
         elif at + 1 < len(rows) and _are_names(rows[at][1]) and _has_values(rows[at + 1][1]):
             # The first line has the groups of the columns, as dstat writes them.
             names, at = rows[at][1], at + 1
     else:
-        names = _in_comment(head, number, separator, width)
+        names = _in_comment(head, number, separator, width) or _beside_row_names(rows[:at], width)
         has_names = bool(names)
         names = names or [str(place + 1) for place in range(width)]
     if at >= len(rows):
         raise refuse("no line with a time and a rate")
     if not has_names:
         _check_widths([len(fields) for _, fields in rows[at:]], width)
-    decimal, open_comma = (None, "") if separator == "," else _decimal_sign(rows[at:])
+    values = [fields for _, fields in rows[at:]]
+    sign, open_numbers = _decimal_sign(values, separator)
     comments = any(line.lstrip().startswith("#") for line_at, line in numbered if line_at > rows[at][0])
     return Dialect(
-        separator, tuple(_unique(names)), has_names, rows[at][0], decimal == ",", comments, open_comma
+        separator,
+        tuple(_unique(names)),
+        has_names,
+        rows[at][0],
+        sign == "comma",
+        comments,
+        open_numbers,
     )
 
 
@@ -121,28 +134,51 @@ def _check_widths(widths: list[int], usual: int) -> None:
         )
 
 
-def _decimal_sign(rows: list[tuple[int, list[str]]]) -> tuple[str | None, str]:
-    """Returns the decimal sign that numbers with a comma or a point show, and one that leaves it open.
+def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int, str]]:
+    """Returns the sign before decimals, and by columns numbers that leave it open.
 
     Groups of three digits are thousands if a number has two of them, or if numbers below a thousand
-    have none. Numbers of which each has one such group leave it open: they are taken as decimals.
+    have none. What leaves it open is taken as decimals, but between commas a quoted `"12,500"` has
+    thousands.
     """
-    fields = [field for _, values in rows for field in values]
-    with_comma = [
-        field for field in fields if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)*,\d+(?:\.\d+)?", field)
-    ]
-    if any(re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?", field) for field in fields):
-        return ",", ""
-    if not with_comma:
-        return None, ""
-    if not all(re.fullmatch(_THOUSANDS, field) for field in with_comma):
-        return ",", ""
-    places = {place for _, values in rows for place, field in enumerate(values) if field in with_comma}
-    beside = [values[place] for _, values in rows for place in places if place < len(values)]
-    below = [field for field in beside if re.fullmatch(r"[-+]?\d{1,3}", field)]
-    if below or any(field.count(",") > 1 or "." in field for field in with_comma):
-        return ".", ""
-    return ",", with_comma[0]
+    rows = [[re.sub(GAP, "", each) for each in values] for values in rows]
+    fields = [each for values in rows for each in values]
+    if any(re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?", each) for each in fields):
+        return "comma", {}
+    commas = [each for each in fields if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)*,\d+(?:\.\d+)?", each)]
+    points = [each for each in fields if re.fullmatch(r"[-+]?\d+\.\d+", each)]
+    if commas:
+        if not all(re.fullmatch(_THOUSANDS, each) for each in commas):
+            return "comma", {}
+        if any(each.count(",") > 1 or "." in each for each in commas):
+            return "point", {}
+        if _has_numbers_below_thousand(rows, commas) or not _may_be_thousands(points):
+            return "point", {}
+        return "point" if separator == "," else "comma", _examples(rows, commas)
+    if not points or separator == "," or not _may_be_thousands(points):
+        return "point", {}
+    if _has_numbers_below_thousand(rows, points) and any(each.endswith("0") for each in points):
+        # What writes 12.500 writes 980.000, but for thousands.
+        return "comma", {}
+    return "point", _examples(rows, points)
+
+
+def _may_be_thousands(points: list[str]) -> bool:
+    return all(re.fullmatch(_POINTS, each) for each in points)
+
+
+def _has_numbers_below_thousand(rows: list[list[str]], signed: list[str]) -> bool:
+    """Returns whether a column with such numbers has whole ones of up to three digits, too."""
+    known = set(signed)
+    places = {place for values in rows for place, each in enumerate(values) if each in known}
+    beside = (values[place] for values in rows for place in places if place < len(values))
+    return any(re.fullmatch(r"[-+]?[1-9]\d{0,2}", each) for each in beside)
+
+
+def _examples(rows: list[list[str]], signed: list[str]) -> dict[int, str]:
+    known = set(signed)
+    pairs = [(place, each) for values in rows for place, each in enumerate(values) if each in known]
+    return dict(reversed(pairs))
 
 
 def _separator(lines: list[str]) -> str:
@@ -196,6 +232,12 @@ def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]
         if len(names) == width and any(rate_unit_in(name) for name in names):
             return names
     return []
+
+
+def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[str]:
+    """Returns the names in a line that lacks one for the names of the rows, as R writes it."""
+    fields = above[-1][1] if above else []
+    return ["row", *fields] if len(fields) == width - 1 and _are_names(fields) else []
 
 
 def _unique(names: list[str]) -> list[str]:

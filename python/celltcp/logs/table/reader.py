@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp.logs.blocks import holds
 from celltcp.logs.errors import listed, refuse
 from celltcp.logs.recording import Recording
 from celltcp.logs.table.columns import Column, columns_of, durations, is_counter, tells_runs_apart
 from celltcp.logs.table.dialect import Dialect, dialect_of
 from celltcp.logs.table.frames import FrameTable, TextTable
+from celltcp.logs.table.pairs import pairs_in
 from celltcp.logs.table.roles import Roles, roles_of, unit_is_open
 from celltcp.logs.table.times import Times, combined, read_times
 from celltcp.logs.table.values import Numbers, numbers
-from celltcp.logs.units import RateUnit, rate_unit, time_unit
+from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, rate_unit, time_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Rows by which columns are understood.
 _SAMPLE = 2_000
+#: Mean rate above which numbers with groups of three digits are rather decimals, bit/s.
+_MANY_BPS = 1e9
 #: Different values up to which a column can tell runs apart.
 _MOST_RUNS = 1_000
 
@@ -39,6 +43,10 @@ def read_table(source: Source, options: ReadOptions, side: Direction) -> Recordi
     Raises:
         CelltcpError: if it is none, or leaves something open.
     """
+    if (pairs := pairs_in(source)) is not None:
+        names = tuple(map(str, pairs.columns))
+        dialect = Dialect(" ", names, True, 0, has_decimal_comma=False, has_comments=False)
+        return understand(FrameTable(pairs), dialect, options, side, "pairs of names and values")
     dialect = dialect_of(source.head)
     table = TextTable(source, dialect)
     return understand(table, dialect, options, side)
@@ -61,9 +69,6 @@ def understand(
     places = sorted(_needed(columns, roles, options, dialect))
     frame = table.read(places, numeric=[each.place for each in columns if each.is_number])
     notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
-    if dialect.open_comma:
-        decimal = dialect.open_comma.replace(",", ".")
-        notes.append(f'a comma is taken as the decimal sign: "{dialect.open_comma}" is {decimal}')
     frame = _only_run(frame, options, dialect)
     rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
     name = _name(dialect, roles.rate)
@@ -74,9 +79,13 @@ def understand(
         notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
     times, lengths, time_text = _times(frame, roles, dialect, options)
     chosen = unit or RateUnit(1e6, "Mbit/s")
+    if (number := dialect.open_numbers.get(roles.rate)) is not None:
+        is_given = options.unit is not None
+        notes.append(_decimal_note(number, dialect, chosen, rates.values, is_given=is_given))
     counter = chosen.is_volume and options.counter
     if chosen.is_volume and counter is None:
-        counter = is_counter(rates.values)
+        is_newest_first = len(times.ns) > 1 and times.ns[0] > times.ns[-1]
+        counter = is_counter(rates.values[::-1] if is_newest_first else rates.values)
         if counter is None:
             raise refuse(
                 f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
@@ -103,6 +112,7 @@ def understand(
         lengths=None if lengths is None else lengths[timed],
         is_volume=chosen.is_volume,
         is_counter=bool(counter),
+        counter_unit=chosen.bits,
         ends_at_row=bool(options.rates_end_at_row),
         is_absolute=times.is_absolute,
         runs=_runs(frame, columns, roles, times, timed),
@@ -116,6 +126,47 @@ def understand(
         is_time_guess=times.is_guess,
         notes=tuple(notes),
     )
+
+
+def _decimal_note(
+    number: str,
+    dialect: Dialect,
+    unit: RateUnit,
+    values: NDArray[np.float64],
+    *,
+    is_given: bool,
+) -> str:
+    """Returns the statement of how a number such as 12.500 was read, whose sign nothing tells.
+
+    Raises:
+        CelltcpError: if it may be decimals as well as thousands of a unit that is not given.
+    """
+    digits = re.sub(r"[.,]", "", number)
+    decimal = f"{digits[:-3]}.{digits[-3:]}"
+    are_decimals = dialect.has_decimal_comma == ("," in number)
+    read, other = (decimal, digits) if are_decimals else (digits, decimal)
+    mean = float(np.nanmean(values[:_SAMPLE])) * unit.bits
+    mean_of_thousands = mean * 1000 if are_decimals else mean
+    is_open = unit.is_volume or (mean_of_thousands > _MANY_BPS) != are_decimals
+    if is_open and not is_given:
+        factor = 1000 if are_decimals else 1 / 1000
+        names = [unit.name, *(name for name in _names(unit) if _bits(name) == factor * unit.bits)]
+        raise refuse(
+            f'numbers such as "{number}" may be {read} or {other} {unit.name}: '
+            f"{' or '.join(f'--unit {name}' for name in names)} says it, as {read} is read (unit in a "
+            "scenario file)"
+        )
+    return f'"{number}" is taken as {read} (--unit)'
+
+
+def _names(unit: RateUnit) -> list[str]:
+    return (VOLUME_UNITS if unit.is_volume else RATE_UNITS).split(", ")
+
+
+def _bits(name: str) -> float:
+    known = rate_unit(name)
+    assert known is not None  # The names are those of units.
+    return known.bits
 
 
 def _check_durations(columns: list[Column], roles: Roles, times: Times, name: str) -> None:
@@ -248,8 +299,8 @@ def _runs(
     import pandas as pd
 
     ns = times.ns[timed]
-    steps = np.diff(ns)
-    if not len(steps) or (steps > 0).all():
+    after, before = ns[1:], ns[:-1]
+    if holds(len(after), lambda rows: after[rows] > before[rows]):
         return None
     for column in columns:
         if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.logs.errors import listed, refuse
 from celltcp.logs.table.columns import Column, role_is_open
 from celltcp.logs.table.time_column import clock_of, time_of
-from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, UP, VOLUME
+from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, TIME, UP, VOLUME
 from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, TimeUnit, rate_unit_in, time_unit_in
 
 if TYPE_CHECKING:
@@ -239,6 +239,12 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     if not dialect.has_names:
         return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
     others = [each.name for each in columns if each.place != rate]
+    same = [each for each in columns if each.is_constant and each.is_number and each.is_of(TIME)]
+    if same:
+        return (
+            f'all rows have the time {same[0].sample} in "{same[0].name}": --step says how long a row '
+            "lasts, such as 1s (step in a scenario file)"
+        )
     if others:
         return (
             f"none of the columns {listed(others)} has times: --step says how long a row lasts, such "

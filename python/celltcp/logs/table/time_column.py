@@ -33,7 +33,7 @@ def time_of(
     epochs = [
         each
         for each in others
-        if each.is_number and each.is_rising and epoch_unit(each.known) and not _is_amount(each)
+        if each.is_number and each.is_one_way and epoch_unit(each.known) and not _is_amount(each)
     ]
     named = [
         each
@@ -96,7 +96,7 @@ def _time_without_names(others: list[Column]) -> int | None:
     for group in (
         [each for each in others if each.is_date],
         [each for each in others if each.is_clock],
-        [each for each in others if each.is_number and each.is_rising and epoch_unit(each.known)],
+        [each for each in others if each.is_number and each.is_one_way and epoch_unit(each.known)],
         [each for each in others if each.is_number and each.is_rising],
     ):
         if len(group) == 1 or (group and group[0].place == 0):

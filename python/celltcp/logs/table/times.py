@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from celltcp.logs.blocks import each_block
 from celltcp.logs.errors import refuse
 from celltcp.logs.table.values import numbers
 from celltcp.logs.units import TimeUnit
@@ -21,11 +22,15 @@ DAY_NS = 86_400 * 10**9
 _DATE = re.compile(
     r"(?:\d{4}[-/._]\d{1,2}[-/._]\d{1,2}|\d{1,2}[-/._]\d{1,2}[-/._]\d{2,4}"
     r"|\d{1,2}[- ./][A-Za-z]{3,9}\.?[- ./,]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8}[T ]\d{6}"
-    r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3})[ \d:]*\d{4})"
+    r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3})[ \d:]*\d{4}|[A-Z][a-z]{2} +\d{1,2}"
+    r"|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2})"
     r"(?:[ T_][^;|,\t]{0,30})?(?:,\d{1,6})?",
 )
+#: Dates without a year, as in syslog.
+_WITHOUT_YEAR = r"^([A-Z][a-z]{2}) +(\d{1,2}) (?=\d{1,2}:)"
 _TIME_OF_DAY = re.compile(
-    r"(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
+    r"(?:(?P<d>\d{1,5}) days? )?(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
 )
 #: Zones by name and their hours from UTC; others are dropped where they never change.
 _ZONE = re.compile(r"\s*\(?\b(UTC|GMT|Z|[A-Z]{3,5})\)?$")
@@ -149,19 +154,23 @@ def read_times(
 
 def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
     """Returns values in ns; whole part and rest apart, as a double has 53 bits."""
-    finite = np.isfinite(values)
-    if not finite.all():
-        values = np.where(finite, values, 0.0)
-    if nanos == DAY_NS:
-        # A second is not a multiple of a day's double: to the millisecond.
-        return np.asarray(np.round(values * 86_400e3), dtype=np.int64) * 10**6
-    whole = np.floor(values)
-    rest = values - whole
-    rest *= nanos
-    np.round(rest, -3 if nanos >= 10**6 else 0, out=rest)
-    result = whole.astype(np.int64)
-    result *= nanos
-    result += rest.astype(np.int64)
+    result = np.empty(len(values), dtype=np.int64)
+
+    def scale(rows: slice) -> None:
+        part = np.nan_to_num(values[rows], nan=0.0, posinf=0.0, neginf=0.0)
+        if nanos == DAY_NS:
+            # A second is not a multiple of a day's double: to the millisecond.
+            result[rows] = np.round(part * 86_400e3)
+            result[rows] *= 10**6
+            return
+        whole = np.floor(part)
+        part -= whole
+        part *= nanos
+        result[rows] = whole
+        result[rows] *= nanos
+        result[rows] += np.round(part, -3 if nanos >= 10**6 else 0).astype(np.int64)
+
+    each_block(len(values), scale)
     return result
 
 
@@ -190,6 +199,10 @@ def _ns(read: pd.Series) -> NDArray[np.int64]:
 
 
 def _dates(texts: pd.Series, order: str | None) -> Times:
+    # Of times without a year only the differences count; a leap year has all dates.
+    texts = texts.str.replace(_WITHOUT_YEAR, r"2024 \1 \2 ", regex=True)
+    # Apache writes 01/May/2024:10:00:00 +0000.
+    texts = texts.str.replace(r"(/\d{4}):(?=\d{2}:)", r"\1 ", regex=True)
     # PRTG writes the begin and the end of a row.
     cleaned = texts.str.replace(r"\s+-\s+\d{1,2}:\d{2}(?::\d{2})?(?: [AP]M)?$", "", regex=True)
     cleaned = cleaned.str.replace(r"(?<=\d),(?=\d{1,6}\b)", ".", regex=True)
@@ -309,12 +322,27 @@ def _times_of_day(texts: pd.Series) -> Times:
     half = parts["half"].str.lower().str.replace(".", "", regex=False).fillna("")
     hours = np.where(half != "", hours % 12 + np.where(half == "pm", 12, 0), hours)
     fraction = parts["f"].fillna("0").str.ljust(9, "0").astype("int64").to_numpy()
-    ns = ((hours * 60 + part("m")) * 60 + part("s")) * 10**9 + fraction
+    ns = (((part("d") * 24 + hours) * 60 + part("m")) * 60 + part("s")) * 10**9 + fraction
+    _check_minutes(parts, ns)
     # The clock of the wall begins anew at midnight.
     known_places = np.flatnonzero(known)
     falls = np.diff(ns[known_places]) < -DAY_NS // 2
     ns[known_places] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * DAY_NS
     return Times(np.asarray(ns, dtype=np.int64), known, "time of day", True, False)
+
+
+def _check_minutes(parts: pd.DataFrame, ns: NDArray[np.int64]) -> None:
+    """Asks about times such as 00:01 that may be hours and minutes or minutes and seconds.
+
+    Raises:
+        CelltcpError: with the option that settles it.
+    """
+    is_short = bool(parts["s"].isna().all() and parts["half"].isna().all())
+    if is_short and len(ns) > 1 and ns[0] <= 60 * 10**9 and (np.diff(ns[:100]) == 60 * 10**9).all():
+        raise refuse(
+            "times such as 00:01 may be hours and minutes, or minutes and seconds: --step 60s "
+            "or --step 1s says how long a row lasts (step in a scenario file)"
+        )
 
 
 def combined(dates: pd.Series, clock: pd.Series) -> pd.Series:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from celltcp.logs.blocks import holds
 from celltcp.logs.units import rate_unit
 
 if TYPE_CHECKING:
@@ -35,7 +36,13 @@ MISSING = frozenset(
     )
 )
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][-+]?\d+)?")
-_GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+#: Signs that separate thousands and are never before decimals: apostrophes, and the spaces of French.
+_GAPS = "'\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE} "
+_GROUPED = re.compile(
+    rf"[-+]?\d{{1,3}}(?:(?P<sign>[.,{_GAPS}])\d{{3}})(?:(?P=sign)\d{{3}})*(?:[.,]\d+)?"
+)
+#: A sign between groups of digits.
+GAP = rf"(?<=\d)[{_GAPS}](?=\d{{3}}(?!\d))"
 _WITH_UNIT = r"^\s*([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%][A-Za-zµ%/ ]*)?\s*$"
 
 
@@ -61,17 +68,15 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        finite = np.isfinite(values)
-        return Numbers(values if finite.all() else np.where(finite, values, np.nan), "", None, 0)
-    texts = column.astype("string").str.strip()
+        is_double = column.dtype == np.float64
+        values = column.to_numpy() if is_double else column.to_numpy(np.float64, na_value=np.nan)
+        if not holds(len(values), lambda rows: np.isfinite(values[rows])):
+            values = np.where(np.isfinite(values), values, np.nan)
+        return Numbers(values, "", None, 0)
+    texts = column.astype("string").str.strip().str.replace(GAP, "", regex=True)
     missing = texts.isna() | texts.str.lower().isin(MISSING)
     parts = texts.str.extract(_WITH_UNIT)
-    plain = parts[0]
-    if has_decimal_comma:
-        plain = plain.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    else:
-        plain = plain.str.replace(",", "", regex=False)
+    plain = _with_points(parts[0], has_decimal_comma=has_decimal_comma)
     read = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     units = parts[1].dropna().str.strip().unique()
     unit = str(units[0]) if len(units) == 1 else ""
@@ -91,3 +96,15 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
     read = np.where(missing.to_numpy(dtype=bool) | ~np.isfinite(read), np.nan, read)
     strange = str(texts[wrong].iloc[0]) if wrong.any() else None
     return Numbers(read, unit, strange, int(wrong.sum()))
+
+
+def _with_points(texts: pd.Series, *, has_decimal_comma: bool) -> pd.Series:
+    """Returns numbers with points before their decimals and thousands that nothing separates."""
+    decimal, thousands = (",", ".") if has_decimal_comma else (".", ",")
+    if has_decimal_comma and not texts.str.contains(",", regex=False).any():
+        # A column may have points where another one has commas, such as times of a tool.
+        groups = texts.str.fullmatch(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+|[^.]*")
+        if not groups.fillna(value=True).all():
+            return texts
+    bare = texts.str.replace(rf"(?<=\d){re.escape(thousands)}(?=\d{{3}}(?!\d))", "", regex=True)
+    return bare.str.replace(decimal, ".", regex=False) if has_decimal_comma else bare

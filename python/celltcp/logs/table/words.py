@@ -12,10 +12,10 @@ TIME |= {
     "utc",
     "datetimestamp",
     "msec",
-    "zeit",
-    "uhrzeit",
     "start",
 }
+TIME |= {"zeit", "uhrzeit", "zeitpunkt", "datum", "temps", "heure", "horodatage"}
+TIME |= {"tiempo", "hora", "fecha", "tempo", "ora", "tijd", "czas", "時間", "时间", "日時"}
 INDEX = {
     "seq",
     "index",
@@ -44,10 +44,15 @@ RATE = {
     "brate",
     "thr",
 }
-RATE |= {"thput", "thrput", "durchsatz", "datarate", "speed"}
+RATE |= {"thput", "thrput", "datarate", "speed", "durchsatz", "datenrate"}
+RATE |= {"geschwindigkeit", "débit", "debit", "vitesse", "velocidad", "velocidade"}
+RATE |= {"velocità", "caudal", "snelheid"}
 VOLUME = {"bytes", "byte", "octets", "octet", "transfer", "transferred", "volume", "bits"}
 DOWN = {"down", "downlink", "dl", "download", "rx", "received", "receive", "recv", "in", "downstream"}
+DOWN |= {"pdsch", "empfangen", "descendant", "descendante", "réception", "descarga"}
+DOWN |= {"bajada"}
 UP = {"up", "uplink", "ul", "upload", "tx", "sent", "send", "out", "upstream", "transmitted"}
+UP |= {"pusch", "gesendet", "montant", "montante", "émission", "subida"}
 DELAY = {"rtt", "srtt", "latency", "delay", "ping", "owd"}
 #: Words of columns whose other words may look like a rate's.
 OTHER = DELAY | {

@@ -1,0 +1,68 @@
+"""Blocks of rows: long columns in parts that fit into a processor's cache, on all cores."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+Number = TypeVar("Number", np.int64, np.float64)
+
+#: Rows of a block: some arrays of so many doubles fit into a cache of 2 MB.
+_ROWS = 1 << 15
+#: Blocks from which on threads are worth their start.
+_MANY = 64
+#: Rows up to which a sample is the whole column, and the number of blocks of a longer one.
+_WHOLE = 1 << 20
+_SAMPLED = 256
+
+
+def each_block(count: int, work: Callable[[slice], T]) -> list[T]:
+    """Returns what `work` returns for each block of `count` rows, in their order."""
+    blocks = [slice(begin, min(begin + _ROWS, count)) for begin in range(0, count, _ROWS)]
+    if len(blocks) < _MANY:
+        return [work(block) for block in blocks]
+    # NumPy works without Python's lock. A thread has many blocks, as its start takes as long as one.
+    share = -(-len(blocks) // (os.cpu_count() or 1))
+    shares = [blocks[begin : begin + share] for begin in range(0, len(blocks), share)]
+    with ThreadPoolExecutor(len(shares)) as threads:
+        return list(chain.from_iterable(threads.map(lambda share: [*map(work, share)], shares)))
+
+
+def holds(count: int, condition: Callable[[slice], NDArray[np.bool_]]) -> bool:
+    """Returns whether a condition holds in all of `count` rows."""
+    return all(each_block(count, lambda rows: bool(condition(rows).all())))
+
+
+def steps_of(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the differences between neighbours."""
+    after, before = values[1:], values[:-1]
+    result = np.empty_like(before)
+    each_block(len(result), lambda rows: np.subtract(after[rows], before[rows], out=result[rows]))
+    return result
+
+
+def sample(values: NDArray[Number]) -> NDArray[Number]:
+    """Returns a column, or so many of its rows that their quantiles are those of the whole.
+
+    They are blocks of neighbours, as single rows at equal distances would see one phase of what is
+    periodic.
+    """
+    if len(values) <= _WHOLE:
+        return values
+    begins = np.linspace(0, len(values) - _WHOLE // _SAMPLED, _SAMPLED, dtype=np.int64)
+    return np.concatenate([values[begin : begin + _WHOLE // _SAMPLED] for begin in begins.tolist()])
+
+
+def joined(arrays: list[NDArray[Number]]) -> NDArray[Number]:
+    """Returns arrays one after another; a single one is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
