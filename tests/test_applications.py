@@ -106,6 +106,28 @@ def test_transfers_rank_by_their_time_if_all_are_complete(megabytes: int, metric
     assert application.means("completed_share") == [float(megabytes == 1)] * 2
 
 
+def test_transfers_that_are_never_complete_do_not_hide_how_long_the_others_took() -> None:
+    """Cut transfers count with the time until the end, which is too little, and leaves them last."""
+    changes = {
+        "path.rtt": "200ms",
+        "path.loss": 0.01,
+        "flows.0.workload": "{ kind = 'bulk', bytes = '4MB' }",
+    }
+    result = ct.compare("steady-20-68", cca="cubic,bbr", runs=3, duration="12s", set=changes)
+    (application,) = result.applications
+    cubic, bbr = application.figures["cubic"], application.figures["bbr"]
+    assert min(cubic["completed_share"]) == 0
+    assert bbr["completed_share"] == [1, 1, 1]
+    assert bbr["completion_least_s"] == bbr["completion_s"]
+    for complete, least in zip(cubic["completion_s"], cubic["completion_least_s"], strict=True):
+        assert least == (12 if math.isnan(complete) else complete)
+    assert application.ranking.metric == "completion_least_s"
+    assert application.verdict(random=False).best == "bbr"
+    # Who is never complete does not lead by what is too little.
+    figures = {"cubic": {**cubic, "completion_least_s": [1.0] * 3}, "bbr": bbr}
+    assert application._replace(figures=figures).ranking.metric == "completed_share"
+
+
 def test_further_flows_of_a_line_up_have_their_transfers() -> None:
     changes = {"flows.0.workload": "{ kind = 'bulk', bytes = '1MB' }"}
     result = ct.compare("steady-20-68", cca="cubic,cubic+bbr", runs=2, duration="8s", set=changes)
@@ -429,7 +451,14 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
         mine = events[events["run"] == run]
         delays = [float(each) for each in mine.loc[mine["kind"] == "frame_ms", "detail"]]
         (sent,) = (float(each) for each in mine.loc[mine["kind"] == "frames", "detail"])
-        missing = int(sent) - len(delays)
+        late = int(sent) - len(delays)
+        ages = [float(each) for each in mine.loc[mine["kind"] == "frame_age_ms", "detail"]]
+        # One every 20 ms since the path went dark, but those whose deadline is after the end.
+        assert len(ages) == late
+        assert sorted(ages) == pytest.approx([min(ages) + 20 * n for n in range(late)], abs=25)
+        assert min(ages) > 150
+        # Those younger than the longest delay might have arrived.
+        missing = sum(age > max(delays) for age in ages)
         assert 0.25 < missing / sent < 0.4
         figures = application.figures[cca]
         every = [*delays, *[math.inf] * missing]
@@ -437,8 +466,11 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
         assert figures["frame_delay_p95_ms"] == [math.inf]
         assert figures["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
         units = result.units[result.units["cca"] == cca]
-        assert len(units) == sent
-        assert units["duration_s"].isna().sum() == missing
+        assert len(units) == len(delays) + missing
+        lost = units[units["duration_s"].isna()]
+        assert sorted(lost["start_s"]) == pytest.approx(
+            sorted(6 - age / 1e3 for age in ages if age > max(delays))
+        )
     table = figures_table(result, application)
     place = [column.name for column in table.columns].index("frame_delay_p95_ms")
     assert {row[place] for row in table.rows} == {"\N{INFINITY}"}
@@ -464,8 +496,11 @@ def test_frames_that_the_sender_drops_are_none_that_never_arrived() -> None:
     events = result.results.tables["events"].to_pandas().set_index("kind")["detail"]
     sent = round(float(events["frames"]) * (1 - float(events["dropped_share"])))
     assert float(events["dropped_share"]) > 0.2
-    assert len(result.units) == sent
-    assert result.units["duration_s"].isna().sum() == sent - len(events.loc[["frame_ms"]])
+    assert len(result.units) <= sent
+    longest = events.loc[["frame_ms"]].astype(float).max()
+    ages = events.loc[["frame_age_ms"]].astype(float) if "frame_age_ms" in events.index else None
+    never = 0 if ages is None else int((ages > longest).sum())
+    assert result.units["duration_s"].isna().sum() == never
 
 
 def test_a_logarithmic_distribution_begins_at_its_least_value_with_legible_ticks() -> None:
@@ -531,3 +566,58 @@ def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> N
     assert tick[0][0] == pytest.approx(units.loc[units["duration_s"].isna(), "start_s"].item())
     assert [each.get_text() for each in axes.get_legend().get_texts()] == ["transfers never complete"]
     assert result.applications[0].figures["cubic"]["completed_share"] == [1 - 1 / len(units)]
+
+
+def test_frames_on_their_way_at_the_end_are_late_but_have_no_delay_without_an_end(
+    tmp_path: Path,
+) -> None:
+    """Behind a standing queue the last frames of a run are always on their way."""
+    frames = '{ kind = "frames", size = "1kB", interval = "20ms", deadline = "60ms" }'
+    text = (
+        f'name = "call"\nduration = "6s"\n{DEEP_BUFFER}[[flows]]\nname = "call"\nworkload = {frames}\n'
+    )
+    (tmp_path / "call.toml").write_text(
+        f'{text}opens = "from"\n[[flows]]\nname = "download"\ncca = "cubic"\n'
+    )
+    result = ct.compare(tmp_path / "call.toml", "cubic", 2)
+    events = result.results.tables["events"].to_pandas()
+    ages = events[events["kind"] == "frame_age_ms"]
+    sent = events.loc[events["kind"] == "frames", "detail"].astype(float)
+    # They are over 1 % of the frames, so that the 99th percentile would be theirs.
+    assert (ages.groupby("run").size().to_numpy() > 0.01 * sent.to_numpy()).all()
+    call = next(each for each in result.applications if each.flow == "call")
+    for run, p99 in enumerate(call.figures["cubic"]["frame_delay_p99_ms"]):
+        mine = events[(events["run"] == run) & (events["kind"] == "frame_ms")]
+        assert p99 == nearest_rank(sorted(mine["detail"].astype(float)), 99)
+    late = sum(events.loc[events["kind"] == "frame_ms", "detail"].astype(float) > 60) + len(ages)
+    share = statistics.fmean(call.figures["cubic"]["late_share"])
+    assert share == pytest.approx(late / sent.sum(), rel=0.02)
+
+
+def test_the_first_byte_of_a_response_and_of_a_page_comes_after_their_round_trips() -> None:
+    """A request takes an RTT and the time to think; a connection opens in another RTT."""
+    path = {"path.rtt": "100ms", "path.down.rate": "50Mbit/s"}
+    requests = {"kind": "request-response", "response": "500kB", "think": "20ms", "gap": "50ms"}
+    result = ct.compare(
+        "steady-20-68", "cubic", 1, duration="8s", set={**path, "flows.0.workload": requests}
+    )
+    events = result.results.tables["events"].to_pandas()
+    firsts = events.loc[events["kind"] == "response_first_byte_s", "detail"].astype(float).tolist()
+    whole = events.loc[events["kind"] == "response_s", "detail"].astype(float).tolist()
+    assert firsts[0] == pytest.approx(0.22, abs=0.005)
+    assert firsts[1:] == pytest.approx([0.12] * (len(firsts) - 1), abs=0.005)
+    assert all(first + 0.05 < last for first, last in zip(firsts, whole, strict=False))
+    (application,) = result.applications
+    mean = application.figures["cubic"]["response_first_byte_s"]
+    assert mean == pytest.approx([statistics.fmean(firsts)])
+    assert result.best_by("response_first_byte_s").values["cubic"] == mean
+    page = {"kind": "page", "objects": 4, "depth": 1, "think": "20ms", "gap": "200ms"}
+    result = ct.compare(
+        "steady-20-68", "cubic", 1, duration="8s", set={**path, "flows.0.workload": page}
+    )
+    events = result.results.tables["events"].to_pandas()
+    firsts = events.loc[events["kind"] == "page_first_byte_s", "detail"].astype(float).tolist()
+    assert len(firsts) >= 3
+    assert firsts == pytest.approx([0.22] * len(firsts), abs=0.005)
+    figures = result.applications[0].figures["cubic"]
+    assert figures["page_first_byte_s"] == pytest.approx([statistics.fmean(firsts)])

@@ -393,3 +393,69 @@ def test_python_explains_results_as_the_command_explains_their_folder(
     assert [len(each) for each in map(ct.explain(swept).selection, ("60kB", "2MB"))] == [1, 1]
     with pytest.raises(ct.CelltcpError, match="explain: DataFrame is no result of runs"):
         ct.explain(causes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "outage",
+    [
+        {"path.blackouts": [{"at": "3s", "duration": "3s"}]},
+        {"path.loss": [{"at": "0s", "loss": 0}, {"at": "3s", "loss": 1}, {"at": "6s", "loss": 0}]},
+        {
+            "path.down.steps": [
+                {"at": "0s", "rate": "20Mbit/s"},
+                {"at": "3s", "rate": "0bit/s"},
+                {"at": "6s", "rate": "20Mbit/s"},
+            ]
+        },
+    ],
+    ids=["blackout", "loss of all", "no rate"],
+)
+def test_the_capacity_leaves_outages_out_whatever_their_cause(outage: Changes) -> None:
+    """A flow is not blamed for what nothing could have carried."""
+    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=outage)
+    slots = result.slots
+    dark = (slots["t_s"] > 2.99) & (slots["t_s"] < 5.85)
+    assert (slots.loc[dark, "capacity_mbps"] == 0).all()
+    assert (slots.loc[~dark & (slots["t_s"] > 6.05), "capacity_mbps"] > 19).all()
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    whole = slots["capacity_mbps"].sum()
+    assert explained.used == pytest.approx(slots["goodput_mbps"].sum() / whole)
+    assert whole / len(slots) == pytest.approx(0.7 * 19.3, rel=0.03)
+
+
+def test_losses_that_keep_frames_waiting_are_the_reason_why_they_are_late() -> None:
+    """0.1 % of losses at 100 ms keep the window of CUBIC below what live video of 6 Mbit/s needs."""
+    path = {"path.rtt": "100ms", "path.down.rate": "50Mbit/s", "path.loss": 0.001}
+    live = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "500ms"}
+    result = ct.compare(
+        "steady-20-68", "cubic", 1, duration="40s", set={**path, "flows.0.workload": live}
+    )
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    causes = {each.name: each for each in explained.causes}
+    held = explained.limits["congestion_window"] + explained.limits["recovery"]
+    assert held > 0.5
+    assert causes["random_loss"].weight == pytest.approx(held)
+    assert "the congestion window then held its data back" in causes["random_loss"].text
+    late = (result.units["duration_s"].fillna(99) > 0.5).sum()
+    assert f"{late:,}".replace(",", " ") in causes["slow_units"].text
+    assert "came after their deadline of 500 ms" in causes["slow_units"].text
+
+
+def test_time_outs_within_a_burst_of_losses_are_a_cause_and_of_the_run_that_fared_worst() -> None:
+    """A burst that lasts for packets does not end while the sender waits."""
+    loss = {"kind": "gilbert-elliott", "to_bad": 0.001, "to_good": 0.05}
+    changes = {
+        "path.rtt": "560ms",
+        "path.loss": loss,
+        "flows.0.workload": "{ kind='bulk', bytes='5MB' }",
+    }
+    result = ct.compare("steady-20-68", "cubic", 4, duration="60s", set=changes)
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    (cause,) = (each for each in explained.causes if each.name == "time_outs")
+    assert 0.05 < cause.weight <= explained.limits["wait"] + 1e-9
+    assert "gilbert-elliott-time" in cause.text
+    flows = result.flows
+    assert f"waited for {flows['timeouts'].sum():.0f} time-outs" in cause.text
+    # The worst is the one that was complete last, or had lasted longest when the run ended.
+    lasted = result.applications[0].figures["cubic"][explained.place.metric]
+    assert {each.seed for each in explained.events} == {1 + lasted.index(max(lasted))}

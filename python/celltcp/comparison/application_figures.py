@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from celltcp.comparison.frames import missing_frames
-from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAMES, TRANSFERS, AppMetric
+from celltcp.comparison.frames import missing_frames, never_arrived
+from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAME_AGE, FRAMES, TRANSFERS, AppMetric
 from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
@@ -39,7 +39,8 @@ def application_figures(results: Results, runs: Sequence[int]) -> dict[str, Figu
     first_bytes = _first_bytes(results, flows)
     for each in transfers_of(results, flows):
         of_flow = values.setdefault(each.flow, {})
-        of_flow.setdefault(_COMPLETION, {}).setdefault(each.run, []).append(each.completion_s)
+        for kind, time_s in ((_COMPLETION, each.completion_s), (_LASTED, each.lasted_s)):
+            of_flow.setdefault(kind, {}).setdefault(each.run, []).append(time_s)
         of_flow[_FIRST_BYTE] = first_bytes[each.flow]
     known = FlowUnderTest.each_with_workload(results.about)
     order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
@@ -55,7 +56,8 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
     for application in APPLICATIONS:
         kinds = {name: figure.kind or name for name, figure in application.items()}
         if application is TRANSFERS:
-            figures |= _of_transfers(by_kind.get(_COMPLETION), by_kind.get(_FIRST_BYTE, {}), runs)
+            if _COMPLETION in by_kind:
+                figures |= _of_transfers(by_kind, runs)
         elif not by_kind.keys().isdisjoint(kinds.values()):
             for name, figure in application.items():
                 if figure.is_occasional and kinds[name] not in by_kind:
@@ -68,24 +70,29 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
 
 
 def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
-    """Returns the delays of frames by run; those that never arrived are later than all others."""
+    """Returns the delays of frames by run; those that never arrived are later than all others.
+
+    Frames that were on their way at the end are undecided, and left out.
+    """
     delays = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
     for run, counts in by_kind.get(FRAMES, {}).items():
         dropped = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
         arrived = delays.setdefault(run, [])
-        arrived += [math.inf] * missing_frames(zip(counts, dropped, strict=True), len(arrived))
+        missing = missing_frames(zip(counts, dropped, strict=True), len(arrived))
+        ages = by_kind.get(FRAME_AGE, {}).get(run, [])
+        arrived += [math.inf] * len(never_arrived(ages, missing, arrived))
     return delays
 
 
 #: Names of the times of transfers among the kinds of events.
-_COMPLETION, _FIRST_BYTE = "completion", "first_byte"
+_COMPLETION, _LASTED, _FIRST_BYTE = "completion", "lasted", "first_byte"
 
 
 def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
     """Returns the values that events have, by flow, kind and run."""
     wanted = {
         figure.kind or name for application in APPLICATIONS for name, figure in application.items()
-    }
+    } | {FRAME_AGE}
     of = {
         (run, number): flows[name][0]
         for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
@@ -112,13 +119,9 @@ def _first_bytes(
     return result
 
 
-def _of_transfers(
-    times: Mapping[int, Sequence[float]] | None,
-    first_bytes: Mapping[int, Sequence[float]],
-    runs: Sequence[int],
-) -> Figures:
-    if times is None:
-        return {}
+def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> Figures:
+    times, first_bytes = by_kind[_COMPLETION], by_kind.get(_FIRST_BYTE, {})
+    lasted = _per_run(by_kind[_LASTED], runs, _mean)
     complete = {run: [each for each in of if not math.isnan(each)] for run, of in times.items()}
     shares = {run: [len(complete[run]) / len(of)] for run, of in times.items() if of}
     return {
@@ -126,6 +129,7 @@ def _of_transfers(
         "transfers": _per_run(times, runs, len),
         "completion_s": _per_run(complete, runs, _mean),
         "completion_max_s": _per_run(complete, runs, max),
+        **({"completion_least_s": lasted} if any(share != [1.0] for share in shares.values()) else {}),
         "completed_share": _per_run(shares, runs, _mean),
     }
 

@@ -52,7 +52,9 @@ class Application(NamedTuple):
     def ranking(self) -> Ranking:
         """The figure that matters most.
 
-        Transfers rank by their completion time if all are complete, otherwise by the share that is.
+        Transfers rank by their completion time. Where some never complete, their time so far counts.
+        That is too little, so that a congestion control leads by it only if all of its own are
+        complete. Otherwise, the share that is complete ranks.
         Frames rank by the share that is late. They rank by their mean delay if none is late under any
         CCA, or so many under each one that none keeps the deadline.
         """
@@ -72,9 +74,13 @@ class Application(NamedTuple):
         ):
             if metric in self.names:
                 return Ranking(metric, title)
-        if any(mean < 1 for mean in self.means("completed_share")):
-            return Ranking("completed_share", "share of complete transfers")
-        return Ranking("completion_s", "completion time")
+        if "completion_least_s" not in self.names:
+            return Ranking("completion_s", "completion time")
+        shares, least = self.values("completed_share"), self.values("completion_least_s")
+        leader = best_by_metric("completion_least_s", least, random=False).leader
+        if leader is not None and estimate(shares[leader]).mean == 1:
+            return Ranking("completion_least_s", "completion time, at least")
+        return Ranking("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the figure that matters most; line-ups of several are left out."""

@@ -1,13 +1,13 @@
-"""Frames of interactive flows: the number of those that never arrived."""
+"""Frames of interactive flows that had not arrived at the end of a run: undecided, or lost for good."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def missing_frames(sent: Iterable[tuple[float, float]], arrived: int) -> int:
-    """Returns the number of frames that were sent and never arrived.
+    """Returns the number of frames that were sent and had not arrived by their deadline and the end.
 
     Args:
         sent: of each connection, number of the frames whose deadline is before the end of the run, and
@@ -15,3 +15,20 @@ def missing_frames(sent: Iterable[tuple[float, float]], arrived: int) -> int:
         arrived: number of the frames that did arrive.
     """
     return round(math.fsum(count * (1.0 - dropped) for count, dropped in sent)) - arrived
+
+
+def never_arrived(ages_ms: Sequence[float], missing: int, delays_ms: Sequence[float]) -> list[float]:
+    """Returns the ages of the frames that were older at the end than any that arrived, ms.
+
+    All others are late, but undecided: nothing says that they would not have arrived. Results of
+    earlier versions have no ages; all of their missing frames count, with unknown ages.
+
+    Args:
+        ages_ms: ages at the end of the frames that had not arrived by their deadline.
+        missing: number of these frames.
+        delays_ms: of the frames that arrived.
+    """
+    if not ages_ms:
+        return [math.nan] * missing
+    longest = max(delays_ms, default=0.0)
+    return [age for age in ages_ms if age > longest]

@@ -85,11 +85,22 @@ _PERCENTILES = (
 )
 
 
-def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
-    """Returns the figures of units of work, each of which an event of a kind has the time of."""
+def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
+    """Returns the figures of units of work, each of which an event of a kind has the time of.
+
+    Args:
+        kind: of these events.
+        unit: name of a unit.
+        noun: its time in words.
+        first: kind of the events that have the time to the first byte of a unit.
+    """
     stem = kind.removesuffix("_s")
     count = f"{unit}s".replace(" ", "\n")
     return {
+        first: AppMetric(
+            *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first),
+            is_occasional=True,
+        ),
         f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
@@ -102,8 +113,9 @@ def _units(kind: str, unit: str, noun: str) -> dict[str, AppMetric]:
     }
 
 
-#: Kinds of events: the delay of a frame, ms, and the number of frames of a connection.
-FRAME, FRAMES = "frame_ms", "frames"
+#: Kinds of events: the delay of a frame, ms, the number of frames of a connection, and the age at the
+#: end of the run of a frame that had not arrived by its deadline, ms.
+FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
 
 #: Figures of a video.
 VIDEO = {
@@ -137,13 +149,28 @@ TRANSFERS = {
         "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
     ),
     "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
+    "completion_least_s": AppMetric(
+        "completion\nat least s",
+        *(3, "Mean time to complete of all transfers, s; those without an end lasted until the end."),
+        is_occasional=True,
+    ),
     "completed_share": AppMetric(
         "share\ncomplete", 3, "Share of the transfers that were complete.", sign=1
     ),
 }
 
-_RESPONSES = _units("response_s", "response", "time from a request to the last byte of its response")
-_PAGES = _units("page_load_s", "page load", "time from the first connection of a page to its last byte")
+_RESPONSES = _units(
+    "response_s",
+    "response",
+    "time from a request to the last byte of its response",
+    "response_first_byte_s",
+)
+_PAGES = _units(
+    "page_load_s",
+    "page load",
+    "time from the first connection of a page to its last byte",
+    "page_first_byte_s",
+)
 _FRAMES = {
     FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
     "late_share": AppMetric(
@@ -164,7 +191,8 @@ _FRAMES = {
         f"frame_delay_{short}_ms": AppMetric(
             f"frame delay\n{short} ms",
             1,
-            f"{long} delay of the frames that were sent, ms; null if it never arrived.",
+            f"{long} delay of the frames that were sent, ms; null if it never arrived. Those on "
+            "their way at the end are left out.",
             FRAME,
             percentile,
         )

@@ -25,6 +25,8 @@ class Transfer(NamedTuple):
     start_s: float
     #: Time from the request to the last byte, s; NaN if it was never complete.
     completion_s: float
+    #: That time, or the time until the end of the run.
+    lasted_s: float
 
 
 def flows_by_connection(results: Results) -> dict[str, NamedFlow]:
@@ -59,24 +61,21 @@ def transfers_of(results: Results, flows: Mapping[str, NamedFlow]) -> list[Trans
     for each in complete:
         key = each.run, each.flow
         longest[key] = max(each.completion_s, longest.get(key, 0.0))
-    ends_s = dict(rows_of(results.tables["runs"], "run", "duration_s"))
     cut = (each for each in every if math.isnan(each.completion_s))
-    never = [
-        each
-        for each in cut
-        if ends_s[each.run] - each.start_s > longest.get((each.run, each.flow), 0.0)
-    ]
+    never = [each for each in cut if each.lasted_s > longest.get((each.run, each.flow), 0.0)]
     return [*complete, *never]
 
 
 def _finite(results: Results, flows: Mapping[str, NamedFlow]) -> Iterator[Transfer]:
     """Yields all connections of flows whose transfers have an end."""
+    ends_s = dict(rows_of(results.tables["runs"], "run", "duration_s"))
     columns = ("run", "flow", "name", "start_s", "completion_s")
     for run, number, name, start_s, completion_s in rows_of(results.tables["flows"], *columns):
         flow, workload = flows[name]
         if _has_end(workload):
             time_s = math.nan if completion_s is None else completion_s
-            yield Transfer(run, flow, number, start_s, time_s)
+            lasted_s = ends_s[run] - start_s if math.isnan(time_s) else time_s
+            yield Transfer(run, flow, number, start_s, time_s, lasted_s)
 
 
 def _has_end(workload: Mapping[str, Any]) -> bool:

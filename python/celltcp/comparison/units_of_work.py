@@ -5,15 +5,16 @@ from __future__ import annotations
 import collections
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.frames import missing_frames
+from celltcp.comparison.frames import missing_frames, never_arrived
 from celltcp.comparison.metric_names import drawn_of
-from celltcp.comparison.metrics import FRAME, FRAMES
+from celltcp.comparison.metrics import FRAME, FRAME_AGE, FRAMES
 from celltcp.comparison.transfers import flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 
@@ -53,9 +54,38 @@ _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
 
 _Row = tuple[int, str, int, str, int, str, float, float, float]
 #: Kinds of the events that have the number of frames, and the share that the sender dropped.
-_OF_ALL_FRAMES = (FRAMES, "dropped_share")
+_OF_ALL_FRAMES = (FRAMES, "dropped_share", FRAME_AGE)
 
 _COLUMNS = ["run", "cca", "seed", "flow", "connection", "unit", "start_s", "end_s", "duration_s"]
+
+
+@dataclass
+class _Frames:
+    """Frames of a connection."""
+
+    sent: float = 0.0
+    #: Share of them that the sender dropped.
+    dropped: float = 0.0
+    delays_ms: list[float] = field(default_factory=list)
+    #: Ages at the end of those that had not arrived by their deadline.
+    ages_ms: list[float] = field(default_factory=list)
+    end_s: float = math.nan
+
+    def note(self, kind: str, value: float, t_s: float) -> None:
+        """Notes an event at the end of the run."""
+        if kind == FRAME_AGE:
+            self.ages_ms.append(value)
+        elif kind == FRAMES:
+            self.sent = value
+        else:
+            self.dropped = value
+        self.end_s = t_s
+
+    def starts_of_missing(self) -> list[float]:
+        """Returns the starts of the frames that never arrived, s; NaN where they are not known."""
+        missing = missing_frames([(self.sent, self.dropped)], len(self.delays_ms))
+        never = never_arrived(self.ages_ms, max(missing, 0), self.delays_ms)
+        return [self.end_s - age / 1e3 for age in never]
 
 
 def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
@@ -93,8 +123,8 @@ def units_of_applications(comparison: Comparison) -> list[str]:
 def units_of_work(results: Results) -> pd.DataFrame:
     """Returns a row per unit of work: its flow, start, end and duration, s.
 
-    Ends and durations are NaN of transfers that were never complete and of frames that never arrived,
-    whose starts are NaN as well. Transfers and frames that the end of the run has cut have no row.
+    Ends and durations are NaN of transfers that were never complete and of frames that never arrived.
+    Transfers and frames that the end of the run has cut have no row.
     """
     import pandas as pd
 
@@ -119,21 +149,22 @@ def units_of_work(results: Results) -> pd.DataFrame:
         for each in transfers_of(results, flows)
         if math.isnan(each.completion_s)
     ]
-    arrived: collections.Counter[tuple[int, int]] = collections.Counter()
-    frames: dict[tuple[int, int], float] = {}
-    dropped: dict[tuple[int, int], float] = {}
+    frames: collections.defaultdict[tuple[int, int], _Frames] = collections.defaultdict(_Frames)
     for run, number, t_ns, kind, detail in _events(results):
+        value, mine = float(detail), frames[run, number]
         if kind in _OF_ALL_FRAMES:
-            (frames if kind == FRAMES else dropped)[run, number] = float(detail)
+            mine.note(kind, value, t_ns * 1e-9)
             continue
-        arrived[run, number] += kind == FRAME
+        if kind == FRAME:
+            mine.delays_ms.append(value)
         unit = _NAMES[kind]
-        taken_s = float(detail) * UNITS[unit].seconds
+        taken_s = value * UNITS[unit].seconds
         rows.append(row(run, number, unit, t_ns * 1e-9 - taken_s, t_ns * 1e-9, taken_s))
-    for (run, number), count in frames.items():
-        sent = count, dropped.get((run, number), 0.0)
-        missing = missing_frames([sent], arrived[run, number])
-        rows += [row(run, number, _NAMES[FRAME], *[math.nan] * 3)] * missing
+    rows += [
+        row(run, number, _NAMES[FRAME], start_s, math.nan, math.nan)
+        for (run, number), mine in frames.items()
+        for start_s in mine.starts_of_missing()
+    ]
     units = pd.DataFrame(rows, columns=_COLUMNS)
     return units.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)
 

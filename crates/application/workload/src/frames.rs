@@ -48,8 +48,9 @@ table! {
     /// Events have the delay of each frame when it has arrived, "frame_ms". At the end of the run, they have "frames"
     /// (frames that were sent), "late_share" (share of them that arrived after the deadline, or not at all), and the
     /// mean and the highest "frame_delay_ms" and "frame_delay_max_ms" of those that arrived. Frames whose deadline is
-    /// after the end of the run count only if they have arrived. With a backlog of so many frames, events have
-    /// "dropped_share", and with an encoder that follows the rate "frame_size_share", the mean size of the frames.
+    /// after the end of the run count only if they have arrived; of others that have not, events have the age then,
+    /// "frame_age_ms". With a backlog of so many frames, events have "dropped_share", and with an encoder that follows
+    /// the rate "frame_size_share", the mean size of the frames.
     pub struct Frames {
         /// Payload of each frame; default 10kB, which is 2.4 Mbit/s.
         pub size: Distribution<Bytes> = Distribution::Constant {

@@ -11,7 +11,8 @@ use crate::workload::{SECOND, Settings, at_least_one};
 table! {
     /// Requests of the receiving node, each answered by the sending node before the next. The bytes of a flow in
     /// results are those of the responses. The event "response_s" of each response has the time from the request to the
-    /// last byte of the response; the first one includes the handshake.
+    /// last byte of the response, "response_first_byte_s" that to its first byte (on the kernel engine to its first 8 kB,
+    /// or all of it); the first one includes the handshake.
     pub struct RequestResponse {
         /// Payload of each request; default 500B.
         pub request: Distribution<Bytes> = Distribution::Constant {
@@ -76,6 +77,9 @@ impl Settings for RequestResponse {
 /// Name of the figure for the time from a request to the last byte of its response, s.
 const RESPONSE_TIME: &str = "response_s";
 
+/// Name of the figure for the time from a request to the first byte of its response, s.
+const FIRST_BYTE: &str = "response_first_byte_s";
+
 /// State of the present request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -94,6 +98,8 @@ pub(crate) struct Requests {
     jitter: Jitter,
     stage: Stage,
     asked_at: Instant,
+    /// Whether the first byte of the response has arrived.
+    has_begun: bool,
     answered: u32,
 }
 
@@ -105,8 +111,14 @@ impl Requests {
             draws,
             stage: Stage::New,
             asked_at: Instant::ZERO,
+            has_begun: false,
             answered: 0,
         }
+    }
+
+    fn record(&self, now: Instant, figure: &'static str, out: &mut Vec<Command>) {
+        let waited = now.saturating_since(self.asked_at);
+        out.push(Command::Record(figure, waited.as_nanos() as f64 / 1e9));
     }
 
     fn answer(&mut self, out: &mut Vec<Command>) {
@@ -121,6 +133,10 @@ impl Requests {
 }
 
 impl Application for Requests {
+    fn wants_progress(&self) -> bool {
+        true
+    }
+
     fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.stage == Stage::Asked {
             return self.answer(out);
@@ -129,9 +145,16 @@ impl Application for Requests {
             out.push(Command::Open);
         }
         self.stage = Stage::Asked;
+        self.has_begun = false;
         self.asked_at = now;
         let bytes = self.config.request.draw(&mut self.draws).get().max(1);
         out.push(Command::Send(End::Client, bytes));
+    }
+
+    fn on_progress(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+        if end == End::Client && !core::mem::replace(&mut self.has_begun, true) {
+            self.record(now, FIRST_BYTE, out);
+        }
     }
 
     fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
@@ -144,9 +167,7 @@ impl Application for Requests {
             }
             return;
         }
-        let waited = now.saturating_since(self.asked_at);
-        let seconds = waited.as_nanos() as f64 / 1e9;
-        out.push(Command::Record(RESPONSE_TIME, seconds));
+        self.record(now, RESPONSE_TIME, out);
         self.answered += 1;
         self.stage = Stage::Pause;
         out.push(match self.config.count {
@@ -214,6 +235,29 @@ mod tests {
             Command::Close(End::Client),
         ];
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn the_first_byte_of_each_response_has_a_time_and_those_after_it_have_none() {
+        let mut app = requests(20);
+        let mut out = Vec::new();
+        app.wake(at(0), &mut out);
+        app.on_progress(at(60), End::Server, 400, &mut out);
+        app.received(at(60), End::Server, 400, &mut out);
+        app.wake(at(80), &mut out);
+        app.on_progress(at(140), End::Client, 1_000, &mut out);
+        app.on_progress(at(150), End::Client, 29_000, &mut out);
+        app.received(at(150), End::Client, 30_000, &mut out);
+        app.wake(at(650), &mut out);
+        app.on_progress(at(680), End::Client, 30_000, &mut out);
+        let times: Vec<f64> = out
+            .iter()
+            .filter_map(|command| match command {
+                Command::Record("response_first_byte_s", seconds) => Some(*seconds),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(times, [0.14, 0.03]);
     }
 
     #[test]

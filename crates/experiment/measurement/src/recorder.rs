@@ -356,7 +356,13 @@ impl Recorder {
             }
             let index = watched.bottleneck;
             let all = self.bottlenecks.capacity_bytes(index, from, now, network);
-            let capacity = self.bottlenecks.left_for(index, carried, all);
+            let outage = all == 0 || self.outages.loses_all(watched.way, from, now);
+            // Where all is lost, nothing that is sent can arrive.
+            let capacity = if outage {
+                0
+            } else {
+                self.bottlenecks.left_for(index, carried, all)
+            };
             let backlog = self.bottlenecks.queue(index, network);
             let mss = u64::from(watched.record.mss());
             let bottleneck = BottleneckSlot {
@@ -365,7 +371,7 @@ impl Recorder {
                     as u64,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
-                outage: all == 0 || self.outages.loses_all(watched.way, from, now),
+                outage,
             };
             watched.record.end_slot(now, &bottleneck, view(connection));
         }

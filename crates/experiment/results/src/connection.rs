@@ -218,8 +218,8 @@ impl Connection {
     /// whole connection is not known yet.
     pub fn slots_from(&self, first: usize) -> Slots {
         let mut slots = Slots::default();
-        for waiting in self.waiting.iter().skip(first) {
-            slots.push(self.with_performance(waiting));
+        for number in first..self.waiting.len() {
+            slots.push(self.with_performance(&self.waiting[..=number]));
         }
         slots
     }
@@ -228,8 +228,9 @@ impl Connection {
     /// itself.
     pub fn finish(mut self, end: Instant, view: Option<SenderInfo>, tables: &mut Tables) {
         let (mut balanced, mut delay) = (Mean::default(), Mean::default());
-        for waiting in core::mem::take(&mut self.waiting) {
-            let row = self.with_performance(&waiting);
+        let waiting = core::mem::take(&mut self.waiting);
+        for number in 0..waiting.len() {
+            let row = self.with_performance(&waiting[..=number]);
             balanced.push(row.pm_balanced);
             delay.push(row.pm_delay);
             tables.slots.push(row);
@@ -252,23 +253,31 @@ impl Connection {
         first.map_or(Duration::ZERO, |first| last.saturating_since(first))
     }
 
-    /// Returns the row of a slot with PM and its parts.
-    fn with_performance(&self, waiting: &PendingSlot) -> SlotRow {
-        let &PendingSlot {
-            counts,
-            capacity,
-            oldest_age,
-            ref row,
-        } = waiting;
-        let (sum, count) = counts.rtt;
+    /// Returns the row of the last one of these slots with PM and its parts.
+    ///
+    /// They are those of the slots up to it that last the lowest RTT. Within an RTT data comes in bursts, which would
+    /// count as use of a part of the capacity only.
+    fn with_performance(&self, waiting: &[PendingSlot]) -> SlotRow {
+        let lowest = self.meter.rtt.lowest();
+        let round = lowest.unwrap_or_default().as_nanos();
+        let count = round.div_ceil(self.slot.as_nanos()).max(1) as usize;
+        let window = &waiting[waiting.len().saturating_sub(count)..];
+        let total = |of: fn(&PendingSlot) -> u64| window.iter().map(of).sum::<u64>();
+        let samples = total(|each| each.counts.rtt.1);
+        let sum = window
+            .iter()
+            .fold(Duration::ZERO, |sum, each| sum + each.counts.rtt.0);
+        let PendingSlot {
+            oldest_age, row, ..
+        } = &waiting[waiting.len() - 1];
         let parts = Performance::of(&SlotInput {
-            slot: self.slot,
-            delivered: counts.delivered,
-            capacity,
-            lowest_rtt: self.meter.rtt.lowest(),
-            mean_rtt: (count > 0).then(|| sum / count),
-            oldest_age,
-            retransmitted: counts.retransmissions * u64::from(self.identity.mss),
+            slot: self.slot * window.len() as u64,
+            delivered: total(|each| each.counts.delivered),
+            capacity: total(|each| each.capacity),
+            lowest_rtt: lowest,
+            mean_rtt: (samples > 0).then(|| sum / samples),
+            oldest_age: *oldest_age,
+            retransmitted: total(|each| each.counts.retransmissions) * u64::from(self.identity.mss),
         })
         .parts();
         let [a, b, c] = parts;
@@ -410,6 +419,31 @@ mod tests {
             timeouts,
             ..SenderInfo::default()
         })
+    }
+
+    #[test]
+    fn bursts_within_a_round_trip_are_no_unused_capacity() {
+        let pm = |rtt: u64, burst_every: u64| {
+            let mut connection = connection();
+            for slot in 0..40 {
+                let begin = slot * 100;
+                round_trip(&mut connection, begin, rtt, begin);
+                if slot % burst_every == burst_every - 1 {
+                    let bytes = 1_000 * burst_every;
+                    connection.meter.data_delivered(at(begin), bytes);
+                }
+                end_slot(&mut connection, begin + 100, None);
+            }
+            let mut tables = Tables::default();
+            connection.finish(at(4_000), None, &mut tables);
+            let late = &tables.slots.a[8..];
+            late.iter().sum::<f64>() / late.len() as f64
+        };
+        // Whatever fills the link over an RTT of 400 ms uses it, in one burst or in four.
+        assert!((pm(400, 4) - 1.0).abs() < 1e-9);
+        assert!((pm(400, 1) - 1.0).abs() < 1e-9);
+        // At an RTT of a slot, three of four slots were empty.
+        assert!((pm(80, 4) - 0.25).abs() < 1e-9);
     }
 
     #[test]

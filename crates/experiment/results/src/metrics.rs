@@ -3,6 +3,7 @@
 //! PM = (αA + βB + γC)/(α + β + γ) for each slot, with A = K/Kt, B = Dmin/D, C = (BDP − R·MSS)/BDP.
 //! Edge cases are decided here:
 //!
+//! - Dmin is longer than a slot: the measures are those of the slots up to it that last Dmin.
 //! - Kt = 0 (the bottleneck could carry nothing for the flow): A and C are undefined and left out, their
 //!   weights with them. A slot in which only B is left counts by B.
 //! - K > Kt (some of the data that arrived was queued before the slot): A is 1.

@@ -124,7 +124,7 @@ tables! {
         delivered_bytes: u64 = "payload delivered in order to the application, bytes",
         goodput_mbps: f64 = "delivered_bytes over the slot, Mbit/s",
         rate_mbps: f64 = "data packets that arrived, at the IP layer, Mbit/s",
-        capacity_mbps: f64 = "what the bottleneck could have carried for this flow (Kt), payload, Mbit/s",
+        capacity_mbps: f64 = "what the bottleneck could have carried for this flow (Kt), payload, Mbit/s; 0 in outages",
         rtt_mean_ms: f64 = "mean of the RTT samples in the slot, ms; NaN without one",
         owd_mean_ms: f64 = "mean one-way delay of data packets that arrived in the slot, ms; NaN without one",
         retransmissions: u64 = "data segments sent again in the slot",

@@ -171,10 +171,12 @@ impl Application for FrameSource {
     fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         let waiting = self.waiting.iter().map(|frame| frame.made);
         let on_their_way = self.in_flight.iter().map(|frame| frame.made).chain(waiting);
-        let missing = on_their_way
-            .filter(|made| self.has_missed(*made, now))
-            .count() as u64;
-        let missing = missing + self.dropped;
+        let mut missing = self.dropped;
+        for made in on_their_way.filter(|made| self.has_missed(*made, now)) {
+            missing += 1;
+            let age = milliseconds(now.saturating_since(made));
+            out.push(Command::Record("frame_age_ms", age));
+        }
         let sent = self.arrived + missing;
         if sent == 0 {
             return;

@@ -16,7 +16,8 @@ const MAX_CONNECTIONS: u32 = 32;
 table! {
     /// Pages that the receiving node loads, one after another. A page is a document and objects. An object is requested
     /// when the one that names it has arrived and was parsed; the document names those of the first level. At the end
-    /// of each page, events have "page_load_s", the time from the opening of the first connection to the last byte.
+    /// of each page, events have "page_load_s", the time from the opening of the first connection to the last byte, and
+    /// before it "page_first_byte_s", that to the first byte (on the kernel engine to the first 8 kB, or all of it).
     /// Connections are closed after each page.
     pub struct Page {
         /// Payload of the document; default 30kB.
@@ -144,6 +145,8 @@ pub(crate) struct Browser {
     /// Connections that are still being closed.
     closing: usize,
     begun: Instant,
+    /// Whether the first byte of the page has arrived.
+    has_begun: bool,
     pages: u32,
     /// What is due, by time and order.
     due: BTreeMap<(Instant, u64), Due>,
@@ -171,6 +174,7 @@ impl Browser {
             missing: 0,
             closing: 0,
             begun: Instant::ZERO,
+            has_begun: false,
             pages: 0,
             due: BTreeMap::new(),
             order: 0,
@@ -212,6 +216,7 @@ impl Browser {
     fn begin(&mut self, now: Instant) {
         self.draw();
         self.begun = now;
+        self.has_begun = false;
         self.lines.fill(Line::default());
         self.waiting.push_back(0);
     }
@@ -316,6 +321,10 @@ impl Application for Browser {
                 self.plan(at, Due::Answer(slot));
             }
         } else {
+            if !core::mem::replace(&mut self.has_begun, true) {
+                let waited = now.saturating_since(self.begun);
+                out.push(Command::Record("page_first_byte_s", waited.as_secs_f64()));
+            }
             let mut left = bytes;
             while left > 0
                 && let Some((object, missing)) = self.lines[slot].answers.front_mut()

@@ -117,6 +117,9 @@ fn frames_that_never_arrive_are_late() {
     let mut out = Vec::new();
     camera.stopped(at(1_000), &mut out);
     let expected = [
+        Command::Record("frame_age_ms", 1_000.0),
+        Command::Record("frame_age_ms", 967.0),
+        Command::Record("frame_age_ms", 934.0),
         Command::Record("frames", 3.0),
         Command::Record("late_share", 1.0),
     ];
