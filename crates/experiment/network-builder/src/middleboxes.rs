@@ -7,10 +7,9 @@ use middlebox::{
     AckRegulator, AckSemantics, EgressQueue, Eln, Freeze, Kind, Middlebox as Settings,
     ResetTracker, RunDefaults, Snoop, SplitHost,
 };
-use net::{HostId, Limit, Queue};
+use net::{HostId, Queue};
 use scenario::{DEFAULT_CCA, Scenario};
 use tcp::TcpConfig;
-use units::Rate;
 
 use crate::plan::{Middlebox, Plan, PlanError};
 
@@ -39,7 +38,7 @@ pub(crate) fn middleboxes(
             cca: Arc::new(move |one, other| build(own.as_deref(), &of_flows, (one, other))),
         };
         let settings = settings.clone();
-        let outlets = outlets(scenario, plan);
+        let outlets = outlets(plan);
         let mobiles: Vec<HostId> = outlets.iter().map(|outlet| outlet.host).collect();
         Middlebox {
             node: settings.node().to_owned(),
@@ -60,24 +59,14 @@ pub(crate) fn middleboxes(
 }
 
 /// Returns the hosts behind the wireless link, with the limits of the queues towards them.
-fn outlets(scenario: &Scenario, plan: &Plan) -> Vec<EgressQueue> {
+fn outlets(plan: &Plan) -> Vec<EgressQueue> {
     let access = plan.access.iter();
     let outlets = access.map(|access| {
-        let (limit, tail_drop) = match &scenario.radio {
-            Some(radio) => {
-                let (buffer, mtu) = (radio.rlc.buffer, scenario.path.mtu);
-                (Limit::of(buffer, Rate::ZERO, mtu, scenario.path.rtt), true)
-            }
-            None => {
-                let queue = &plan.topology.links[access.down.0 as usize].queue;
-                (queue.limit, queue.discipline == Queue::Droptail)
-            }
-        };
-        let host = access.ue;
+        let queue = &plan.topology.links[access.down.0 as usize].queue;
         EgressQueue {
-            host,
-            limit,
-            tail_drop,
+            host: access.ue,
+            limit: queue.limit,
+            tail_drop: queue.discipline == Queue::Droptail,
         }
     });
     outlets.collect()

@@ -148,7 +148,8 @@ impl Builder<'_> {
     /// The radio access network behind the gateway, with a pair of links for each UE.
     fn cell(&mut self, model: &Radio, gateway: HostId) -> Result<Vec<Access>, PlanError> {
         let plan = radio::plan(self.scenario, model, self.traces.radio(), self.seed)?;
-        let mtu = self.scenario.path.mtu.get() as u32;
+        let path = &self.scenario.path;
+        let mtu = path.mtu.get() as u32;
         let mut access = Vec::with_capacity(plan.nodes.len());
         for (user, (name, cross)) in (0..).zip(&plan.nodes) {
             let ue = self.topology.node(name);
@@ -156,9 +157,17 @@ impl Builder<'_> {
                 let capacity = LinkCapacity::Radio { user, direction };
                 let mut link = LinkConfig::new(&name, from, to, capacity, Duration::ZERO);
                 link.mtu = mtu;
-                if direction == Direction::Down {
-                    link.cross = cross.to_vec();
-                }
+                let buffer = match direction {
+                    Direction::Down => {
+                        link.cross = cross.to_vec();
+                        model.rlc.buffer
+                    }
+                    Direction::Up => model.rlc.uplink_buffer,
+                };
+                link.queue = QueueConfig {
+                    limit: Limit::of(buffer, Rate::ZERO, path.mtu, path.rtt),
+                    discipline: path.queue.clone(),
+                };
                 self.topology.links.push(link);
                 LinkId(self.topology.links.len() as u32 - 1)
             };

@@ -31,7 +31,7 @@ impl EgressQueues<'_> {
             (LinkKind::Radio(link), Some(air)) => {
                 let (packets, bytes) = air.ran.queued(link.user, link.direction);
                 let packets = packets as u64;
-                Backlog { bytes, packets }
+                Backlog { bytes, packets } + link.waiting()
             }
             (LinkKind::Radio(link), None) => link.under_way,
             (LinkKind::Wire(link), _) => link.backlog(),

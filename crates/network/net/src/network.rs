@@ -85,7 +85,7 @@ impl Network {
             let id = LinkId(index as u32);
             links.push(match config.capacity {
                 LinkCapacity::Radio { user, direction } => {
-                    LinkKind::Radio(RadioLink::new(config, user, direction))
+                    LinkKind::Radio(RadioLink::new(config, (user, direction), id, seed))
                 }
                 _ => LinkKind::Wire(Box::new(Link::new(config, id, seed))),
             });
@@ -105,7 +105,7 @@ impl Network {
                 .iter()
                 .enumerate()
                 .filter_map(|(index, link)| match link {
-                    LinkKind::Radio(link) => Some((index, link.user, link.direction)),
+                    LinkKind::Radio(link) => Some((index, link)),
                     LinkKind::Wire(_) => None,
                 });
             Box::new(RanLinks::new(Ran::new(config, seed), radio))

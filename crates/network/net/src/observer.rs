@@ -1,5 +1,7 @@
 //! Observer: callbacks for events of packets and of the radio.
 
+use core::ops::Add;
+
 use radio::ran::{ConnectionEvent, ControlRecord, TtiRecord, UserId};
 use units::Instant;
 
@@ -12,6 +14,17 @@ pub struct Backlog {
     pub bytes: u64,
     /// Packets.
     pub packets: u64,
+}
+
+impl Add for Backlog {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            packets: self.packets + other.packets,
+        }
+    }
 }
 
 /// Reason for dropping a packet.

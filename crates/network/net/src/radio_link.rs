@@ -4,8 +4,8 @@ use radio::ran::{Direction, Outcome, Ran, UserId};
 use units::Instant;
 
 use crate::packet_pool::PacketHandle;
-use crate::queue::QueueContext;
-use crate::{Backlog, DropReason, HostId, LinkConfig, Observer};
+use crate::queue::{LinkQueue, Queue, QueueContext};
+use crate::{Backlog, DropReason, HostId, LinkConfig, LinkId, Observer};
 
 /// One direction of one user.
 pub(crate) struct RadioLink {
@@ -14,13 +14,22 @@ pub(crate) struct RadioLink {
     mtu: u32,
     pub(crate) user: UserId,
     pub(crate) direction: Direction,
-    /// Packets that have entered, and neither arrived nor been lost.
+    /// Packets that are with RLC, and neither arrived nor been lost.
     pub(crate) under_way: Backlog,
+    /// Packets that wait above RLC for their turn by a discipline; `None` of drop-tail, which is RLC's own.
+    queue: Option<LinkQueue>,
 }
 
 impl RadioLink {
-    pub(crate) fn new(config: &LinkConfig, user: UserId, direction: Direction) -> Self {
+    pub(crate) fn new(
+        config: &LinkConfig,
+        (user, direction): (UserId, Direction),
+        id: LinkId,
+        seed: u64,
+    ) -> Self {
+        let disciplined = config.queue.discipline != Queue::Droptail;
         Self {
+            queue: disciplined.then(|| LinkQueue::new(&config.queue, config.mtu, seed, id)),
             from: config.from,
             to: config.to,
             mtu: config.mtu,
@@ -41,21 +50,59 @@ impl RadioLink {
         if size > self.mtu {
             return scene.discard(handle, DropReason::Mtu);
         }
-        if !ran.enqueue(
-            scene.now,
-            self.user,
-            self.direction,
-            u64::from(handle),
-            size,
-        ) {
-            return scene.discard(handle, DropReason::Overflow);
+        if let Some(queue) = &mut self.queue {
+            queue.offer_before(self.under_way, handle, scene);
+            return self.tell_waiting(ran);
         }
-        self.under_way.bytes += u64::from(size);
-        self.under_way.packets += 1;
-        let packet = scene.store.packet(handle);
-        scene
-            .observer
-            .enqueued(scene.now, scene.link, packet, self.under_way);
+        if self.pass_on(handle, ran, scene) {
+            let packet = scene.store.packet(handle);
+            scene
+                .observer
+                .enqueued(scene.now, scene.link, packet, self.under_way);
+        }
+    }
+
+    /// Moves packets from the discipline to RLC, as many as the blocks of the next TTI may carry.
+    pub(crate) fn refill<O: Observer>(&mut self, ran: &mut Ran, scene: &mut QueueContext<'_, O>) {
+        while let Some(queue) = &mut self.queue
+            && ran.wants(self.user, self.direction, self.mtu)
+            && let Some(handle) = queue.take(scene)
+        {
+            self.pass_on(handle, ran, scene);
+        }
+        self.tell_waiting(ran);
+    }
+
+    /// Has buffer status reports include what waits at a user.
+    fn tell_waiting(&self, ran: &mut Ran) {
+        if self.direction == Direction::Up {
+            ran.set_waiting(self.user, self.waiting().bytes);
+        }
+    }
+
+    /// Returns the packets that wait for their turn by a discipline.
+    pub(crate) fn waiting(&self) -> Backlog {
+        let queue = self.queue.as_ref();
+        queue.map_or_else(Backlog::default, LinkQueue::backlog)
+    }
+
+    /// Hands a packet to RLC, or drops it where that is full; returns whether RLC has it.
+    fn pass_on<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        ran: &mut Ran,
+        scene: &mut QueueContext<'_, O>,
+    ) -> bool {
+        let size = scene.store.packet(handle).size;
+        let name = u64::from(handle);
+        let has_room = ran.enqueue(scene.now, self.user, self.direction, name, size);
+        if has_room {
+            self.under_way.bytes += u64::from(size);
+            self.under_way.packets += 1;
+        } else {
+            scene.discard(handle, DropReason::Overflow);
+        }
+        has_room
     }
 
     /// Drops a packet that the radio access network has discarded.
@@ -95,20 +142,25 @@ pub(crate) struct RanLinks {
     pub(crate) outcome: Outcome,
     /// Position of the link of each user, downlink and uplink.
     links: Vec<[usize; 2]>,
+    /// Whether packets wait for a discipline before some of them.
+    pub(crate) has_disciplines: bool,
 }
 
 impl RanLinks {
-    /// Builds the network of `ran`, where `links` has the position, user and direction of each link of the radio.
-    pub(crate) fn new(ran: Ran, links: impl Iterator<Item = (usize, UserId, Direction)>) -> Self {
+    /// Builds the network of `ran`, where `links` has the links of the radio with their positions.
+    pub(crate) fn new<'a>(ran: Ran, links: impl Iterator<Item = (usize, &'a RadioLink)>) -> Self {
         let users = ran.config().users.len();
         let mut of_users = vec![[usize::MAX; 2]; users];
-        for (link, user, direction) in links {
-            of_users[user as usize][direction as usize] = link;
+        let mut has_disciplines = false;
+        for (position, link) in links {
+            of_users[link.user as usize][link.direction as usize] = position;
+            has_disciplines |= link.queue.is_some();
         }
         Self {
             ran,
             outcome: Outcome::default(),
             links: of_users,
+            has_disciplines,
         }
     }
 

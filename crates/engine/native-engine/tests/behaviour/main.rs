@@ -14,6 +14,7 @@ mod model_based;
 mod plugin;
 mod radio;
 mod radio_library;
+mod radio_queues;
 mod resets;
 mod sessions;
 mod shared_queues;

@@ -30,7 +30,7 @@ table! {
         /// Uplink buffer of the access link; default 1000packets.
         pub uplink_buffer: Buffer = Buffer::Packets(1000),
         /// Queue discipline of the access link, both directions: "droptail", "codel", "fq-codel", "pie", or a
-        /// table of kind and parameters; default "droptail".
+        /// table of kind and parameters; default "droptail". Of a cell it is above RLC, with its buffers.
         pub queue: Queue = Queue::Droptail,
         /// Largest IP packet of the access link; default 1500B.
         pub mtu: Bytes = MTU,

@@ -40,7 +40,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
 
 /// Refuses fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
-    let kept = ["rtt", "mtu", "wired", "middleboxes"];
+    let kept = ["rtt", "mtu", "queue", "wired", "middleboxes"];
     let mut set = changed(path).into_iter();
     match set.find(|(name, _)| !kept.contains(&name.as_str())) {
         Some((name, _)) => refuse(

@@ -2,7 +2,7 @@
 
 use config::{FieldContext, FieldError, each, refuse};
 
-use crate::model::{Middlebox, Scenario};
+use crate::model::{Middlebox, MiddleboxKind, Queue, Scenario};
 
 pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let boxes = &scenario.path.middleboxes;
@@ -24,6 +24,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
                 middlebox.kind.name()
             );
             return refuse(field, message);
+        }
+        if middlebox.kind == MiddleboxKind::ResetTracker
+            && scenario.radio.is_some()
+            && scenario.path.queue != Queue::Droptail
+        {
+            let message = "a reset-tracker discards what waits with RLC alone; allowed: droptail";
+            return refuse("path.queue", message);
         }
         if let Some(flow) = scenario
             .flows

@@ -22,6 +22,9 @@ impl Network {
         let Some(mut air) = self.air.take() else {
             return;
         };
+        if air.has_disciplines {
+            self.refill(now, &mut air, observer);
+        }
         air.ran.run_tti(&mut air.outcome);
         let mut changes = core::mem::take(&mut self.changes);
         let mut events = core::mem::take(&mut air.outcome.events);
@@ -81,6 +84,22 @@ impl Network {
             }
         }
         self.arrived = arrived;
+    }
+
+    /// Moves packets from queue disciplines to RLC.
+    fn refill(&mut self, now: Instant, air: &mut RanLinks, observer: &mut impl Observer) {
+        for (index, kind) in self.links.iter_mut().enumerate() {
+            let LinkKind::Radio(link) = kind else {
+                continue;
+            };
+            let mut context = QueueContext {
+                now,
+                link: LinkId(index as u32),
+                store: &mut self.store,
+                observer,
+            };
+            link.refill(&mut air.ran, &mut context);
+        }
     }
 
     /// Takes the packets whose headers have come to base stations with a middlebox.

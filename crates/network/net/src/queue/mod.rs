@@ -112,17 +112,21 @@ impl LinkQueue {
         scene: &mut QueueContext<'_, O>,
     ) {
         match &mut self.discipline {
-            Discipline::Droptail(queue) => offer_within(queue, self.limit, handle, scene),
-            _ => self.offer_to_discipline(handle, scene),
+            Discipline::Droptail(queue) => {
+                offer_within(queue, self.limit, Backlog::default(), handle, scene);
+            }
+            _ => self.offer_before(Backlog::default(), handle, scene),
         }
     }
 
-    fn offer_to_discipline<O: Observer>(
+    /// Enqueues a packet before a link on which `others` have left the queue and still count as its backlog.
+    pub(crate) fn offer_before<O: Observer>(
         &mut self,
+        others: Backlog,
         handle: PacketHandle,
         scene: &mut QueueContext<'_, O>,
     ) {
-        offer_within(&mut self.discipline, self.limit, handle, scene);
+        offer_within(&mut self.discipline, self.limit, others, handle, scene);
     }
 
     /// Dequeues the packet that is sent next.
@@ -138,11 +142,12 @@ impl LinkQueue {
     }
 }
 
-/// Enqueues a packet if it fits the limit, and reports it to the observer.
+/// Enqueues a packet if it fits the limit, and reports it to the observer, with `others` in the backlog of the link.
 #[inline]
 fn offer_within<O: Observer>(
     queue: &mut impl Qdisc,
     limit: Limit,
+    others: Backlog,
     handle: PacketHandle,
     scene: &mut QueueContext<'_, O>,
 ) {
@@ -156,7 +161,7 @@ fn offer_within<O: Observer>(
         let packet = scene.store.packet(handle);
         scene
             .observer
-            .enqueued(scene.now, scene.link, packet, queue.backlog());
+            .enqueued(scene.now, scene.link, packet, queue.backlog() + others);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use units::Duration;
 
+use super::Direction;
 use crate::channel::{Grid, ParameterError};
 use crate::mac::pdcch::ControlRegion;
 use crate::mac::scheduler::Scheduler;
@@ -308,6 +309,16 @@ impl AirInterface {
         } else {
             None
         }
+    }
+
+    /// Returns an upper bound of what a user sends in a TTI in a direction, bytes: a block, in the uplink two.
+    pub(super) fn most_bytes(&self, direction: Direction) -> u64 {
+        let (formats, blocks) = match direction {
+            Direction::Down => (&self.down, 1),
+            Direction::Up => (&self.up, 2),
+        };
+        let largest = formats.get(formats.schemes() - 1, self.prbs());
+        blocks * u64::from(largest.bits / 8)
     }
 
     /// Returns whether `tti` begins with a control region.

@@ -36,6 +36,13 @@ impl Rlc {
         }
     }
 
+    fn has_room(&self, bytes: u32) -> bool {
+        match self {
+            Self::Am(rlc) => rlc.has_room(bytes),
+            Self::Um(rlc) => rlc.has_room(bytes),
+        }
+    }
+
     fn queued(&self) -> (usize, u64) {
         match self {
             Self::Am(rlc) => (rlc.queued_packets(), rlc.queued_bytes()),
@@ -191,6 +198,8 @@ pub(super) struct Bearer {
     user: Rlc,
     down: PdcpState,
     up: PdcpState,
+    /// Uplink bytes that wait above PDCP, of which buffer status reports tell.
+    waiting: u64,
     /// Downlink packets on their way over X2, and when they arrive.
     forwarded: VecDeque<(Instant, Forwarded)>,
     /// Whether the user is between two cells.
@@ -212,6 +221,7 @@ impl Bearer {
             user: Rlc::new(settings, true),
             down: PdcpState::new(sn),
             up: PdcpState::new(sn),
+            waiting: 0,
             forwarded: VecDeque::new(),
             detached: false,
             uplink_forwarded: Vec::new(),
@@ -302,6 +312,22 @@ impl Bearer {
             })
     }
 
+    /// Returns whether RLC of the serving cell has less than `enough` bytes to send and room for a packet of so many, and
+    /// none is forwarded.
+    pub(super) fn wants(&self, direction: Direction, enough: u64, bytes: u32) -> bool {
+        let pdu = bytes + self.down.sn.header();
+        let (is_idle, rlc) = match direction {
+            Direction::Down => (self.forwarded.is_empty(), &self.base),
+            Direction::Up => (!self.detached, &self.user),
+        };
+        is_idle && rlc.queued().1 < enough && rlc.has_room(pdu)
+    }
+
+    /// Sets the uplink bytes that wait above PDCP.
+    pub(super) fn set_waiting(&mut self, bytes: u64) {
+        self.waiting = bytes;
+    }
+
     /// Packets and bytes that have not been sent.
     pub(super) fn queued(&self, direction: Direction) -> (usize, u64) {
         match direction {
@@ -322,7 +348,7 @@ impl Bearer {
     pub(super) fn available(&self, direction: Direction, now: Instant) -> u64 {
         match direction {
             Direction::Down => self.base.available(now),
-            Direction::Up => self.user.available(now),
+            Direction::Up => self.user.available(now) + self.waiting,
         }
     }
 
@@ -486,6 +512,7 @@ impl Bearer {
         fates.extend(self.fresh().map(lost));
         *self = Self {
             headers: self.headers.take(),
+            waiting: self.waiting,
             ..Self::new(self.settings, self.down.sn)
         };
     }

@@ -107,8 +107,7 @@ impl Ran {
         bytes: u32,
     ) -> bool {
         let user = &mut self.users[user as usize];
-        let serving = user.mobility.serving();
-        let elsewhere = user.gateway_cell != serving || user.mobility.is_between_cells();
+        let elsewhere = user.is_elsewhere();
         if direction == Direction::Down && (elsewhere || user.bearer.is_forwarding()) {
             // The gateway still sends to the cell of before, or packets from there are on their way.
             let due = if elsewhere {
@@ -133,6 +132,21 @@ impl Ran {
     /// (TS 36.322 clause 5.3), and returns their names. They have no other fate.
     pub fn discard(&mut self, now: Instant, user: UserId, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
         self.users[user as usize].bearer.discard(now, gone)
+    }
+
+    /// Returns whether RLC is to get a packet, of at most so many bytes, that waits for a discipline above it. It gets what
+    /// the blocks of a TTI may carry, and nothing in a handover.
+    pub fn wants(&self, user: UserId, direction: Direction, bytes: u32) -> bool {
+        let user = &self.users[user as usize];
+        let enough = self.config.air.most_bytes(direction);
+        let is_served = direction == Direction::Up || !user.is_elsewhere();
+        is_served && user.bearer.wants(direction, enough, bytes)
+    }
+
+    /// Sets the uplink bytes that wait for a discipline above RLC. Buffer status reports include them (TS 36.323 clause
+    /// 4.5).
+    pub fn set_waiting(&mut self, user: UserId, bytes: u64) {
+        self.users[user as usize].bearer.set_waiting(bytes);
     }
 
     /// Packets and bytes that wait for their first transmission.

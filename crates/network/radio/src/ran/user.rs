@@ -194,6 +194,11 @@ fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> ErrorDraws {
 }
 
 impl UserState {
+    /// Returns whether the gateway sends to another cell than the one that serves the user.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.gateway_cell != self.mobility.serving() || self.mobility.is_between_cells()
+    }
+
     /// Returns user number `id`; all users share the power control.
     pub(super) fn new(
         config: &RanConfig,

@@ -29,15 +29,19 @@ impl Buffer {
         }
     }
 
-    pub(super) fn push(&mut self, sdu: Sdu) -> Result<(), Dropped> {
-        let fits = match self.room {
+    /// Returns whether an SDU of so many bytes fits.
+    pub(super) fn has_room(&self, bytes: u32) -> bool {
+        match self.room {
             Room::Packets(packets) => (self.sdus.len() as u64) < packets,
-            Room::Bytes(bytes) => self.bytes + u64::from(sdu.len) <= bytes.get(),
+            Room::Bytes(limit) => self.bytes + u64::from(bytes) <= limit.get(),
             // Refused by the check of the settings.
             Room::Bdp(_) => false,
-        };
+        }
+    }
+
+    pub(super) fn push(&mut self, sdu: Sdu) -> Result<(), Dropped> {
         // An SDU without bytes cannot be sent.
-        if !fits || sdu.len == 0 {
+        if !self.has_room(sdu.len) || sdu.len == 0 {
             return Err(Dropped(sdu));
         }
         self.sdus.push_back(sdu);

@@ -96,6 +96,11 @@ impl Entity {
         self.transmitter.enqueue(sdu)
     }
 
+    /// Returns whether an SDU of so many bytes fits the buffer.
+    pub fn has_room(&self, bytes: u32) -> bool {
+        self.transmitter.buffer().has_room(bytes)
+    }
+
     /// Discards the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
     /// the numbers to `out`.
     pub fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
