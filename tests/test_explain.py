@@ -452,10 +452,10 @@ def test_time_outs_within_a_burst_of_losses_are_a_cause_and_of_the_run_that_fare
     result = ct.compare("steady-20-68", "cubic", 4, duration="60s", set=changes)
     (explained,) = ct.explain(result).comparisons[""].ccas
     (cause,) = (each for each in explained.causes if each.name == "time_outs")
-    assert 0.05 < cause.weight <= explained.limits["wait"] + 1e-9
+    assert 0.05 < cause.weight <= explained.limits["timeout"] + 1e-9
     assert "gilbert-elliott-time" in cause.text
     flows = result.flows
     assert f"waited for {flows['timeouts'].sum():.0f} time-outs" in cause.text
     # The worst is the one that was complete last, or had lasted longest when the run ended.
-    lasted = result.applications[0].figures["cubic"][explained.place.metric]
+    lasted = result.applications[0].figures["cubic"]["completion_least_s"]
     assert {each.seed for each in explained.events} == {1 + lasted.index(max(lasted))}

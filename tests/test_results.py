@@ -110,6 +110,24 @@ def test_exports_hold_what_was_measured(celltcp, stored, tmp_path: Path) -> None
     assert '"goodput_mbps"' in header
 
 
+def test_the_picture_of_a_run_has_the_goodput_of_every_flow_that_competes() -> None:
+    flows = [
+        {"name": "first", "cca": "reno"},
+        {"name": "second", "cca": "cubic", "start": "4s"},
+        {"name": "ping", "workload": {"kind": "request-response", "response": "100B"}},
+        {"name": "upload", "from": "phone", "to": "server"},
+    ]
+    result = ct.run("steady-20-68", duration="10s", set={"flows": flows})
+    rates = result.plot.time_series(raw=True).axes[0]
+    drawn = {line.get_label(): line for line in rates.get_lines()}
+    assert [name for name in drawn if "(" in name] == ["second (cubic)"]
+    second = drawn["second (cubic)"]
+    (number,) = result.flows.loc[result.flows["name"] == "second", "flow"]
+    slots = result.slots[result.slots["flow"] == number]
+    assert list(second.get_ydata()) == list(slots["goodput_mbps"])
+    assert min(second.get_xdata()) >= 4
+
+
 def test_samples_qlog_and_picture_have_the_modes_of_the_cca(celltcp, tmp_path: Path) -> None:
     short = ("--duration", "12s", "--quiet")
     done = celltcp("run", "steady-5-18", "--cca", "bbr", *short, "--out", "r")

@@ -107,7 +107,12 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
     is_ranked = len(result.ccas) > 1
     if not by and not is_ranked:
         return
-    from celltcp.comparison.verdict_tables import chosen_text, stake_texts, verdict_text
+    from celltcp.comparison.verdict_tables import (
+        chosen_text,
+        stake_texts,
+        unranked_text,
+        verdict_text,
+    )
     from celltcp.scenarios.cca_mix import labels
 
     names = labels(result.ccas)
@@ -122,6 +127,8 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
     for requirement, found in result.network_verdicts.items():
         if found.leader is not None or not result.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
+    if text := unranked_text(result.ccas):
+        console.print(text)
 
 
 def print_limits(results: Results, console: Terminal) -> None:

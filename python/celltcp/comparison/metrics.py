@@ -97,11 +97,11 @@ def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
     stem = kind.removesuffix("_s")
     count = f"{unit}s".replace(" ", "\n")
     return {
+        f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
         first: AppMetric(
             *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first),
             is_occasional=True,
         ),
-        f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
         **{
             f"{stem}_{short}_s": AppMetric(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.comparison.tables import COLUMNS
 from celltcp.present.section import Column, Table, mean_text
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
@@ -56,6 +56,13 @@ def stake_texts(result: Comparison) -> list[str]:
         for each in result.ranked_stakes
         if each.verdict.leader is not None or not result.several_flows
     ]
+
+
+def unranked_text(ccas: Sequence[str]) -> str:
+    """Returns the line-ups of several flows, which do not rank; empty if there are none."""
+    names = labels(ccas)
+    unranked = ", ".join(names[each] for each in ccas if is_of_several_flows(each))
+    return f"not ranked, as line-ups of several flows: {unranked}" if unranked else ""
 
 
 def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ pub(crate) struct RadioLink {
     /// Packets that are with RLC, and neither arrived nor been lost.
     pub(crate) under_way: Backlog,
     /// Packets that wait above RLC for their turn by a discipline; `None` of drop-tail, which is RLC's own.
-    queue: Option<LinkQueue>,
+    queue: Option<Box<LinkQueue>>,
 }
 
 impl RadioLink {
@@ -29,7 +29,8 @@ impl RadioLink {
     ) -> Self {
         let disciplined = config.queue.discipline != Queue::Droptail;
         Self {
-            queue: disciplined.then(|| LinkQueue::new(&config.queue, config.mtu, seed, id)),
+            queue: disciplined
+                .then(|| Box::new(LinkQueue::new(&config.queue, config.mtu, seed, id))),
             from: config.from,
             to: config.to,
             mtu: config.mtu,
@@ -83,7 +84,7 @@ impl RadioLink {
     /// Returns the packets that wait for their turn by a discipline.
     pub(crate) fn waiting(&self) -> Backlog {
         let queue = self.queue.as_ref();
-        queue.map_or_else(Backlog::default, LinkQueue::backlog)
+        queue.map_or_else(Backlog::default, |queue| queue.backlog())
     }
 
     /// Hands a packet to RLC, or drops it where that is full; returns whether RLC has it.

@@ -45,9 +45,8 @@ class Event(NamedTuple):
     length_s: float
 
 
-def longest_events(evidence: Evidence) -> list[Event]:
-    """Returns the events that took most time in the first run, in the order of time."""
-    run = evidence.runs[0]
+def longest_events(evidence: Evidence, run: int) -> list[Event]:
+    """Returns the events that took most time in a run, in the order of time."""
     outages = [gap for gap in evidence.outages if gap.run == run]
     rows = evidence.recoveries
     events = [

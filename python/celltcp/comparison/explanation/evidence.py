@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from celltcp._core import in_unit
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _PAUSES = 0.5
 #: Node that receives the data of an upload.
 _SERVER = "server"
+#: Fields of the path and its hops that have losses.
+_LOSSES = ("loss", "uplink_loss")
 #: Reasons of drops in the table `recoveries`.
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
 
@@ -123,6 +126,18 @@ class Evidence:
     def is_thin(self) -> bool:
         """Whether it sends little now and then, as responses and frames do."""
         return self.workload.get("kind", "bulk") in THIN
+
+    @property
+    def deadline_s(self) -> float | None:
+        """Time after which a frame is late, s; None of other units of work."""
+        return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None
+
+    @property
+    def loses_in_bursts_of_packets(self) -> bool:
+        """Whether a loss of the path has bursts that last for packets and not for a time."""
+        path = self.scenario.get("path", {})
+        losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSSES]
+        return any(isinstance(loss, dict) and loss.get("kind") == "gilbert-elliott" for loss in losses)
 
     @property
     def wants_more(self) -> bool:

@@ -11,6 +11,7 @@ from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.pictures import plot_options
 from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.rules import causes_of
+from celltcp.comparison.metrics import sign_of
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -99,8 +100,21 @@ class ExplainedComparison:
             dict(evidence.shares),
             evidence.unit,
             causes_of(evidence),
-            longest_events(evidence),
+            longest_events(evidence, self._worst_run(evidence, application)),
         )
+
+    def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
+        """Returns the run whose figure is the worst of those by which congestion controls rank."""
+        if application is None:
+            metric = "pm_balanced"
+            values = self.result.values(evidence.cca, metric)
+        else:
+            metric = application.ranking.metric
+            values = application.values(metric)[evidence.cca]
+        sign = sign_of(metric)
+        signed = [-math.inf if math.isnan(value) else sign * value for value in values]
+        in_order = sorted(evidence.runs, key=evidence.seeds.__getitem__)
+        return in_order[signed.index(min(signed))]
 
     @property
     def plots(self) -> list[str]:
@@ -116,10 +130,13 @@ class ExplainedComparison:
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
         if explained.events:
-            seed = explained.events[0].seed
-            lines.append(f"  Events that took most time in the run with seed {seed}:")
+            lines.append(f"  Events that took most time{self._of_run(explained.events[0].seed)}:")
             lines += [f"    {each.text}." for each in explained.events]
         return lines
+
+    def _of_run(self, seed: int) -> str:
+        """Returns the run of events in words; empty of a single run."""
+        return "" if self.result.runs["seed"].nunique() == 1 else f" in the worst run, of seed {seed}"
 
     def _heading(self, explained: ExplainedCca) -> str:
         """Returns the figures of a flow under a congestion control, and its place."""

@@ -52,7 +52,7 @@ class CcaExplanation(TypedDict):
     ]
     causes: list[CauseRow]
     events: Annotated[
-        list[EventRow], "Events that took most time in the first run, in the order of time."
+        list[EventRow], "Events that took most time in the run with the worst figure, in order."
     ]
 
 

@@ -29,6 +29,8 @@ _LOST = 5e-4
 #: Share of the capacity that losses of one reason leave unused where they are most of all losses; on a
 #: long path a few of them keep the window small.
 _UNUSED_BY_LOSS = 0.1
+#: Share of the time for which a window reduced by losses holds back responses or frames.
+_HELD = 0.2
 #: Least silence before a time-out that late ACKs can have caused, s.
 _SILENT_S = 0.1
 #: Share of what all flows got from which on the others compete.
@@ -136,7 +138,7 @@ def _during(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
     return _overlap(rows, rows["timeout_s"] - rows["silence_s"], rows["timeout_s"], gaps)
 
 
-def _beside(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
+def beside(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
     """Returns for each recovery whether the link carried nothing for a part of it."""
     return _overlap(rows, rows[["dropped_s", "t_s"]].min(axis=1), rows["end_s"].fillna(np.inf), gaps)
 
@@ -166,7 +168,7 @@ def random_loss(evidence: Evidence) -> Cause | None:
     Losses beside an outage that loses all do not count.
     """
     rows = evidence.recoveries
-    rows = rows[~_beside(rows, [gap for gap in evidence.outages if gap.loses_all])]
+    rows = rows[~beside(rows, [gap for gap in evidence.outages if gap.loses_all])]
     lost, sent = rows["random"].sum(), evidence.total("segments")
     if not _matters(evidence, lost, sent):
         return None
@@ -201,12 +203,16 @@ def _matters(evidence: Evidence, lost: float, sent: float) -> bool:
 
 def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) -> Cause:
     # A flow that sends little leaves most of the capacity unused, whatever is lost.
-    unused = 0.0 if evidence.is_thin else evidence.unused
-    rest = f"; {percent(unused)} of the capacity stayed unused" if unused >= 0.005 else ""
+    cost = 0.0 if evidence.is_thin else evidence.unused
+    rest = f"; {percent(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
+    held = evidence.share("congestion_window", "recovery")
+    if evidence.is_thin and held >= _HELD:
+        cost = held
+        rest = f"; the congestion window then held its data back, for {percent(held)} of the time"
     return Cause(
         name,
         f"{verb} {grouped(lost)} of {grouped(sent)} segments ({percent(lost / sent)}){rest}.",
-        max(unused, lost / sent),
+        max(cost, lost / sent),
     )
 
 

@@ -28,12 +28,14 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "competition": path.competition,
     "queue": path.queue,
     "early_exit": sender.early_exit,
+    "time_outs": sender.time_outs,
     "reordering": sender.reordering,
     "slow_units": tail.slow_units,
 }
 
-#: The rule that is tried where no other but `queue` names a cause.
+#: The rule that is tried where no other names a cause but these, which say what the flow got.
 LAST_RULE = ("slow_growth", sender.slow_growth)
+_SYMPTOMS = ("queue", "slow_units")
 
 
 def causes_of(evidence: Evidence) -> list[Cause]:
@@ -44,6 +46,6 @@ def causes_of(evidence: Evidence) -> list[Cause]:
     if not len(evidence.slots):
         return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
-    if all(cause.name == "queue" for cause in causes) and (slow := LAST_RULE[1](evidence)):
+    if all(cause.name in _SYMPTOMS for cause in causes) and (slow := LAST_RULE[1](evidence)):
         causes.append(slow)
     return sorted(causes, key=lambda cause: -cause.weight)

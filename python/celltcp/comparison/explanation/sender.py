@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.explanation.cause import Cause, grouped, percent
+from celltcp.comparison.explanation.path import beside
+from celltcp.scenarios.cca_mix import counted
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -20,6 +22,8 @@ _REACHED = 0.8
 _ROUNDS = 3
 #: Share of the time under limits of the ends that makes an early exit their matter.
 _ENDS = 0.5
+#: Share of the time in waits for time-outs from which on they are a cause.
+_WAITS = 0.05
 #: Share of the capacity that a slow growth leaves unused.
 _SLOW = 0.1
 
@@ -102,8 +106,33 @@ def reordering(evidence: Evidence) -> Cause | None:
     )
 
 
+def time_outs(evidence: Evidence) -> Cause | None:
+    """The sender waited for time-outs for 5 % of the time, outages and late ACKs apart."""
+    rows = evidence.recoveries
+    rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] == 0)]
+    rows = rows[~beside(rows, evidence.outages)]
+    waited = (rows["silence_s"].fillna(0) + rows["length_s"]).sum()
+    share = min(evidence.share("timeout"), waited / evidence.connection_seconds) if len(rows) else 0.0
+    if share < _WAITS:
+        return None
+    count, most = int(rows["timeouts"].sum()), int(rows["timeouts"].max())
+    in_a_row = f", up to {most} in one recovery" if most > 1 else ""
+    bursts = ""
+    if evidence.loses_in_bursts_of_packets:
+        bursts = (
+            ' Bursts of "gilbert-elliott" last for packets, so that none ends while the sender waits; '
+            'those of "gilbert-elliott-time" do.'
+        )
+    return Cause(
+        "time_outs",
+        f"The sender waited for {counted(count, 'time-out')} for {percent(share)} of the time"
+        f"{in_a_row}.{bursts}",
+        share,
+    )
+
+
 def slow_growth(evidence: Evidence) -> Cause | None:
-    """The window or the pacing rate was small, for no reason that another rule but `queue` finds.
+    """The window or the pacing rate was small, for no reason that another rule finds.
 
     Window, pacing or slow start take half of the time, and 10 % is unused.
     """

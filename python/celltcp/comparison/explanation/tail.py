@@ -21,9 +21,9 @@ _SLOW = 1.5
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
-    """Some responses, frames or pages took over 1.5 times their median.
+    """Some frames came after their deadline, or some units took over 1.5 times their median.
 
-    A loss probe, fast recovery, time-out or outage falls into their time.
+    A loss probe, fast recovery, time-out or outage falls into the time of some of them.
     """
     if evidence.units is None:
         return None
@@ -32,7 +32,11 @@ def slow_units(evidence: Evidence) -> Cause | None:
         # A frame that never arrives counts as in the percentiles of the tables.
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
         median = float(units["duration_s"].median()) if len(units) else 0.0
-        slow = units[units["duration_s"] > _SLOW * median]
+        least, bound = _SLOW * median, f"took over {_SLOW} times the median of {median:.3f} s"
+        deadline = evidence.deadline_s
+        if deadline is not None and (units["duration_s"] > deadline).any():
+            least, bound = deadline, f"came after their deadline of {1e3 * deadline:g} ms"
+        slow = units[units["duration_s"] > least]
         reasons = _reasons(evidence, slow)
         if not any(reasons.values()):
             continue
@@ -43,12 +47,12 @@ def slow_units(evidence: Evidence) -> Cause | None:
         share = percent(len(slow) / len(units))
         ended = slow[np.isfinite(slow["duration_s"])]
         longest = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
-        excess = float((ended["duration_s"] - median).sum())
+        excess = float((ended["duration_s"] - min(median, least)).sum())
         whole = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(
             "slow_units",
-            f"{grouped(len(slow))} of {grouped(len(units))} {UNITS[name].noun} ({share}) took over "
-            f"{_SLOW} times the median of {median:.3f} s{longest}: {', '.join(parts)}.",
+            f"{grouped(len(slow))} of {grouped(len(units))} {UNITS[name].noun} ({share}) {bound}"
+            f"{longest}: {', '.join(parts)}.",
             min(excess / float(whole), 1.0) if whole > 0 else 0.0,
         )
     return None

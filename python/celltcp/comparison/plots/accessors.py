@@ -31,6 +31,8 @@ from celltcp.scenarios.cca_mix import counted, labels
 
 #: Most congestion controls whose series are legible in one panel.
 _MOST_SERIES = 6
+#: Share of what all got from which on a connection beside the shown one is drawn.
+_BESIDE = 0.05
 
 
 class ComparisonPlots:
@@ -221,6 +223,26 @@ def tables_of_connection(
     return slots, samples, decisions[decisions["flow"] == number]
 
 
+def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
+    """Returns the slots of the connections beside that of the pictures of a run, by flow and CCA.
+
+    They are those of the same direction that got 5 % of what all got, the largest first.
+    """
+    shown = single.connection
+    flows = single.flows
+    beside = flows[
+        (flows["flow"] != shown["flow"])
+        & (flows["ue"] == shown["ue"])
+        & (flows["bytes"] >= _BESIDE * flows["bytes"].sum())
+    ].sort_values("bytes", ascending=False)
+    return {
+        f"{row['name']} ({labels([str(row['cca'])])[str(row['cca'])]})": single.slots[
+            single.slots["flow"] == row["flow"]
+        ]
+        for _, row in beside.iterrows()
+    }
+
+
 class RunPlots:
     """Plots of one run; each is a matplotlib figure."""
 
@@ -243,7 +265,8 @@ class RunPlots:
         cca = str(single.connection["cca"])
         slots, samples, decisions = tables_of_connection(single)
         window = None if raw else window_of(slots, float(single.results.about["slot_s"]))
-        draw_run_series(list(axes), cca, slots, samples, decisions, window)
+        beside = connections_beside(single)
+        draw_run_series(list(axes), cca, slots, samples, decisions, window, beside)
         about = single.results.about
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")

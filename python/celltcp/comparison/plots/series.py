@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -18,6 +18,8 @@ from celltcp.present.palette import colour, colours, line
 from celltcp.present.style import draw_series, shade_capacity
 from celltcp.scenarios.cca_mix import labels
 
+#: Colours and styles of connections beside the one of a picture; the last of them are left out.
+_BESIDE = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
 #: Ends of the ticks of units without an end, as shares of the height.
 _EDGE = (0.95, 1.0)
 
@@ -101,6 +103,7 @@ def draw_run_series(
     samples: pd.DataFrame,
     decisions: pd.DataFrame | None = None,
     window: Window | None = None,
+    others: Mapping[str, pd.DataFrame] | None = None,
 ) -> None:
     """Draws rates over the shaded capacity, RTT, and queue, window, data in flight and modes.
 
@@ -111,6 +114,7 @@ def draw_run_series(
         samples: of the connection.
         decisions: of its selector, if it has one.
         window: over which goodput is averaged; each slot as it is unless given.
+        others: slots of connections beside it whose goodput is drawn, by their labels.
     """
     rates, delays, windows = axes
     times = samples["t_ns"] * 1e-9
@@ -122,7 +126,14 @@ def draw_run_series(
     if window:
         name, goodput = f"{name}, {window.text}", window.smoothed(goodput)
     draw_series(rates, slots["t_s"], goodput, color=colour(cca), lw=1, label=name)
-    rates.set_ylim(0, _headroom(float(max(slots["capacity_mbps"].max(), goodput.max()))))
+    most = float(max(slots["capacity_mbps"].max(), goodput.max()))
+    for (label, beside), (shade, style) in zip((others or {}).items(), _BESIDE, strict=False):
+        goodput = beside["goodput_mbps"]
+        if window:
+            goodput = window.smoothed(goodput)
+        draw_series(rates, beside["t_s"], goodput, color=shade, lw=1, ls=style, label=label)
+        most = max(most, float(goodput.max()))
+    rates.set_ylim(0, _headroom(most))
     rates.set_ylabel("Mbit/s")
     rates.legend(ncols=3, loc="upper right")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")

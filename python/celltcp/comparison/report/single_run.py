@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.comparison.plots.accessors import tables_of_connection
+from celltcp.comparison.plots.accessors import connections_beside, tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.report.provenance import command_of, origin_sections
@@ -116,7 +116,8 @@ def _pictures(result: SingleRun) -> list[Section]:
     def draw() -> Picture:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
-        draw_run_series(axes, cca, *tables, window_of(tables[0], float(result.results.about["slot_s"])))
+        window = window_of(tables[0], float(result.results.about["slot_s"]))
+        draw_run_series(axes, cca, *tables, window, connections_beside(result))
         return picture
 
     def draw_slots() -> Picture:
