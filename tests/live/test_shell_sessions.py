@@ -176,6 +176,10 @@ def test_a_download_has_the_rate_of_the_link_and_a_row(wired: Path, tmp_path: Pa
     stored = ct.load(out)
     assert stored.flows["bytes"].tolist() == [total]
     assert stored.results.about["engine"].startswith("live-")
+    lateness = stored.results.about["lateness"]
+    assert lateness == result.status["lateness"]
+    assert bool(stored.warnings) != lateness["valid"]
+    assert 0 < result.status["cpu_share"] <= 1
 
 
 def test_ipv6_and_large_datagrams_pass(wired: Path) -> None:

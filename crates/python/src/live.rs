@@ -114,6 +114,7 @@ impl PyLiveRun {
             run.show(|progress| {
                 let status = status_of(py, &progress.session)?;
                 status.set_item("lateness", lateness_of(py, &progress.lateness)?)?;
+                status.set_item("cpu_share", progress.cpu_share())?;
                 status.set_item("without_route", progress.no_route)?;
                 status.set_item("refused", progress.refused)?;
                 status.set_item("access", access_of(py, progress.session.access())?)?;

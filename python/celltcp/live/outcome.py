@@ -24,6 +24,9 @@ class Traffic(TypedDict):
     delay_p99_s: Annotated[float | None, "99th percentile of the one-way delay, s."]
 
 
+CpuShare = Annotated[float, "Share of a core that the path took."]
+
+
 class Lateness(TypedDict):
     """Lateness of the packets that left the path, against their planned time."""
 
@@ -52,6 +55,7 @@ class Status(TypedDict):
     time_s: Annotated[float, "Time since its start, s."]
     to: Annotated[dict[str, Traffic], "Packets by the host that they were sent to."]
     lateness: Annotated[Lateness, "Whether real time was kept."]
+    cpu_share: CpuShare
     without_route: Annotated[int, "Packets to no host of the path, such as multicast."]
     refused: Annotated[int, "Packets that were not whole, or that a device did not accept."]
     access: Annotated[Access, "State of the access link."]
@@ -67,6 +71,7 @@ NO_CLOCK: dict[str, Any] = {
         "late_share": 0.0,
         "valid": True,
     },
+    "cpu_share": 0.0,
     "without_route": 0,
     "refused": 0,
 }
@@ -91,6 +96,7 @@ class LiveOutcome(Origin):
     exit_code: Annotated[int | None, "Exit code of the command; null without one."]
     to: Annotated[dict[str, Traffic], "Packets by the host that they were sent to."]
     lateness: Annotated[Lateness, "Whether real time was kept."]
+    cpu_share: CpuShare
     flows: Annotated[list[FlowRow], "TCP connections, a row for each direction with data."]
     changes: Annotated[list[PathChange], "Changes of the path while the run went on."]
     warnings: Annotated[list[str], "Warnings."]

@@ -78,6 +78,7 @@ class LiveResult:
             "exit_code": exit_code,
             "to": self.status["to"],
             "lateness": self.status["lateness"],
+            "cpu_share": self.status["cpu_share"],
             "flows": json_records(self.tables["flows"]),
             "changes": about.get("path_changes", []),
             "warnings": all_warnings(self.results),

@@ -311,6 +311,7 @@ class Shell:
         run, status = self._going(), self.status()
         origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
         origin["duration_s"] = status["time_s"]
+        origin["lateness"], origin["cpu_share"] = status["lateness"], status["cpu_share"]
         if self._path.changes:
             origin["path_changes"] = list(self._path.changes)
         return LiveResult(tables_of(run, str(origin["cca"][0])), origin, status)

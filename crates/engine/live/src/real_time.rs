@@ -10,6 +10,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
@@ -55,6 +56,21 @@ pub struct Progress {
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
     pub refused: u64,
+    /// Time of a processor that the thread has taken, as it looked last, and that time of the session.
+    cpu: (Duration, Instant),
+}
+
+impl Progress {
+    /// Returns the share of a processor that the path has taken.
+    pub fn cpu_share(&self) -> f64 {
+        let (taken, at) = self.cpu;
+        let time = at.since_start().as_secs_f64();
+        if time > 0.0 {
+            taken.as_secs_f64() / time
+        } else {
+            0.0
+        }
+    }
 }
 
 /// State that the driver shares with its user.
@@ -110,6 +126,7 @@ impl Driver {
             merged: Merged::default(),
             no_route: 0,
             refused: 0,
+            cpu: (Duration::ZERO, Instant::ZERO),
         };
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let shared = Arc::new(Shared {
@@ -240,6 +257,9 @@ fn drive(
         advance(&mut progress, devices, shared.now(), || shared.now())?;
         for sockets in senders.reports.try_iter() {
             progress.session.report(&sockets);
+            let taken = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
+            let taken = std::time::Duration::from(taken).as_nanos() as u64;
+            progress.cpu = (Duration::from_nanos(taken), shared.now());
         }
         let next = progress.session.next_event();
         drop(progress);

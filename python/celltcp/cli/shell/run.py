@@ -109,6 +109,7 @@ def run(
     """
     from celltcp.live.shell import LiveOptions, Shell
     from celltcp.live.tables import lateness_text
+    from celltcp.results.warnings import missed_real_time
 
     check_json(json_file)
     arguments = command or (os.environ.get("SHELL", "/bin/sh"),)
@@ -135,10 +136,9 @@ def run(
     result = live.result()
     print_result(lambda: result.to_json(code), json_file, lambda: print_live(result))
     lateness = result.status["lateness"]
-    if lateness["valid"]:
-        note(lateness_text(lateness))
-    else:
-        click.echo(f"warning: {lateness_text(lateness)}", err=True)
+    note(lateness_text(result.status))
+    for warning in missed_real_time(lateness):
+        click.echo(f"warning: {warning}", err=True)
     if code or not lateness["valid"]:
         # A program that a signal has ended has a negative code; shells add 128 to the signal's number.
         raise SystemExit(NOT_VALID if not code else code if code > 0 else 128 - code)

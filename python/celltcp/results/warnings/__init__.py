@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 def all_warnings(results: Results) -> list[str]:
     """Returns everything that is to be known before the figures are believed."""
     about = results.about
+    if "lateness" in about:
+        # The flows of the scenario do not run in a live run.
+        return [*missed_real_time(about["lateness"]), *about.get("notes", [])]
     return [
         *no_delivery(results),
         *uncovered(results),
@@ -29,6 +32,18 @@ def all_warnings(results: Results) -> list[str]:
         *repeating(about),
         *about.get("notes", []),
         *limited_flows(results),
+    ]
+
+
+def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:
+    """Returns a warning if a live run has not kept real time."""
+    if lateness["valid"]:
+        return []
+    late, packets = 100 * lateness["late_share"], lateness["departures"]
+    return [
+        f"real time was NOT kept, and the results are not valid: {late:.2f} % of the {packets} packets "
+        f"were late by over 1 ms (allowed: 0.1 %), at most by {lateness['max_us']} us. Stop other "
+        "programs, lower the rate, or give the path a core of its own (--busy-poll)"
     ]
 
 
