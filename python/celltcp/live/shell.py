@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _FLUSH_S = 1.0
 #: Times that a writing has to take less than the time to the next.
 _FLUSH_SHARE = 20
+#: Share of the run so far that passes until the next writing: the path stands still while its tables
+#: are copied, which takes longer the longer it has run.
+_FLUSH_OF_RUN = 1 / 60
 #: Time between two looks at a program that runs, seconds.
 _LOOK_S = 0.05
 
@@ -74,7 +77,7 @@ class Shell:
         pcap: file for a capture (pcap), with the headers of all packets.
         pcap_at: host of the capture; the server unless given.
         log: file for a log of the packets, from which `celltcp replay` repeats the run.
-        out: folder to keep the tables in, which are written every second.
+        out: folder to keep the tables in, which are written every second, after a minute more seldom.
         overwrite: whether other results in that folder may be replaced.
     """
 
@@ -272,7 +275,8 @@ class Shell:
             begin = time.monotonic()
             self._flush()
             took = time.monotonic() - begin
-            self._next_flush = begin + max(_FLUSH_S, _FLUSH_SHARE * took)
+            due = _FLUSH_OF_RUN * self.status()["time_s"]
+            self._next_flush = begin + max(_FLUSH_S, _FLUSH_SHARE * took, due)
 
     def _flush(self) -> None:
         """Writes the tables so far to the folder."""
