@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,7 +127,11 @@ def figures() -> Iterator[str]:
 
 def causes() -> Iterator[str]:
     """Yields a table of the causes that explanations know, in the order of their rules."""
-    rows = [(name, one_line(rule)) for name, rule in (*RULES.items(), LAST_RULE)]
+    rules = (*RULES.items(), LAST_RULE)
+    rows = [
+        (name, re.sub(r"(?<=\d)%", " %", one_line(rule).format_map(rule.__globals__)))
+        for name, rule in rules
+    ]
     yield f"{table(('cause', 'rule'), rows)}\n"
 
 

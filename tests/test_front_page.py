@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.metrics import MetricText
 from celltcp.comparison.report.front_page import (
     _gap_text,
     answer_of,
@@ -264,9 +265,10 @@ def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_
 
 def test_a_figure_without_a_value_is_said_in_words() -> None:
     none = [math.nan, math.nan]
-    assert _gap_text("page load", "s", 3, none, [2.0, 2.2]) == ("page load no value instead of 2.100 s")
-    assert _gap_text("page load", "s", 3, [2.0, 2.2], none) == ("page load 2.100 instead of no value")
-    assert _gap_text("share", "", 2, [0.5, 0.5], [0.5, 0.5]) == "share 0.50 as well"
+    load, share = MetricText("page load", "s", 3), MetricText("share", "", 2)
+    assert _gap_text(load.name, load, none, [2.0, 2.2]) == "page load no value instead of 2.100 s"
+    assert _gap_text(load.name, load, [2.0, 2.2], none) == "page load 2.100 instead of no value"
+    assert _gap_text(share.name, share, [0.5, 0.5], [0.5, 0.5]) == "share 0.50 as well"
 
 
 def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed() -> None:

@@ -25,8 +25,8 @@ class EngineUsed(TypedDict):
     build: Annotated[str | None, "Digest of the programs of the engine."]
 
 
-class MadeOf(TypedDict):
-    """Engine, and settings of the scenario."""
+class Origin(TypedDict):
+    """Origin of results: engine, scenario, and settings of the scenario."""
 
     engine: EngineUsed
     path: Annotated[dict[str, object], "Settings of the path in the scenario."]
@@ -34,11 +34,6 @@ class MadeOf(TypedDict):
     kernel: NotRequired[
         Annotated[dict[str, object], "Settings of the Linux kernel in the scenario, where it ran."]
     ]
-
-
-class Origin(MadeOf):
-    """Origin of results."""
-
     version: Version
     scenario: ScenarioName
     scenario_hash: ScenarioHash

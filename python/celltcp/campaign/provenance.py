@@ -10,7 +10,7 @@ from celltcp._core import Scenario, __version__
 from celltcp.campaign.engines import Engine, name_and_kernel
 
 if TYPE_CHECKING:
-    from celltcp.campaign.origin_fields import MadeOf
+    from celltcp.campaign.origin_fields import Origin
 
 
 def origin_of(
@@ -45,15 +45,19 @@ def origin_of(
     }
 
 
-def made_of(about: Mapping[str, Any]) -> MadeOf:
-    """Returns what ran and the settings of path and TCP, as JSON has them."""
+def origin_json(about: Mapping[str, Any]) -> Origin:
+    """Returns the origin of results as outcomes have it: what ran, and the settings of path and TCP."""
     scenario = tomllib.loads(about["scenario"])
     name, kernel = name_and_kernel(str(about["engine"]))
     path = scenario.get("path", {})
-    result: MadeOf = {
+    result: Origin = {
+        "version": about["version"],
+        "scenario": about["name"],
+        "scenario_hash": about["hash"],
         "engine": {"name": name, "kernel": kernel or None, "build": about.get("build")},
         "path": {field: path[field] for field in ("rtt", "buffer", "queue") if field in path},
         "tcp": scenario.get("tcp", {}),
+        "traces": about.get("traces", []),
     }
     if kernel and "kernel" in scenario:
         result["kernel"] = scenario["kernel"]

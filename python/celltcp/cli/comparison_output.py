@@ -124,9 +124,9 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
         console.print(text)
     for text in result.trade_offs:
         console.print(f"trade-off: {text}")
-    for requirement, found in result.network_verdicts.items():
-        if found.leader is not None or not result.several_flows:
-            console.print(f"best for {requirement:>8}: {verdict_text(found, names)}")
+    for requirement, verdict in result.network_verdicts.items():
+        if verdict.leader is not None or not result.several_flows:
+            console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
     if text := unranked_text(result.ccas):
         console.print(text)
 

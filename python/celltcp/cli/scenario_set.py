@@ -62,5 +62,5 @@ def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = 
         console.print(f"warning: {result.unfinished}", style="yellow")
     for need, leading in result.leading_by_need(by).items() if len(result.ccas) > 1 else ():
         parts = [f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked]
-        parts += [f"undecided on {leading.undecided}"] if leading.undecided else []
+        parts += [f"undecided on {len(leading.undecided)}"] if leading.undecided else []
         console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {leading.total}")

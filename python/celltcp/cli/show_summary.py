@@ -16,7 +16,6 @@ from celltcp.files.atomic_write import write_text
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.present.latex import latex_tables
 from celltcp.present.markdown import markdown_table
-from celltcp.results.completeness import Completeness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,10 +70,8 @@ def summary_of(result: Shown) -> Summary:
         names = dict.fromkeys(str(each.results.about["name"]) for each in result.points.values())
         return Summary(result.axes, result.points, ", ".join(names), result.unfinished)
     if isinstance(result, Comparison | SingleRun):
-        about = result.results.about
         comparison = result if isinstance(result, Comparison) else Comparison(result.results)
-        unfinished = Completeness.from_about(about).text()
-        return Summary((), {(): comparison}, str(about["name"]), unfinished)
+        return Summary((), {(): comparison}, str(result.results.about["name"]), result.unfinished)
     points: Mapping[tuple[str, ...], Comparison]
     if isinstance(result, ScenarioSet):
         axes: tuple[str, ...] = (SCENARIO,)

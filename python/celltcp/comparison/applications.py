@@ -31,7 +31,7 @@ class Application(NamedTuple):
     figures: Mapping[str, Mapping[str, list[float]]]
 
     @property
-    def is_thin(self) -> bool:
+    def is_intermittent(self) -> bool:
         """Whether it sends now and then, so that its goodput is no share of the path."""
         return not {"response_s", "late_share", "page_load_s"}.isdisjoint(self.names)
 

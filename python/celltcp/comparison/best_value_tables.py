@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.best_values import field_rankings, question_of
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.verdict_tables import verdict_text, word_of
 from celltcp.present.section import Column, Table, mean_text
@@ -37,7 +36,7 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
     """
     names = labels(result.ccas)
     tables = []
-    for field, group in itertools.groupby(field_rankings(result, by), key=lambda each: each.field):
+    for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
         rankings = list(group)
         places = list(rankings[0].place)
         has_ccas = len(result.ccas) > 1
@@ -46,14 +45,14 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
             (
                 (tuple(each.place.values()), number, each.cca or "", (each, stake))
                 for each in rankings
-                for number, stake in enumerate(each.stakes)
+                for number, stake in enumerate(each.stakes_by(by))
             ),
             key=lambda row: row[:2],
         )
         cells = []
         for place, _, cca, (ranking, stake) in rows:
             who = ([names[cca] if cca else _ANY]) if has_ccas else []
-            cells.append((*place, question_of(stake, ranking.flows), *who, *_cells(ranking, stake)))
+            cells.append((*place, ranking.question(stake), *who, *_cells(ranking, stake)))
         ends = {
             number
             for number, (row, after) in enumerate(itertools.pairwise(rows))
@@ -78,7 +77,7 @@ def _cells(ranking: FieldRanking, stake: Stake) -> tuple[str, str, str]:
     leader = stake.verdict.leader
     if leader is None:
         return best, "-", "-"
-    digits = words_of(stake.metric)[2]
+    digits = words_of(stake.metric).digits
     others = [name for name in _ordered(stake) if name != leader]
     gaps = [
         f"{name} {_signed(mean_text(_difference(stake, name, leader), digits))}"
@@ -111,7 +110,7 @@ def best_values_json(result: Sweep, by: Sequence[str] = ()) -> list[FieldOutcome
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
     return [
-        _outcome(ranking, stake) for ranking in field_rankings(result, by) for stake in ranking.stakes
+        _outcome(ranking, stake) for ranking in result.field_rankings for stake in ranking.stakes_by(by)
     ]
 
 
@@ -120,7 +119,7 @@ def best_values_frame(result: Sweep) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for ranking in field_rankings(result):
+    for ranking in result.field_rankings:
         for stake in ranking.stakes:
             outcome = _outcome(ranking, stake)
             head = {"field": ranking.field, **ranking.place, "ranked_under": ranking.cca}

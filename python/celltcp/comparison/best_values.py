@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.applications import Application
+from celltcp.comparison.applications import Application, Ranking
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.stakes import GOODPUT, MEAN_RTT, Stake
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
 _SAME_PATH = 0.02
-#: Default of Linux, from which changes are told.
+#: Default of Linux, which changes start from.
 _DEFAULT = "cubic"
 
 
@@ -35,26 +35,15 @@ class Choice(NamedTuple):
     cca: str
 
 
-@dataclass(frozen=True)
-class FieldRanking:
-    """Values of a field, ranked by each need at one place of the other axes."""
-
-    field: str
-    #: Coordinates on the other axes.
-    place: Mapping[str, str]
-    #: Congestion control; None where each value stands with each congestion control.
-    cca: str | None
-    #: What is ranked, by the names that the stakes have.
-    choices: Mapping[str, Choice]
-    stakes: Sequence[Stake]
-    #: Number of flows of the scenario.
-    flows: int = 1
-
-
 class _Points:
     """Comparisons by the values of a field, at one place of the other axes."""
 
-    def __init__(self, comparisons: Mapping[str, Comparison]) -> None:
+    def __init__(
+        self, field: str, place: Mapping[str, str], comparisons: Mapping[str, Comparison]
+    ) -> None:
+        self.field = field
+        #: Coordinates on the other axes.
+        self.place = place
         #: By value; those in which nothing has run are left out.
         self.comparisons = {value: each for value, each in comparisons.items() if each.ccas}
         known = (set(of_single_flows(each.ccas)) for each in self.comparisons.values())
@@ -67,100 +56,9 @@ class _Points:
         #: Whether there are enough runs to name a best value.
         self.decides = all(each.decides for each in self.comparisons.values())
 
-    def choices(self, ccas: Sequence[str]) -> dict[str, Choice]:
-        """Returns the values by their names, each with each of these congestion controls."""
-        names = labels(ccas)
-        return {
-            value if len(ccas) == 1 else f"{value} with {names[cca]}": Choice(value, cca)
-            for value in self.comparisons
-            for cca in ccas
-        }
-
-    def stakes(self, choices: Mapping[str, Choice], by: Sequence[str]) -> list[Stake]:
-        """Returns what each flow has at stake; without an application goodput, RTT and balance."""
-        common = self._common_seeds(choices)
-        stakes = [self._chosen(metric, choices, common) for metric in by]
-        if any(each.applications for each in self.comparisons.values()):
-            stakes += [each for flow in self.flows if (each := self._of_flow(flow, choices, common))]
-            return stakes
-        stakes.append(self._network(GOODPUT, "goodput", choices, common))
-        stakes.append(self._network(MEAN_RTT, "mean RTT", choices, common))
-        if self._is_same_path():
-            stakes.append(self._network(_BALANCED, "balance of goodput and delay", choices, common))
-        return stakes
-
-    def _common_seeds(self, choices: Mapping[str, Choice]) -> set[float]:
-        """Returns the seeds of which each choice has a run: all of them but in unfinished sweeps."""
-        seeds = (set(self.comparisons[value].values(cca, "seed")) for value, cca in choices.values())
-        return set.intersection(*seeds)
-
-    def _paired(self, choice: Choice, values: Sequence[float], common: set[float]) -> list[float]:
-        seeds = self.comparisons[choice.value].values(choice.cca, "seed")
-        pairs = zip(seeds, values, strict=True)
-        return [value for seed, value in pairs if seed in common]
-
-    def _stake(self, title: tuple[str, str, str, str], values: Mapping[str, list[float]]) -> Stake:
-        """Returns a stake: `title` is flow, metric, its name in words, and a note."""
-        flow, metric, words, note = title
-        best = best_of(metric, values, random=not self.decides)
-        return Stake(flow, metric, words, values, best, note)
-
-    def _network(
-        self, metric: str, title: str, choices: Mapping[str, Choice], common: set[float]
-    ) -> Stake:
-        values = {
-            name: self._paired(
-                choice, self.comparisons[choice.value].values(choice.cca, metric), common
-            )
-            for name, choice in choices.items()
-        }
-        return self._stake((self.tested, metric, title, ""), values)
-
-    def _chosen(self, by: str, choices: Mapping[str, Choice], common: set[float]) -> Stake:
-        chosen = {value: best_by(each, by) for value, each in self.comparisons.items()}
-        values = {
-            name: self._paired(choice, chosen[choice.value].values[choice.cca], common)
-            for name, choice in choices.items()
-        }
-        metric, flow = next(iter(chosen.values())).chosen
-        return self._stake((flow, metric, metric, ""), values)
-
-    def _of_flow(
-        self, flow: FlowUnderTest, choices: Mapping[str, Choice], common: set[float]
-    ) -> Stake | None:
-        """Returns the stake of a flow: its application's figure, or goodput where it has none.
-
-        None where values differ in the application of the flow.
-        """
-        applications = {
-            value: next((each for each in result.applications if each.flow == flow.name), None)
-            for value, result in self.comparisons.items()
-        }
-        known = {value: each for value, each in applications.items() if each is not None}
-        if not known:
-            chosen = self._chosen(f"{GOODPUT}:{flow.name}", choices, common)
-            return chosen._replace(title="goodput")
-        names = set.intersection(*(set(each.names) for each in known.values()))
-        if len(known) < len(applications) or not names:
-            return None
-        merged = Application(
-            flow.name,
-            {
-                name: {
-                    figure: self._paired(
-                        choice, known[choice.value].figures[choice.cca][figure], common
-                    )
-                    for figure in known[choice.value].names
-                    if figure in names
-                }
-                for name, choice in choices.items()
-            },
-        )
-        metric, title, note = merged.ranking
-        return self._stake((flow.name, metric, title, note), merged.values(metric))
-
-    def _is_same_path(self) -> bool:
-        """Returns whether capacity and lowest RTT are the same at each value."""
+    @functools.cached_property
+    def is_same_path(self) -> bool:
+        """Whether capacity and lowest RTT are the same at each value."""
         results = self.comparisons.values()
         slots = (each.results.tables["slots"] for each in results)
         rates = [float(np.nanmean(numbers(each["capacity_mbps"]))) for each in slots]
@@ -169,53 +67,149 @@ class _Points:
         ]
         return all(np.ptp(of) <= _SAME_PATH * max(of) for of in (rates, rtts))
 
+
+class FieldRanking:
+    """Values of a field with some congestion controls, ranked by each need at a place of other axes."""
+
+    def __init__(self, points: _Points, ccas: Sequence[str]) -> None:
+        self._points = points
+        self.field, self.place = points.field, points.place
+        #: Congestion controls that each value is combined with.
+        self.ccas = ccas
+        #: The only one of them; None where each value stands with each congestion control.
+        self.cca = ccas[0] if len(ccas) == 1 else None
+        names = labels(ccas)
+        #: The combinations by the names that the stakes have.
+        self.choices = {
+            value if self.cca else f"{value} with {names[cca]}": Choice(value, cca)
+            for value in points.comparisons
+            for cca in ccas
+        }
+        seeds = (set(self._values(choice, "seed")) for choice in self.choices.values())
+        # All of them but in unfinished sweeps.
+        self._common_seeds = set.intersection(*seeds)
+
+    @property
+    def has_all_ccas(self) -> bool:
+        """Whether the values stand with each congestion control that has run at all of them."""
+        return len(self.ccas) == len(self._points.ccas)
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are enough runs to name a best value."""
+        return self._points.decides
+
+    @functools.cached_property
+    def stakes(self) -> list[Stake]:
+        """What each flow has at stake; without an application goodput, RTT and balance."""
+        points = self._points
+        if any(each.applications for each in points.comparisons.values()):
+            return [each for flow in points.flows if (each := self._of_flow(flow))]
+        rankings = [Ranking(GOODPUT, "goodput"), Ranking(MEAN_RTT, "mean RTT")]
+        if points.is_same_path:
+            rankings.append(Ranking(_BALANCED, "balance of goodput and delay"))
+        return [self._network(each) for each in rankings]
+
+    def stakes_by(self, by: Sequence[str]) -> list[Stake]:
+        """Returns the stakes after those by metrics of one's choice.
+
+        Args:
+            by: the metrics, as those of `Comparison.best_by`.
+        """
+        return [*map(self._chosen, by), *self.stakes]
+
     def question(self, stake: Stake) -> str:
         """Returns what a flow wants; without its name if it is the only one."""
-        return question_of(stake, len(self.flows))
+        if len(self._points.flows) > 1:
+            return stake.question
+        return "; ".join(filter(None, (stake.title, stake.note)))
 
     def without_flow(self, text: str) -> str:
         """Returns a text that begins with the name of a flow without it, if it is the only one."""
-        return text.removeprefix(f"{self.tested} ") if len(self.flows) == 1 else text
+        flows = self._points.flows
+        return text.removeprefix(f"{self._points.tested} ") if len(flows) == 1 else text
 
     @property
     def start(self) -> Choice:
-        """The choice from which changes are told: the first value, with the usual CCA."""
+        """The choice that changes start from: the first value, with the usual CCA."""
         usual = _DEFAULT if _DEFAULT in self.ccas else self.ccas[0]
-        return Choice(next(iter(self.comparisons)), usual)
+        return Choice(next(iter(self._points.comparisons)), usual)
+
+    def _values(self, choice: Choice, metric: str) -> list[float]:
+        return self._points.comparisons[choice.value].values(choice.cca, metric)
+
+    def _paired(self, choice: Choice, values: Sequence[float]) -> list[float]:
+        pairs = zip(self._values(choice, "seed"), values, strict=True)
+        return [value for seed, value in pairs if seed in self._common_seeds]
+
+    def _stake(self, flow: str, ranking: Ranking, values: Mapping[str, list[float]]) -> Stake:
+        best = best_of(ranking.metric, values, random=not self.decides)
+        return Stake(flow, ranking.metric, ranking.title, values, best, ranking.note)
+
+    def _network(self, ranking: Ranking) -> Stake:
+        values = {
+            name: self._paired(choice, self._values(choice, ranking.metric))
+            for name, choice in self.choices.items()
+        }
+        return self._stake(self._points.tested, ranking, values)
+
+    def _chosen(self, by: str) -> Stake:
+        chosen = {value: best_by(each, by) for value, each in self._points.comparisons.items()}
+        values = {
+            name: self._paired(choice, chosen[choice.value].values[choice.cca])
+            for name, choice in self.choices.items()
+        }
+        metric, flow = next(iter(chosen.values())).chosen
+        return self._stake(flow, Ranking(metric, metric), values)
+
+    def _of_flow(self, flow: FlowUnderTest) -> Stake | None:
+        """Returns the stake of a flow: its application's figure, or goodput where it has none.
+
+        None where values differ in the application of the flow.
+        """
+        applications = {
+            value: next((each for each in result.applications if each.flow == flow.name), None)
+            for value, result in self._points.comparisons.items()
+        }
+        known = {value: each for value, each in applications.items() if each is not None}
+        if not known:
+            return self._chosen(f"{GOODPUT}:{flow.name}")._replace(title="goodput")
+        names = set.intersection(*(set(each.names) for each in known.values()))
+        if len(known) < len(applications) or not names:
+            return None
+        merged = Application(
+            flow.name,
+            {
+                name: {
+                    figure: self._paired(choice, known[choice.value].figures[choice.cca][figure])
+                    for figure in known[choice.value].names
+                    if figure in names
+                }
+                for name, choice in self.choices.items()
+            },
+        )
+        ranking = merged.ranking
+        return self._stake(flow.name, ranking, merged.values(ranking.metric))
 
 
-def question_of(stake: Stake, flows: int) -> str:
-    """Returns what a flow wants; without its name if there is no other.
-
-    Args:
-        stake: that of the flow.
-        flows: number of flows.
-    """
-    return stake.question if flows > 1 else "; ".join(filter(None, (stake.title, stake.note)))
-
-
-def field_rankings(result: Sweep, by: Sequence[str] = ()) -> list[FieldRanking]:
+def field_rankings(result: Sweep) -> list[FieldRanking]:
     """Returns the rankings of the values of each field: under each congestion control, then under any.
 
-    Values are paired by seeds, as congestion controls are: draws do not depend on the field.
-
-    Args:
-        result: the sweep; fields with a single value are left out.
-        by: further metrics that values rank by, as those of `Comparison.best_by`.
+    Values are paired by seeds, as congestion controls are: draws do not depend on the field. Fields
+    with a single value are left out.
     """
-    rankings = []
-    for field, place, points in _groups(result):
-        each_cca = [[cca] for cca in points.ccas]
-        for ccas in (*each_cca, *([points.ccas] if len(points.ccas) > 1 else [])):
-            choices = points.choices(ccas)
-            cca = ccas[0] if len(ccas) == 1 else None
-            stakes = points.stakes(choices, by)
-            rankings.append(FieldRanking(field, place, cca, choices, stakes, len(points.flows)))
-    return rankings
+    return [
+        FieldRanking(points, ccas)
+        for points in _groups(result)
+        for ccas in (
+            *([cca] for cca in points.ccas),
+            *([points.ccas] if len(points.ccas) > 1 else []),
+        )
+    ]
 
 
-def _groups(result: Sweep) -> Iterator[tuple[str, dict[str, str], _Points]]:
-    """Yields each field with the coordinates on the other axes, and the comparisons by its values."""
+def _groups(result: Sweep) -> Iterator[_Points]:
+    """Yields the comparisons by the values of each field, at each place of the other axes."""
     for at, field in enumerate(result.axes):
         if field == "scenario":
             continue
@@ -225,57 +219,56 @@ def _groups(result: Sweep) -> Iterator[tuple[str, dict[str, str], _Points]]:
             groups.setdefault(outer, {})[point[at]] = comparison
         axes = (*result.axes[:at], *result.axes[at + 1 :])
         for outer, comparisons in groups.items():
-            points = _Points(comparisons)
-            if len(points.comparisons) > 1 and points.ccas:
-                yield field, dict(zip(axes, outer, strict=True)), points
+            if sum(bool(each.ccas) for each in comparisons.values()) > 1:
+                points = _Points(field, dict(zip(axes, outer, strict=True)), comparisons)
+                if points.ccas:
+                    yield points
 
 
 def field_texts(result: Sweep) -> list[str]:
     """Returns what the best value of a field, the best CCA instead, and both change: a line for each.
 
-    Changes are told from the first value with the usual congestion control, where a flow gains from
-    them. Then a line for each flow says whether the field or the CCA helps it more.
+    Changes start from the first value with the usual congestion control; only those that a flow gains
+    from have a line. Then a line for each flow says whether the field or the CCA helps it more.
     """
     texts = []
-    for field, place, points in _groups(result):
-        where = "".join(f"{axis}={value}: " for axis, value in place.items())
-        texts += [f"{where}{text}" for text in _changes(field, points)]
+    for ranking in result.field_rankings:
+        if ranking.has_all_ccas and ranking.decides:
+            where = "".join(f"{axis}={value}: " for axis, value in ranking.place.items())
+            texts += [f"{where}{text}" for text in _changes(ranking)]
     return texts
 
 
-def _changes(field: str, points: _Points) -> list[str]:
-    choices = points.choices(points.ccas)
-    names = {choice: name for name, choice in choices.items()}
-    stakes = [each for each in points.stakes(choices, ()) if each.verdict.leader is not None]
-    if not points.decides:
-        return []
-    start = points.start
+def _changes(ranking: FieldRanking) -> list[str]:
+    field, start = ranking.field, ranking.start
+    names = {choice: name for name, choice in ranking.choices.items()}
+    stakes = [each for each in ranking.stakes if each.verdict.leader is not None]
     of_field = [each for each in names if each.cca == start.cca]
     of_cca = [each for each in names if each.value == start.value]
     best = [[_best(stake, among, names) for stake in stakes] for among in (of_field, of_cca, [*names])]
-    called = labels(points.ccas)
+    called = labels(ranking.ccas)
     texts = []
     for choice in dict.fromkeys(each for bests in best for each in bests):
         if choice == start or not any(each.is_gain(names[choice], names[start]) for each in stakes):
             continue
         if choice.cca == start.cca:
-            with_cca = f" ({called[start.cca]})" if len(points.ccas) > 1 else ""
+            with_cca = f" ({called[start.cca]})" if len(ranking.ccas) > 1 else ""
             what = f"{field}={choice.value} instead of {start.value}{with_cca}"
         elif choice.value == start.value:
             what = f"{called[choice.cca]} instead of {called[start.cca]} ({field}={start.value})"
         else:
             what = f"{field}={names[choice]} instead of {names[start]}"
         changes = "; ".join(
-            points.without_flow(each.text(names[choice], names[start])) for each in stakes
+            ranking.without_flow(each.text(names[choice], names[start])) for each in stakes
         )
         texts.append(f"{what}: {changes}")
     if not texts and stakes:
-        with_cca = f" with {called[start.cca]}" if len(points.ccas) > 1 else ""
+        with_cca = f" with {called[start.cca]}" if len(ranking.ccas) > 1 else ""
         return [f"Nothing is significantly better than {field}={start.value}{with_cca}"]
     if len(of_cca) > 1:
         for stake, value, cca in zip(stakes, *best[:2], strict=True):
             if helps := _which_helps(stake, field, [names[each] for each in (start, value, cca)]):
-                texts.append(f"{points.question(stake)}: {helps}")
+                texts.append(f"{ranking.question(stake)}: {helps}")
     return texts
 
 

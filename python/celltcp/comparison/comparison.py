@@ -249,7 +249,9 @@ class Comparison(Recorded):
     @property
     def is_competing(self) -> bool:
         """Whether the flow under test competes for the path, so that goodput and PM rank the CCAs."""
-        return not any(each.is_thin for each in self.applications if each.flow == self.tested.name)
+        return not any(
+            each.is_intermittent for each in self.applications if each.flow == self.tested.name
+        )
 
     @property
     def network_verdicts(self) -> dict[str, Verdict]:
@@ -319,9 +321,9 @@ class Comparison(Recorded):
         return mean_shares(self._shared.flows, lineups)
 
     def competing_shares(self) -> list[MeanShare]:
-        """Returns the shares of flows that compete for the path; thin flows, such as a game, do not."""
-        thin = {each.flow for each in self.applications if each.is_thin}
-        return [each for each in self.mean_shares() if each.flow not in thin]
+        """Returns the shares of flows that compete for the path; a game or web pages do not."""
+        intermittent = {each.flow for each in self.applications if each.is_intermittent}
+        return [each for each in self.mean_shares() if each.flow not in intermittent]
 
     @property
     def has_competition(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.campaign.provenance import made_of
+from celltcp.campaign.provenance import origin_json
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_difference
 from celltcp.scenarios.cca_mix import of_single_flows
@@ -35,11 +35,7 @@ def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutco
     about, series = result.results.about, result.series()
     best = {name: ccas[0] for name, ccas in result.recommendation.items() if ccas}
     document: ComparisonOutcome = {
-        "version": about["version"],
-        "scenario": about["name"],
-        "scenario_hash": about["hash"],
-        **made_of(about),
-        "traces": about.get("traces", []),
+        **origin_json(about),
         "randomness": result.randomness,
         "flow": {"name": result.tested.name, "connections": result.connections},
         "runs": [{**row, "middlebox": result.middlebox(row["cca"])} for row in result.run_rows()],

@@ -15,8 +15,13 @@ class Leading(NamedTuple):
 
     #: Scenarios on which each is so, by congestion control.
     scenarios: dict[str, list[str]]
-    #: Number of scenarios that have the need.
-    total: int
+    #: All scenarios that have the need.
+    having: list[str]
+
+    @property
+    def total(self) -> int:
+        """Number of scenarios that have the need."""
+        return len(self.having)
 
     @property
     def ranked(self) -> list[str]:
@@ -38,9 +43,10 @@ class Leading(NamedTuple):
         return f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
 
     @property
-    def undecided(self) -> int:
-        """Number of scenarios on which none leads."""
-        return self.total - len({name for names in self.scenarios.values() for name in names})
+    def undecided(self) -> list[str]:
+        """Scenarios on which none leads."""
+        decided = {name for names in self.scenarios.values() for name in names}
+        return [name for name in self.having if name not in decided]
 
 
 def leading_by_need(
@@ -62,8 +68,27 @@ def leading_by_need(
             name: (each.best, *each.tied) for name, each in having.items() if each.best is not None
         }
         scenarios = {cca: [name for name, best in bests.items() if cca in best] for cca in ccas}
-        result[need] = Leading(scenarios, len(having))
+        result[need] = Leading(scenarios, list(having))
     return result
+
+
+def leading_in(
+    comparisons: Mapping[str, Comparison], ccas: Sequence[str], by: Sequence[str] = ()
+) -> dict[str, Leading]:
+    """Returns who leads where: by metrics of one's choice, for flows, and by requirement.
+
+    Goodput and PM count only where the flow under test competes for the path.
+
+    Args:
+        comparisons: by scenario, or by the value of a sweep.
+        ccas: congestion controls that all of them have.
+        by: metrics that congestion controls rank by, as those of `Comparison.best_by`.
+    """
+    verdicts = {
+        name: {**verdicts_of_flows(each, by), **each.network_verdicts}
+        for name, each in comparisons.items()
+    }
+    return leading_by_need(verdicts, ccas)
 
 
 def verdicts_of_flows(result: Comparison, by: Sequence[str] = ()) -> dict[str, Verdict]:

@@ -15,7 +15,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
-from celltcp.results.completeness import Completeness
+from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import about_in
 from celltcp.results.layout import Layout, layout_in
 from celltcp.results.tables import Results, read_results
@@ -97,7 +97,7 @@ def load_within(root: Path) -> Loaded | None:
             states.append(state)
         if results is not None:
             comparisons[point] = Comparison(results)
-    total = reduce(add, states, Completeness())
+    total = reduce(add, states, COMPLETE)
     if not comparisons:
         raise CelltcpError(f"{root}: {_none_text(total.text(of_several=True))}")
     return Loaded(layout, comparisons, total)

@@ -22,16 +22,37 @@ METRICS = {
     "pm_delay": "Performance metric that weighs delay.",
 }
 
-#: Name in a line, unit and digits of these metrics.
-NETWORK_TEXTS = {
-    "goodput_mbps": ("goodput", "Mbit/s", 2),
-    "rtt_mean_ms": ("mean RTT", "ms", 1),
-    "rtt_p95_ms": ("p95 RTT", "ms", 1),
-    "rtt_min_ms": ("lowest RTT", "ms", 1),
-    "induced_delay_ms": ("induced delay", "ms", 1),
-    "retransmissions": ("retransmissions", "", 1),
-    "pm_balanced": ("PM balanced", "", 3),
-    "pm_delay": ("PM delay", "", 3),
+
+class MetricText(NamedTuple):
+    """Name of a metric in a line, its unit (empty without one) and its digits."""
+
+    name: str
+    unit: str
+    digits: int
+
+    def with_unit(self, number: str) -> str:
+        """Returns a number with the unit behind it."""
+        return f"{number} {self.unit}".rstrip()
+
+    def number(self, value: float) -> str:
+        """Returns a value with its digits; in words if there is none."""
+        return "no value" if math.isnan(value) else f"{value:.{self.digits}f}"
+
+    def value_text(self, value: float) -> str:
+        """Returns a value with its digits and unit; in words if there is none."""
+        number = self.number(value)
+        return number if math.isnan(value) else self.with_unit(number)
+
+
+_NETWORK_TEXTS = {
+    "goodput_mbps": MetricText("goodput", "Mbit/s", 2),
+    "rtt_mean_ms": MetricText("mean RTT", "ms", 1),
+    "rtt_p95_ms": MetricText("p95 RTT", "ms", 1),
+    "rtt_min_ms": MetricText("lowest RTT", "ms", 1),
+    "induced_delay_ms": MetricText("induced delay", "ms", 1),
+    "retransmissions": MetricText("retransmissions", "", 1),
+    "pm_balanced": MetricText("PM balanced", "", 3),
+    "pm_delay": MetricText("PM delay", "", 3),
 }
 
 #: Metrics that are no measure of a flow that does not compete for the path.
@@ -245,12 +266,13 @@ def sign_of(metric: str) -> int:
     return APP_METRICS[metric].sign
 
 
-def words_of(metric: str) -> tuple[str, str, int]:
+def words_of(metric: str) -> MetricText:
     """Returns the name of a metric in a line, its unit and its digits."""
-    if metric in NETWORK_TEXTS:
-        return NETWORK_TEXTS[metric]
-    figure = APP_METRICS[metric]
-    return figure.name, figure.unit, figure.digits
+    if metric in APP_METRICS:
+        figure = APP_METRICS[metric]
+        return MetricText(figure.name, figure.unit, figure.digits)
+    # Performance metrics of other weights have the digits of the named ones.
+    return _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))
 
 
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:

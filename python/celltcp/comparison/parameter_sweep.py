@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.outcome import SweepOutcome
 from celltcp.comparison.vary import MAX_POINTS, Vary, varied_fields
 from celltcp.deprecation import warn_deprecated
-from celltcp.results.completeness import Completeness
+from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
@@ -33,6 +34,7 @@ from celltcp.scenarios.scenarios import ScenarioSource, names_one
 if TYPE_CHECKING:
     import pandas as pd
 
+    from celltcp.comparison.best_values import FieldRanking
     from celltcp.scenarios.data_frames import ScenarioLike
 
 #: Name of the axis of the scenarios.
@@ -51,7 +53,7 @@ class Sweep:
 
     axes: tuple[str, ...]
     points: dict[tuple[str, ...], Comparison]
-    completeness: Completeness | None = None
+    completeness: Completeness = COMPLETE
 
     def __post_init__(self) -> None:
         """Reads the field and comparisons by value that the constructor took before it took axes."""
@@ -127,7 +129,7 @@ class Sweep:
     @property
     def unfinished(self) -> str:
         """Numbers of finished and planned runs in a line; empty if all are finished."""
-        return self.completeness.text(of_several=True) if self.completeness else ""
+        return self.completeness.text(of_several=True)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -150,6 +152,13 @@ class Sweep:
         from celltcp.comparison.best_value_tables import best_values_frame
 
         return best_values_frame(self)
+
+    @functools.cached_property
+    def field_rankings(self) -> list[FieldRanking]:
+        """Rankings of the values of each field, under each congestion control and under any."""
+        from celltcp.comparison.best_values import field_rankings
+
+        return field_rankings(self)
 
     @property
     def field_changes(self) -> list[str]:

@@ -13,10 +13,10 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.leading import Leading, leading_by_need, verdicts_of_flows
+from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import METRICS, OF_COMPETITION
 from celltcp.comparison.outcome import ScenarioSetOutcome, SetInterval
-from celltcp.results.completeness import Completeness
+from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
@@ -44,7 +44,7 @@ class ScenarioSet:
 
     comparisons: dict[str, Comparison]
     left_out: tuple[str, ...] = ()
-    completeness: Completeness | None = None
+    completeness: Completeness = COMPLETE
 
     def __getitem__(self, scenario: str) -> Comparison:
         """Returns the comparison on a scenario.
@@ -60,7 +60,7 @@ class ScenarioSet:
     @property
     def unfinished(self) -> str:
         """Numbers of finished and planned runs in a line; empty if all are finished."""
-        return self.completeness.text(of_several=True) if self.completeness else ""
+        return self.completeness.text(of_several=True)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -72,7 +72,7 @@ class ScenarioSet:
 
     @property
     def means(self) -> pd.DataFrame:
-        """The mean of each scenario and CCA, a row for each; what `mean` is taken of."""
+        """The mean of each scenario and CCA, a row for each; `mean` of the JSON is computed from it."""
         import pandas as pd
 
         summary = self.summary
@@ -130,18 +130,8 @@ class ScenarioSet:
         return {requirement: each.scenarios for requirement, each in leading.items()}
 
     def leading_by_need(self, by: Sequence[str] = ()) -> dict[str, Leading]:
-        """Returns who leads on how many scenarios: by metrics, for flows, and by requirement.
-
-        Goodput and PM count on scenarios only whose flow under test competes for the path.
-
-        Args:
-            by: metrics that congestion controls rank by, as those of `Comparison.best_by`.
-        """
-        verdicts = {
-            name: {**verdicts_of_flows(each, by), **each.network_verdicts}
-            for name, each in self.comparisons.items()
-        }
-        return leading_by_need(verdicts, self.ccas)
+        """Returns who leads on which scenarios, as `leading_in` does."""
+        return leading_in(self.comparisons, self.ccas, by)
 
     def to_json(self, by: Sequence[str] = ()) -> ScenarioSetOutcome:
         """Result of each scenario, and the mean over all of them; the same for the same seeds.

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from celltcp._core import NATIVE, CelltcpError
 from celltcp.campaign.jobs import Job, jobs_for
-from celltcp.campaign.provenance import made_of, origin_of
+from celltcp.campaign.provenance import origin_json, origin_of
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.run_outcome import RunOutcome
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 #: Files that the results of a run consist of.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
 
-#: Pieces of a run, after each of which its samples are taken; between them it can be interrupted.
+#: Pieces of a run, after each of which its samples are collected; between them it can be interrupted.
 _PIECES = 300
 
 
@@ -119,11 +119,7 @@ class SingleRun(Recorded):
         """Returns what ran, the connections and the warnings; the same for the same seed."""
         about = self.results.about
         return {
-            "version": about["version"],
-            "scenario": about["name"],
-            "scenario_hash": about["hash"],
-            "traces": about.get("traces", []),
-            **made_of(about),
+            **origin_json(about),
             "cca": about["cca"][0],
             "seed": about["seed"],
             "flows": json_records(self.results.tables["flows"]),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import best_by_metric, sign_of, words_of
+from celltcp.comparison.metrics import MetricText, best_by_metric, sign_of, words_of
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 GOODPUT = "goodput_mbps"
 MEAN_RTT = "rtt_mean_ms"
-_NO_VALUE = "no value"
 
 
 class Stake(NamedTuple):
@@ -55,19 +54,18 @@ class Stake(NamedTuple):
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the figure under a CCA with its interval and unit."""
-        return f"{mean_text(self.values[cca], words_of(self.metric)[2])}{self._unit}"
+        return self._words.with_unit(mean_text(self.values[cca], self._words.digits))
 
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the figure under a CCA, and under another one that is replaced."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
-        name = f"{self.flow} {self._name}{self._noted}"
+        words = self._words
+        name = f"{self.flow} {words.name}{self._noted}"
         if self.is_tied(cca, instead_of):
             return f"{name} unchanged"
         if self._gap(cca, instead_of)[0].includes_zero:
-            pair = f"{self._number(new)} against {self._number(old)}{self._unit}"
-            return f"{name} undecided ({pair})"
-        words = f"{self._number(new)}{'' if math.isnan(new) else self._unit} instead of"
-        text = f"{name} {words} {self._number(old)}"
+            return f"{name} undecided ({words.number(new)} against {words.value_text(old)})"
+        text = f"{name} {words.value_text(new)} instead of {words.number(old)}"
         has_share = self.metric == GOODPUT and old and not math.isnan(new / old)
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 
@@ -86,16 +84,8 @@ class Stake(NamedTuple):
         return sign_of(self.metric) < 0
 
     @property
-    def _name(self) -> str:
-        return words_of(self.metric)[0]
-
-    @property
-    def _unit(self) -> str:
-        unit = words_of(self.metric)[1]
-        return f" {unit}" if unit else ""
-
-    def _number(self, value: float) -> str:
-        return _NO_VALUE if math.isnan(value) else f"{value:.{words_of(self.metric)[2]}f}"
+    def _words(self) -> MetricText:
+        return words_of(self.metric)
 
 
 def stakes_of(result: Comparison) -> list[Stake]:

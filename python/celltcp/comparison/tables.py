@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import OF_COMPETITION
+from celltcp.comparison.metrics import OF_COMPETITION, words_of
 from celltcp.present.section import (
     Column,
     Section,
@@ -30,14 +30,17 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 #: Columns of the table: metric, heading, digits.
-COLUMNS = (
-    ("goodput_mbps", "goodput\nMbit/s", 2),
-    ("rtt_mean_ms", "mean RTT\nms", 1),
-    ("rtt_p95_ms", "p95 RTT\nms", 1),
-    ("induced_delay_ms", "induced\ndelay ms", 1),
-    ("retransmissions", "retrans-\nmissions", 1),
-    ("pm_balanced", "PM\nbalanced", 3),
-    ("pm_delay", "PM\ndelay", 3),
+COLUMNS = tuple(
+    (metric, heading, words_of(metric).digits)
+    for metric, heading in (
+        ("goodput_mbps", "goodput\nMbit/s"),
+        ("rtt_mean_ms", "mean RTT\nms"),
+        ("rtt_p95_ms", "p95 RTT\nms"),
+        ("induced_delay_ms", "induced\ndelay ms"),
+        ("retransmissions", "retrans-\nmissions"),
+        ("pm_balanced", "PM\nbalanced"),
+        ("pm_delay", "PM\ndelay"),
+    )
 )
 
 #: Columns that a narrow terminal can do without, the least important first.
@@ -136,22 +139,22 @@ def limits_table(results: Results) -> Table | None:
 
     Limits that are zero everywhere have no column. None where results have no limits.
     """
-    found = flow_limits(results)
-    names = labels(list(dict.fromkeys(each.cca for each in found)))
-    shares = ([*(each.shares[limit] for limit in LIMITS), each.network] for each in found)
+    limits = flow_limits(results)
+    names = labels(list(dict.fromkeys(each.cca for each in limits)))
+    shares = ([*(each.shares[limit] for limit in LIMITS), each.network] for each in limits)
     columns = zip(*map(whole_percents, shares), strict=True)
-    cells = dict(zip((*LIMITS, "network"), columns, strict=True)) if found else {}
+    cells = dict(zip((*LIMITS, "network"), columns, strict=True)) if limits else {}
     shown = [limit for limit, of_limit in cells.items() if not {*of_limit} <= {"0", "-"}]
     if not shown:
         return None
-    several = len({each.flow for each in found}) > 1
+    several = len({each.flow for each in limits}) > 1
     rows = tuple(
         (
             names[each.cca],
             *([each.flow] if several else []),
             *(cells[limit][place] for limit in shown),
         )
-        for place, each in enumerate(found)
+        for place, each in enumerate(limits)
     )
     return Table(
         columns=(
@@ -161,7 +164,7 @@ def limits_table(results: Results) -> Table | None:
         ),
         rows=rows,
         title=LIMITS_TITLE,
-        ends=_last_of_ccas(found) if several else frozenset(),
+        ends=_last_of_ccas(limits) if several else frozenset(),
         ccas={name: cca for cca, name in names.items()},
     )
 
@@ -172,9 +175,9 @@ def limits_sections(results: Results) -> list[Section]:
     return [] if table is None else [Section(LIMITS_TITLE, replace(table, title=""))]
 
 
-def _last_of_ccas(found: Iterable[FlowLimits]) -> frozenset[int]:
+def _last_of_ccas(limits: Iterable[FlowLimits]) -> frozenset[int]:
     """Returns the numbers of the last rows of each CCA."""
-    return frozenset({each.cca: place for place, each in enumerate(found)}.values())
+    return frozenset({each.cca: place for place, each in enumerate(limits)}.values())
 
 
 def decisions_table(results: Results) -> Table:

@@ -116,7 +116,7 @@ def _fewer_text(result: ScenarioSet, shown: Iterable[tuple[str, str, int]]) -> s
     for metric, _, _ in shown:
         count = _count(result, metric)
         if count < len(result.comparisons):
-            by_count.setdefault(count, []).append(words_of(metric)[0])
+            by_count.setdefault(count, []).append(words_of(metric).name)
     texts = [f"{', '.join(names)} over {count}" for count, names in by_count.items()]
     return f" ({'; '.join(texts)})" if texts else ""
 

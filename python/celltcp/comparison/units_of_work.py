@@ -110,14 +110,14 @@ def units_of_applications(comparison: Comparison) -> list[str]:
     # Shares of late frames and of complete transfers are those of these times.
     named = {"late_share": "frame_delay", "completed_share": "completion"}
     several = len(comparison.applications) > 1 or comparison.subject
-    found = []
+    names = []
     for each in comparison.applications:
         metric = each.ranking.metric
         name = drawn_of(named.get(metric, metric), UNITS)
         mine = comparison.units.query("unit == @name and flow == @each.flow")
         if mine["duration_s"].notna().any():
-            found.append(f"{name}:{each.flow}" if several else name)
-    return found
+            names.append(f"{name}:{each.flow}" if several else name)
+    return names
 
 
 def units_of_work(results: Results) -> pd.DataFrame:

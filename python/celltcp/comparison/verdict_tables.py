@@ -6,8 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import APP_METRICS, METRICS
-from celltcp.comparison.tables import COLUMNS
+from celltcp.comparison.metrics import words_of
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
-
-#: Digits of the metrics of the network.
-_DIGITS = {**dict.fromkeys(METRICS, 1), **{metric: digits for metric, _, digits in COLUMNS}}
 
 
 def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
@@ -70,7 +66,7 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
     metric, flow = best.chosen
     if all(math.isnan(each) for of in best.values.values() for each in of):
         return f"best by {metric} of {flow}: no run has a value"
-    digits = APP_METRICS[metric].digits if metric in APP_METRICS else _DIGITS[metric]
+    digits = words_of(metric).digits
     means = ", ".join(
         f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
     )

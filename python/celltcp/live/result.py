@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from celltcp._core import LIVE, LiveRun, ReplayedRun, Scenario, machine_cca
 from celltcp.campaign.engines import Engine
-from celltcp.campaign.provenance import made_of, origin_of
+from celltcp.campaign.provenance import origin_json, origin_of
 from celltcp.live.outcome import LiveOutcome, Status
 from celltcp.results.rows import json_records
 from celltcp.results.sample_writer import number_rows
@@ -67,11 +67,7 @@ class LiveResult:
         """Returns what `celltcp shell --json` writes."""
         about = self.about
         return {
-            "version": about["version"],
-            "scenario": about["name"],
-            "scenario_hash": about["hash"],
-            "traces": about.get("traces", []),
-            **made_of(about),
+            **origin_json(about),
             "cca": about["cca"][0],
             "seed": about["seed"],
             "duration_s": self.status["time_s"],

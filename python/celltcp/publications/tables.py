@@ -11,6 +11,7 @@ from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.capabilities import capabilities
 from celltcp.publications.publications import publications
 from celltcp.publications.report.claims_table import claims_table
+from celltcp.publications.report.numbers_table import numbers_table
 from celltcp.publications.report.texts import (
     agreement_text,
     differing_cells,
@@ -26,11 +27,9 @@ def print_outcome(result: Outcome, console: Terminal) -> None:
     """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
     title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
     rows = result.rows
-    _print_numbers(
-        f"{title}, as published and here, means and 95 % intervals{_KINDS[result.table.interval]}",
-        [row for row in rows if row.published.value is not None],
-        console,
-    )
+    if numbers := [row for row in rows if row.published.value is not None]:
+        intervals = f"means and 95 % intervals{_KINDS[result.table.interval]}"
+        console.print_table(numbers_table(numbers, f"{title}, as published and here, {intervals}"))
     if result.table.form == "capabilities":
         _print_capabilities(title, result, console)
     else:
@@ -58,30 +57,6 @@ def print_outcome(result: Outcome, console: Terminal) -> None:
     source = known[name].source if name in known else name
     note = f". {result.table.note}" if result.table.note else ""
     console.print(f"published: {source}, {result.table.figure}{note}")
-
-
-def _print_numbers(title: str, rows: Sequence[Row], console: Terminal) -> None:
-    """Prints a row per published figure."""
-    if not rows:
-        return
-    columns = (
-        *(Column(heading, no_wrap=True) for heading in ("scenario", "CCA", "quantity")),
-        *number_columns("published", "here", "difference"),
-        Column("agrees"),
-    )
-    cells = tuple(
-        (
-            place_text(row),
-            row.published.cca,
-            quantity_text(row),
-            value_text(row.published.value, row.published.ci95),
-            value_text(row.ours.mean, row.ours.ci95),
-            f"{100 * row.error:+.0f} %" if not math.isnan(row.error) else "-",
-            _agrees(row),
-        )
-        for row in rows
-    )
-    console.print_table(Table(columns, cells, title, droppable=("agrees", "difference")))
 
 
 def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
@@ -174,7 +149,3 @@ def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Term
     title = f"{first.publication}, {first.figure}: agreement by {field}"
     columns = (Column(field), Column("quantity"), *number_columns(*headings))
     console.print_table(Table(columns, rows, title))
-
-
-def _agrees(row: Row) -> str:
-    return {True: "inside", False: "outside", None: "-"}[row.agrees]

@@ -1,4 +1,4 @@
-"""Completeness: numbers of finished and planned runs of results, and the line that tells them."""
+"""Completeness: numbers of finished and planned runs of results, and the line on unfinished ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Completeness:
 
     @classmethod
     def from_about(cls, about: Mapping[str, Any]) -> Completeness:
-        """Returns what the origin of results tells; results without a word of it are finished."""
+        """Reads the numbers from the origin of results; without them results are finished."""
         if _KEY in about:
             return cls(*about[_KEY])
         ccas = len(about["cca"])
@@ -29,7 +29,7 @@ class Completeness:
         return cls(runs, runs, ccas, ccas)
 
     def to_about(self) -> dict[str, Any]:
-        """Returns the part of the origin of results that tells it."""
+        """Returns the numbers as a part of the origin of results."""
         return {_KEY: list(astuple(self))}
 
     def __add__(self, other: Completeness) -> Completeness:
@@ -53,3 +53,7 @@ class Completeness:
         if not of_several:
             return f"unfinished: {runs}"
         return f"unfinished: {self.combinations} of {self.planned_combinations} combinations, {runs}"
+
+
+#: Completeness of results that lack no planned run.
+COMPLETE = Completeness()

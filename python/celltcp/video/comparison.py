@@ -18,7 +18,7 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.json_outcome import best_outcome
 from celltcp.comparison.metrics import VIDEO
-from celltcp.results.completeness import Completeness
+from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
@@ -52,12 +52,12 @@ class VideoComparison:
 
     comparisons: dict[tuple[str, str], Comparison]
     left_out: tuple[str, ...] = ()
-    completeness: Completeness | None = None
+    completeness: Completeness = COMPLETE
 
     @property
     def unfinished(self) -> str:
         """Numbers of finished and planned runs in a line; empty if all are finished."""
-        return self.completeness.text(of_several=True) if self.completeness else ""
+        return self.completeness.text(of_several=True)
 
     #: `plot()` draws the mean opinion scores, a panel for each scenario.
     plot = LazyAttribute()

@@ -18,8 +18,9 @@ _UNUSED = 0.1
 def application(evidence: Evidence) -> Cause | None:
     """The application had no more to send while the path had room.
 
-    `idle` and `in_flight` take 20 % of the time, and 10 % is unused. Of bulk flows `idle` alone
-    counts: the end of a transfer, for which all is in flight, is no pause of the application.
+    `idle` and `in_flight` take {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused. Of bulk flows
+    `idle` alone counts: the end of a transfer, for which all is in flight, is no pause of the
+    application.
     """
     share = evidence.share("idle") if evidence.is_bulk else evidence.share("idle", "in_flight")
     if share < _LIMITED or evidence.unused < _UNUSED:
@@ -40,7 +41,7 @@ def application(evidence: Evidence) -> Cause | None:
 def receive_window(evidence: Evidence) -> Cause | None:
     """The receive window was the limit while the path had room.
 
-    It takes 20 % of the time, and 10 % is unused.
+    It takes {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
     return _window(evidence, "receive_window", "receive window", fields)
@@ -49,7 +50,7 @@ def receive_window(evidence: Evidence) -> Cause | None:
 def send_buffer(evidence: Evidence) -> Cause | None:
     """The send buffer was the limit while the path had room.
 
-    It takes 20 % of the time, and 10 % is unused.
+    It takes {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused.
     """
     return _window(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
 

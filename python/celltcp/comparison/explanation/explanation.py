@@ -31,8 +31,8 @@ class ExplainedCca(NamedTuple):
 
     cca: str
     flow: str
-    #: Whether it sends little now and then, so that goodput and share of the capacity say nothing.
-    is_thin: bool
+    #: Whether it sends now and then, so that goodput and share of the capacity say nothing.
+    is_intermittent: bool
     #: Mean goodput, Mbit/s, and mean RTT, ms.
     goodput_mbps: float
     rtt_mean_ms: float
@@ -92,7 +92,7 @@ class ExplainedComparison:
         return ExplainedCca(
             cca,
             evidence.flow,
-            application is not None and application.is_thin,
+            application is not None and application.is_intermittent,
             goodput,
             rtt,
             1.0 - evidence.unused if evidence.capacity > 0 else math.nan,
@@ -145,7 +145,7 @@ class ExplainedComparison:
         figures = [place.figure_text] if place.figure_text else []
         if math.isnan(explained.goodput_mbps):
             figures.append("no data arrived")
-        elif not explained.is_thin:
+        elif not explained.is_intermittent:
             used = math.isnan(explained.used)
             share = "" if used else f" ({100 * explained.used:.0f} % of the capacity)"
             figures.append(f"{explained.goodput_mbps:.2f} Mbit/s{share}")

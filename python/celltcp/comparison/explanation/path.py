@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SHALLOW = 0.5
 #: Share of the capacity that a shallow buffer leaves unused.
 _UNUSED = 0.02
+#: Share of the time in recoveries from an overflow in slow start from which on they are a cause.
+_OVERSHOT = 0.05
 #: Share of the time in interruptions from which on they are a cause.
 _INTERRUPTED = 0.02
 #: Share of the segments lost to one reason from which on it is a cause.
@@ -44,8 +46,8 @@ _QUEUE, _QUEUE_MS = 0.5, 20.0
 def shallow_buffer(evidence: Evidence) -> Cause | None:
     """The buffer of the bottleneck overflows although it is much smaller than a BDP.
 
-    Less than half a BDP ever waited in it, the flow has data to send for half of the time, and 2 % is
-    unused.
+    Less than {_SHALLOW} BDP ever waited in it, the flow has data to send for most of the time, and
+    {_UNUSED:.0%} is unused.
     """
     overflows = evidence.recoveries[evidence.recoveries["overflow"] > 0]
     most = evidence.most_queued
@@ -65,11 +67,11 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
 
 
 def overshoot(evidence: Evidence) -> Cause | None:
-    """Slow start overflowed the buffer, and the recoveries took 5 % of the time."""
+    """Slow start overflowed the buffer, and the recoveries took {_OVERSHOT:.0%} of the time."""
     rows = evidence.recoveries
     rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
     share = rows["length_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
-    if share < 0.05:
+    if share < _OVERSHOT:
         return None
     return Cause(
         "overshoot",
@@ -81,7 +83,7 @@ def overshoot(evidence: Evidence) -> Cause | None:
 
 
 def outage(evidence: Evidence) -> Cause | None:
-    """Nothing passed on the way of the data, by the table `outages`, in 2 % of the time."""
+    """Nothing passed on the way of the data in {_INTERRUPTED:.0%} of the time (table `outages`)."""
     gaps = evidence.outages
     whole = sum(gap.length for gap in gaps)
     if not evidence.seconds or whole < _INTERRUPTED * evidence.seconds:
@@ -103,8 +105,9 @@ def outage(evidence: Evidence) -> Cause | None:
 def uplink(evidence: Evidence) -> Cause | None:
     """ACKs came late or not at all, although the data had arrived.
 
-    A time-out without an outage came after 0.1 s without an ACK, while unreported data had arrived.
-    Or ACKs are late by 30 ms and half of the lowest RTT on average.
+    A time-out without an outage came after {_SILENT_S} s without an ACK, while unreported data had
+    arrived. Or ACKs are late by {_LATE_ACKS_MS:.0f} ms and {_LATE_ACKS:.0%} of the lowest RTT on
+    average.
     """
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
@@ -155,9 +158,9 @@ def _overlap(
 
 
 def policer(evidence: Evidence) -> Cause | None:
-    """A policer drops 0.05 % of the segments, and at least two.
+    """A policer drops {_LOST:.2%} of the segments, and at least two.
 
-    Or its drops are most of all, and 10 % is unused.
+    Or its drops are most of all, and {_UNUSED_BY_LOSS:.0%} is unused.
     """
     return _losses(evidence, "policer", "A policer dropped")
 
@@ -217,7 +220,7 @@ def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) ->
 
 
 def competition(evidence: Evidence) -> Cause | None:
-    """Other flows of the same direction got 10 % of what all got while this one ran.
+    """Other flows of the same direction got {_COMPETES:.0%} of what all got while this one ran.
 
     Responses and frames do not compete.
     """
@@ -238,7 +241,10 @@ def competition(evidence: Evidence) -> Cause | None:
 
 
 def queue(evidence: Evidence) -> Cause | None:
-    """The flow, or others, kept a queue: packets wait 20 ms and half of the lowest RTT on average."""
+    """The flow, or others, kept a queue.
+
+    Packets wait {_QUEUE_MS:.0f} ms and {_QUEUE:.0%} of the lowest RTT on average.
+    """
     induced, least = evidence.mean("induced_delay_ms"), evidence.mean("rtt_min_ms")
     waits = evidence.mean("owd_mean_ms") - evidence.mean("owd_min_ms")
     if not waits >= max(_QUEUE * least, _QUEUE_MS):

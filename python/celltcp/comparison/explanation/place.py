@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.stakes import GOODPUT, MEAN_RTT
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import is_of_several_flows
 
@@ -59,36 +60,24 @@ def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
 def place_of(result: Comparison, cca: str, application: Application | None) -> Place:
     """Returns the place of a congestion control for the flow under test, or for an application."""
     if application is None:
-        return _by_requirement(result, cca)
-    metric = application.ranking.metric
-    values = application.values(metric)
-    verdict = application.verdict(random=not result.decides)
+        metric, verdict = _PM, result.verdicts[_REQUIREMENT]
+        values = {each: result.values(each, metric) for each in result.ccas}
+    else:
+        metric, verdict = application.ranking.metric, application.verdict(random=not result.decides)
+        values = application.values(metric)
     leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
+    network = None
+    if application is None and leader not in (None, cca):
+        goodput, rtt = (
+            paired_difference(result.values(cca, name), result.values(str(leader), name)).mean
+            for name in (GOODPUT, MEAN_RTT)
+        )
+        network = goodput, rtt
     return Place(
         metric,
         estimate(values[cca]).mean,
         leader,
         estimate(values[leader]).mean if leader else float("nan"),
-        _is_as_good(verdict, cca),
-        None,
-    )
-
-
-def _by_requirement(result: Comparison, cca: str) -> Place:
-    verdict = result.verdicts[_REQUIREMENT]
-    leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
-    network = None
-    if leader is not None and leader != cca:
-        goodput, rtt = (
-            paired_difference(result.values(cca, name), result.values(leader, name)).mean
-            for name in ("goodput_mbps", "rtt_mean_ms")
-        )
-        network = goodput, rtt
-    return Place(
-        _PM,
-        estimate(result.values(cca, _PM)).mean,
-        leader,
-        estimate(result.values(leader, _PM)).mean if leader else float("nan"),
         _is_as_good(verdict, cca),
         network,
     )

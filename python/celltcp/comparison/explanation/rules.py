@@ -1,4 +1,7 @@
-"""Rules of an explanation: each looks at the evidence and names a cause, or none."""
+"""Rules of an explanation: each looks at the evidence and names a cause, or none.
+
+The docstring of a rule has the names of its thresholds in braces; the site fills in their values.
+"""
 
 from __future__ import annotations
 

@@ -24,15 +24,15 @@ _ROUNDS = 3
 _ENDS = 0.5
 #: Share of the time in waits for time-outs from which on they are a cause.
 _WAITS = 0.05
-#: Share of the capacity that a slow growth leaves unused.
-_SLOW = 0.1
+#: Share of the time under limits of the sender, and of the capacity unused, in a slow growth.
+_SLOW_TIME, _SLOW = 0.5, 0.1
 
 
 def early_exit(evidence: Evidence) -> Cause | None:
-    """Slow start ended without a loss at a window below 0.9 BDP.
+    """Slow start ended without a loss at a window below {_EARLY} BDP.
 
-    5 % of the capacity is unused until the goodput over three RTTs reaches 80 % of it. Limits of
-    application and windows take less than half of the time.
+    {_UNUSED:.0%} of the capacity is unused until the goodput over {_ROUNDS} RTTs reaches {_REACHED:.0%}
+    of it. Limits of application and windows take less than {_ENDS:.0%} of the time.
     """
     if evidence.share("idle", "in_flight", "receive_window", "send_buffer") >= _ENDS:
         return None
@@ -107,7 +107,7 @@ def reordering(evidence: Evidence) -> Cause | None:
 
 
 def time_outs(evidence: Evidence) -> Cause | None:
-    """The sender waited for time-outs for 5 % of the time, outages and late ACKs apart."""
+    """The sender waited for time-outs for {_WAITS:.0%} of the time, outages and late ACKs apart."""
     rows = evidence.recoveries
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] == 0)]
     rows = rows[~beside(rows, evidence.outages)]
@@ -134,10 +134,10 @@ def time_outs(evidence: Evidence) -> Cause | None:
 def slow_growth(evidence: Evidence) -> Cause | None:
     """The window or the pacing rate was small, for no reason that another rule finds.
 
-    Window, pacing or slow start take half of the time, and 10 % is unused.
+    Window, pacing or slow start take {_SLOW_TIME:.0%} of the time, and {_SLOW:.0%} is unused.
     """
     share = evidence.share("congestion_window", "pacing", "startup")
-    if share < 0.5 or evidence.unused < _SLOW:
+    if share < _SLOW_TIME or evidence.unused < _SLOW:
         return None
     limit = max(("congestion_window", "pacing", "startup"), key=evidence.share)
     name = {"congestion_window": "congestion window", "pacing": "pacing rate", "startup": "slow start"}

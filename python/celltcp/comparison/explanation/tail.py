@@ -21,7 +21,7 @@ _SLOW = 1.5
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
-    """Some frames came after their deadline, or some units took over 1.5 times their median.
+    """Some frames came after their deadline, or some units took over {_SLOW} times their median.
 
     A loss probe, fast recovery, time-out or outage falls into the time of some of them.
     """

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 _KIND = FileKind("JSON of celltcp in the form of iperf3", (b"{",), b'"version": "celltcp')
 
-#: iperf3 tells windows in bytes: of an MTU of 1500 bytes with timestamps.
+#: MSS by which windows become bytes, as in iperf3: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
 
 

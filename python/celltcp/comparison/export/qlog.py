@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 _KIND = FileKind("qlog", (b"{",), b'"qlog_version"')
 
-#: qlog tells windows in bytes: of an MTU of 1500 bytes with timestamps.
+#: MSS by which windows become bytes, as in qlog: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
 
 

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from celltcp.comparison.modes import ModeSpan
 
-#: Tol's light scheme, which colour-blind readers can tell apart.
+#: Tol's light scheme, which colour-blind readers can distinguish.
 _SHADES = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00")
 #: Height of the strip, share of the panel.
 _HEIGHT = 0.05

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, RANKED, sign_of
+from celltcp.comparison.metrics import APP_METRICS, RANKED, sign_of, words_of
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
 from celltcp.results.statistics import Verdict, estimate, paired_difference
@@ -42,14 +42,13 @@ class _Ranking(NamedTuple):
 
     def text(self, cca: str) -> str:
         """Returns the mean of a CCA with its interval and unit, and its name where that is needed."""
+        words = words_of(self.metric)
+        number = mean_text(self.values[cca], words.digits)
         if self.metric == _GOODPUT:
-            return f"{mean_text(self.values[cca], 2)} Mbit/s"
+            return words.with_unit(number)
         if self.metric not in APP_METRICS:
-            return f"PM {mean_text(self.values[cca], 3)}"
-        if self.metric == QOE:
-            return f"QoE {mean_text(self.values[cca], 3)}"
-        figure = APP_METRICS[self.metric]
-        return f"{figure.name} {mean_text(self.values[cca], figure.digits)} {figure.unit}".rstrip()
+            return f"PM {number}"
+        return f"{words.name} {number if self.metric == QOE else words.with_unit(number)}"
 
 
 def findings_of(result: Comparison) -> tuple[Finding, ...]:
@@ -137,13 +136,11 @@ def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, st
     gap = paired_difference(ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
-    figure = APP_METRICS.get(ranking.metric)
-    unit = "Mbit/s" if ranking.metric == _GOODPUT else figure.unit if figure else ""
-    unit = f" {unit}" if unit else ""
+    with_unit = words_of(ranking.metric).with_unit
     mean = ranking.sign * gap.mean
     ahead, behind = mean + gap.ci95, gap.ci95 - mean
-    text = f"{names[leader]} more than {ahead:.2g}{unit} ahead of {names[other]}"
-    return f"{text}, or more than {behind:.2g}{unit} behind" if behind > 0 else text
+    text = f"{names[leader]} more than {with_unit(f'{ahead:.2g}')} ahead of {names[other]}"
+    return f"{text}, or more than {with_unit(f'{behind:.2g}')} behind" if behind > 0 else text
 
 
 def _ahead(ranking: _Ranking, best: str, other: str) -> str:
@@ -172,8 +169,7 @@ def differences_table(result: Comparison) -> Table | None:
         verdict = ranking.verdict
         if verdict.leader is None:
             continue
-        figure = APP_METRICS.get(ranking.metric)
-        digits = 2 if ranking.metric == _GOODPUT else figure.digits if figure else 3
+        digits = words_of(ranking.metric).digits
         base = abs(ranking.mean(verdict.leader)) or math.nan
         for cca in ranking.ordered(alone):
             if cca == verdict.leader:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.metrics import MetricText, words_of
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
@@ -25,8 +25,6 @@ _DEFAULT = "cubic"
 _NEEDS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
 _GOODPUT = "goodput_mbps"
 _RTT = "rtt_mean_ms"
-#: Metrics of the sentence: name, unit, digits.
-_MEASURES = ((_GOODPUT, "goodput", "Mbit/s", 2), (_RTT, "mean RTT", "ms", 1))
 
 
 class Choice(NamedTuple):
@@ -154,29 +152,27 @@ def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
     texts = []
     for application in result.applications:
         metric = application.ranking.metric
-        figure = APP_METRICS[metric]
+        words = words_of(metric)
         values = [application.figures[each][metric] for each in (cca, other)]
-        name = f"{figure.name} of {application.flow}"
-        texts.append(_gap_text(name, figure.unit, figure.digits, *values))
-    for metric, name, unit, digits in _MEASURES:
-        if result.is_competing or metric != _GOODPUT:
-            values = [result.values(each, metric) for each in (cca, other)]
-            texts.append(_gap_text(name, unit, digits, *values))
+        texts.append(_gap_text(f"{words.name} of {application.flow}", words, *values))
+    for metric in (_GOODPUT, _RTT) if result.is_competing else (_RTT,):
+        words = words_of(metric)
+        values = [result.values(each, metric) for each in (cca, other)]
+        texts.append(_gap_text(words.name, words, *values))
     return texts
 
 
-def _gap_text(name: str, unit: str, digits: int, new: Sequence[float], old: Sequence[float]) -> str:
+def _gap_text(name: str, words: MetricText, new: Sequence[float], old: Sequence[float]) -> str:
     gap = paired_difference(new, old)
-    of_unit = f" {unit}" if unit else ""
-    means = [estimate(values).mean for values in (new, old)]
-    texts = ["no value" if math.isnan(each) else f"{each:.{digits}f}" for each in means]
+    number, replaced = (words.number(estimate(values).mean) for values in (new, old))
+    old_text = words.value_text(estimate(old).mean)
     if math.isnan(gap.mean):
-        return f"{name} {texts[0]} instead of {texts[1]}{'' if math.isnan(means[1]) else of_unit}"
-    if texts[0] == texts[1] and not gap.ci95:
-        return f"{name} {texts[0]}{of_unit} as well"
-    change = f"{rounded_text(gap, digits)}{of_unit}"
+        return f"{name} {number} instead of {old_text}"
+    if number == replaced and not gap.ci95:
+        return f"{name} {old_text} as well"
+    change = words.with_unit(rounded_text(gap, words.digits))
     sign = "+" if gap.mean > 0 and not change.startswith("-") else ""
-    return f"{name} {texts[0]} instead of {texts[1]}{of_unit} ({sign}{change})"
+    return f"{name} {number} instead of {old_text} ({sign}{change})"
 
 
 def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, Section | None]:

@@ -9,11 +9,12 @@ import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
 from celltcp.comparison.best_value_tables import best_values_tables
-from celltcp.comparison.best_values import FieldRanking, field_rankings, question_of
-from celltcp.comparison.leading import leading_by_need, verdicts_of_flows
+from celltcp.comparison.best_values import FieldRanking
+from celltcp.comparison.leading import leading_in
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import PANELS, draw_sweep
 from celltcp.comparison.report.front_page import several_answer
+from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, origin_sections
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.tables_of_several import range_text, sweep_table
@@ -88,7 +89,7 @@ def _field_findings(result: Sweep) -> tuple[Finding, ...]:
     several = len(result.ccas) > 1
     return tuple(
         _field_finding(ranking, stake)
-        for ranking in field_rankings(result)
+        for ranking in result.field_rankings
         if several == (ranking.cca is None)
         for stake in ranking.stakes
     )
@@ -96,7 +97,7 @@ def _field_findings(result: Sweep) -> tuple[Finding, ...]:
 
 def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
     where = "".join(f" at {axis}={value}" for axis, value in ranking.place.items())
-    question = f"Best {ranking.field}{where} for {question_of(stake, ranking.flows)}"
+    question = f"Best {ranking.field}{where} for {ranking.question(stake)}"
     verdict = stake.verdict
     text = verdict_text(verdict, {name: name for name in ranking.choices})
     if verdict.leader is None or verdict.best is None:
@@ -117,29 +118,9 @@ def _scenario(result: Sweep) -> tuple[Section, ...]:
 
 def _findings(result: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per flow and requirement: the values at which each CCA leads or is tied."""
-    found = []
     separator = ", " if len(result.axes) == 1 else "; "
-    names, shades = labels(result.ccas), colours(result.ccas)
-    verdicts = {
-        value: {**verdicts_of_flows(each), **each.network_verdicts}
-        for value, each in result.comparisons.items()
-    }
-    for need, leading in leading_by_need(verdicts, result.ccas).items():
-        decided = {value for values in leading.scenarios.values() for value in values}
-        undecided = [value for value, of in verdicts.items() if need in of and value not in decided]
-        ranked = leading.ranked
-        extent = "; ".join(
-            f"{names[cca]} at {separator.join(leading.scenarios[cca])}" for cca in ranked
-        )
-        open_text = f"undecided at {separator.join(undecided)}" if undecided else ""
-        question = f"Best or tied for {need}"
-        if not ranked:
-            found.append(Finding(question, "undecided", open_text, state="open"))
-            continue
-        answer = leading.share_text(names, "at")
-        state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
-        found.append(Finding(question, answer, extent, open_text, state, shades[ranked[0]]))
-    return tuple(found)
+    leading = leading_in(result.comparisons, result.ccas)
+    return leading_findings(leading, result.ccas, "at", separator.join)
 
 
 def _figure(result: Sweep) -> Figure:
