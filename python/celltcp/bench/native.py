@@ -103,7 +103,7 @@ def measure_cluster(address: str, runs: int = CLUSTER_RUNS) -> dict[str, float]:
     threads = cluster.threads()
     jobs = jobs_for(load_scenario("drive"), ["cubic"], runs, 1, engine())
     tasks = sum(1 for _ in chunks_of(jobs)) / MOST_TOGETHER
-    # What is imported at the first use is no cost of a campaign.
+    # Imports at the first use are no cost of a campaign.
     for workers in (1, cluster):
         run_jobs(jobs[:threads], workers=workers)
     overhead_s = _overhead_s(cluster)
@@ -155,7 +155,7 @@ def alone(function: Callable[_Given, _Answer], *given: _Given.args, **named: _Gi
 def _campaign(runs: int) -> dict[str, float]:
     name, cca, changes = _CAMPAIGN
     scenario = load_scenario(name, changes=changes)
-    # What is imported at the first use is no cost of a run.
+    # Imports at the first use are no cost of a run.
     compare(scenario, cca=cca, runs=8)
     engine_s = _engine_s(scenario.with_cca(cca), runs)
     peak = peak_memory_mb()

@@ -51,7 +51,7 @@ class Cluster:
             return sum(int(worker["nthreads"]) for worker in state.values())
 
     def cpu_s(self) -> float:
-        """Returns the CPU time that scheduler and workers have taken, s."""
+        """Returns the CPU time of scheduler and workers, s."""
         with connected(self.address) as client:
             workers = client.run(time.process_time).values()
             return float(sum(workers) + client.run_on_scheduler(time.process_time))

@@ -49,7 +49,7 @@ def connected(address: str) -> Iterator[Client]:
             f"cluster: {address!r} is not reached: {text}; allowed: the address of a Dask scheduler, "
             "such as tcp://host:8786"
         ) from None
-    # It tells at length what becomes an error of one line here.
+    # Its long log becomes an error of one line here.
     log = logging.getLogger("distributed")
     level = log.level
     log.setLevel(logging.CRITICAL)
@@ -57,7 +57,7 @@ def connected(address: str) -> Iterator[Client]:
         yield client
     finally:
         log.setLevel(level)
-        # A scheduler that is gone cannot be taken leave of.
+        # A scheduler that is gone cannot be signed off from.
         with suppress(Exception):
             client.close(timeout=2)
 
@@ -97,7 +97,7 @@ class Session:
                 yield from self._finished(*self.done.get(timeout=_LOOK_S))
 
     def leave(self) -> None:
-        """Tells the cluster to forget what is unfinished."""
+        """Cancels the unfinished tasks."""
         # A scheduler that is gone has forgotten it.
         with suppress(Exception):
             self.client.cancel([future for _, future, _ in self.running.values()])
@@ -185,7 +185,7 @@ class Session:
         try:
             answers = self.client.run(check, self.needed, workers=[address])
         except OSError:
-            # It has gone again; the next look tells.
+            # It has gone again; the next look shows whether it returns.
             return
         except OtherBuildError as refusal:
             self.refused[address] = str(refusal.args[0])

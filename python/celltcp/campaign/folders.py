@@ -65,7 +65,7 @@ def run_in_folder(
 def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool = False) -> None:
     """Makes sure that the folders of campaigns hold nothing that would be lost.
 
-    What killed commands have begun to write there is ended first.
+    Writes that killed commands began there are completed or undone first.
 
     Args:
         campaigns: campaigns with their folders.
@@ -109,7 +109,7 @@ def _continues(campaign: Campaign) -> bool:
 
 
 def _finished(campaign: Campaign) -> Results | None:
-    """Returns the very results of a campaign that its folder has already."""
+    """Returns the results of a campaign if its folder has all of them, otherwise None."""
     folder = campaign.folder
     if folder is None:
         return None

@@ -88,7 +88,7 @@ class InMemory:
 
 
 class ClusterLostError(CelltcpError):
-    """Loss of the scheduler; what is finished is kept, and the same command goes on."""
+    """Loss of the scheduler; finished runs are kept, and the same command continues."""
 
     #: Exit code of the command: the same one may succeed later.
     exit_code = os.EX_TEMPFAIL

@@ -125,7 +125,7 @@ class RunSettings:
 
     @property
     def stored_overrides(self) -> list[str]:
-        """The overrides as results tell them, under `set` if there are some."""
+        """The overrides as the origin of results has them, under `set`; empty without any."""
         return override_texts(self.changes)
 
     def find_engine(self) -> Engine:

@@ -84,7 +84,7 @@ def _print_entry(entry: CcaEntry) -> None:
     from celltcp.present.terminal import Terminal
 
     console = Terminal()
-    # Classes of users need not tell a year.
+    # Classes of users need not have a year.
     year = f", {entry['year']}" if entry["year"] else ""
     console.print(f"{entry['name']}: {entry['title']}, family {entry['family']}{year}")
     console.print(f"reference: {entry['reference']}")

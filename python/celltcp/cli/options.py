@@ -228,7 +228,7 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
         names = {field.name for field in dataclasses.fields(RunSettings)}
         settings = RunSettings(**{name: given.pop(name) for name in names & given.keys()})
         if given.get("dry_run"):
-            # What is only planned leaves nothing in a folder.
+            # A dry run writes nothing to a folder.
             settings = dataclasses.replace(settings, out=None)
         return command(settings=settings, **given)
 

@@ -54,7 +54,7 @@ def done_text(share: float) -> str:
 
 
 class Lines:
-    """Lines of progress, one every few seconds, and the time taken at the end."""
+    """Lines of progress, one every few seconds, and the elapsed time at the end."""
 
     def __init__(self) -> None:
         self._begun = self._stage_begun = self._told = time.monotonic()

@@ -65,7 +65,7 @@ def _sides(folder: Path) -> tuple[Results, Results]:
 
 
 def _case(name: str, results: Results) -> Case:
-    """Returns the case that results are about."""
+    """Returns the case of results."""
     about = results.about
     scenario = read_scenario(about["scenario"], str(about["name"]), Path(), is_stored=True)
     if name.startswith(f"{RANDOM}-"):

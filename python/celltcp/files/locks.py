@@ -15,7 +15,7 @@ class LockTaken(Exception):  # noqa: N818 - it is an answer, which callers turn 
     """Another process holds a lock."""
 
     def __init__(self, holder: str) -> None:
-        """Takes the number of the process as text, which is empty if the file does not tell."""
+        """Takes the number of the process as text; empty if the file does not have it."""
         super().__init__(holder)
         self.holder = holder
 

@@ -109,7 +109,7 @@ class Apt:
 
         Args:
             package: its name.
-            report: told which suite is being searched.
+            report: called with the suite that is being searched.
 
         Raises:
             CelltcpError: no suite has it; names the suites, what they have, and apt's message.
@@ -125,7 +125,7 @@ class Apt:
 
         Args:
             series: the first number of the kernel's version, such as 7.
-            report: told which suite is being searched.
+            report: called with the suite that is being searched.
 
         Returns:
             The name of the package, such as linux-source-7.3, and its file.

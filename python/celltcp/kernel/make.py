@@ -10,7 +10,7 @@ _FOREIGN = re.compile(
     r"K(BUILD|CONFIG)_.*|K?[AC]FLAGS|KCPPFLAGS|KRUSTFLAGS|LDFLAGS|(SUB)?ARCH|CROSS_COMPILE|LLVM(_IAS)?"
     r"|(GNU)?MAKEFLAGS|MFLAGS|MAKELEVEL|MAKEFILES|LOCALVERSION|INSTALL_.*|[CMOVW]"
 )
-#: A line of kbuild's output that tells of a compiled file or an archive of such.
+#: Line of kbuild's output on a compiled file, or on an archive of object files.
 _MADE = re.compile(r"\s*(?:HOST)?(?:CC|AS|AR|LD)\s+(\S+)")
 
 

@@ -17,7 +17,7 @@ from celltcp._core import CelltcpError
 
 #: Lines of output that a failure repeats.
 _LAST_LINES = 12
-#: Seconds that a program has to end when it is told to.
+#: Time that a program has to end after SIGTERM, s.
 _GRACE_S = 10.0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.kernel.process import run
 
-#: Told the step, the share of it that is done (None: unknown) and what it is at.
+#: Called with the step, the share of it that is done (None: unknown) and what it is at.
 Report = Callable[[str, float | None, str], None]
 
 #: Bytes that an unpacked source and the files compiled from it take (Linux 7.3: 1.8 GB and 0.12 GB).

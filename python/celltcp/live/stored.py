@@ -22,7 +22,7 @@ _FILES = tuple(f"{name}.parquet" for name in TABLES)
 
 @contextmanager
 def result_folder(folder: str | Path, origin: Mapping[str, Any], *, overwrite: bool) -> Iterator[Path]:
-    """Locks a folder for the results of a live run, whose pictures go.
+    """Locks a folder for the results of a live run, and removes the pictures in it.
 
     Args:
         folder: where the results go.

@@ -58,7 +58,7 @@ def read_recording(
     if "\0" in source.head and not _kind("spreadsheet").recognises(source):
         raise refuse("is no text, and no spreadsheet or Parquet file")
     if options.column or options.unit:
-        # Columns and units are a table's, whatever it looks like.
+        # Options for columns and units are for tables: the file is read as one.
         names = ["spreadsheet", "json", "csv"]
     kind = next(kind for kind in map(_kind, names) if kind.recognises(source))
     return kind.read(source, options, side)

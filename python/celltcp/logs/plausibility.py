@@ -34,7 +34,7 @@ _CAPPED_SHARE = 0.3
 
 
 def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) -> None:
-    """Refuses values that no link has, and asks for units that nothing told.
+    """Refuses values that no link has, and asks for units that are unknown.
 
     Raises:
         CelltcpError: with the option that settles it.

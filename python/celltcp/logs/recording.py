@@ -44,7 +44,7 @@ class Recording:
     direction: Direction | None = None
     #: Whether the file has rates of the other direction, too.
     has_both: bool = False
-    #: Whether nothing told the unit of rates or of times.
+    #: Whether the unit of rates or of times is unknown.
     is_rate_guess: bool = False
     is_time_guess: bool = False
     #: Further statements, for users.

@@ -74,7 +74,7 @@ def _tcp(row: Mapping[Hashable, Any]) -> str:
 
 
 def _flow(row: Mapping[Hashable, Any]) -> str:
-    """Returns the flow with the sender's CCA; none where the capture does not tell it."""
+    """Returns the flow with the sender's CCA; none where the capture does not show it."""
     if row["cca"] == "unknown" or row["cca_confidence"] < _LEAST_CONFIDENCE:
         return ""
     sure = f"with confidence {row['cca_confidence']:.2f}"

@@ -26,13 +26,13 @@ _QUEUE_SHARE = 0.05
 #: Seconds over which gaps between estimates are filled.
 _BIN_S = 0.1
 
-#: Share of the time that has to be measured; moments of a queue tell nothing.
+#: Share of the time that has to be measured; a shorter time shows no path.
 _LEAST_MEASURED = 0.05
 
-#: Losses of an overflow that tell the buffer.
+#: Losses of an overflow that show the size of the buffer.
 _LEAST_LOSSES = 3
 
-#: Least payload of a transfer that tells of a path, bytes.
+#: Least payload of a transfer that a path is estimated from, bytes.
 _LEAST_BYTES = 100_000
 
 
@@ -48,10 +48,10 @@ class PathEstimate:
     #: Start of each 100 ms since the first packet, s, and the capacity in it at the IP layer, Mbit/s.
     times_s: NDArray[np.float64]
     capacity_mbps: NDArray[np.float64]
-    #: Whether the sender filled the path; elsewhere the capacity is taken from before and after.
+    #: Whether the sender filled the path; elsewhere the capacity is interpolated.
     is_measured: NDArray[np.bool_]
     buffer_bytes: float
-    #: Whether losses of an overflow tell the buffer; else it is what the queue has needed.
+    #: Whether losses of an overflow show the buffer; otherwise it is the longest queue.
     is_buffer_full: bool
     random_loss: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
@@ -180,7 +180,7 @@ def _capacity(
     times = np.arange(count, dtype=np.float64) * _BIN_S
     if is_measured.mean() < _LEAST_MEASURED:
         is_measured[:] = False
-        # A sender that never fills the path tells at least how much it has carried.
+        # A sender that never fills the path shows a lower bound: the rate that it has carried.
         most = float(np.percentile(rate[rate > 0], 90)) if (rate > 0).any() else 0.0
         return times, np.full(count, most), is_measured
     filled = np.interp(times, times[is_measured], rate[is_measured])
@@ -198,7 +198,7 @@ def _buffer(
     times: NDArray[np.float64],
     rate: NDArray[np.float64],
 ) -> tuple[float, bool]:
-    """Returns the bytes that the queue holds, and whether overflow tells them."""
+    """Returns the bytes that the queue holds, and whether an overflow shows them."""
     overflow = losses[(losses["kind"] == "congestion") & losses["rtt_ms"].notna()]
     lowest = row["near_rtt_min_ms"] if row["place"] == "receiver" else row["far_rtt_min_ms"]
     if len(overflow) >= _LEAST_LOSSES:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import loss_kinds
 
-#: Kinds that the truth tells.
+#: Kinds that the ground truth distinguishes.
 KINDS = tuple(loss_kinds())
 
 #: Least time without an arrival while segments wait on the path that is an outage, ns.
@@ -98,7 +98,7 @@ def _discarded(
     ended: NDArray[np.int64],
     arrived: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Tells which segments came with a timestamp too old for the receiver (PAWS, RFC 7323 section 5).
+    """Returns which segments came with a timestamp too old for the receiver (PAWS, RFC 7323 section 5).
 
     The latest timestamp is that of the last segment that came in order or earlier. Linux accepts one
     that is up to a millisecond older.

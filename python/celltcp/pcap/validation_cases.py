@@ -56,7 +56,7 @@ class Case:
             f'path.wired=[{{ name = "wan", delay = "{first}ns", loss = "{self.loss_before}" }}, '
             f'{{ name = "ran", delay = "{rest}ns" }}]'
         )
-        # Captures are taken at middleboxes. This one leaves connections alone that nobody resets.
+        # Captures are made at middleboxes. This one leaves connections alone that nobody resets.
         tap = f'path.middleboxes=[{{ kind = "reset-tracker", at = "{_BETWEEN}" }}]'
         return self._load((*self.set, hops, tap))
 
@@ -64,7 +64,7 @@ class Case:
         return load_scenario(self.scenario, duration=self.duration, changes=changes)
 
 
-#: Chosen cases; each tells its purpose by its name.
+#: Chosen cases; their names say what they are for.
 CASES = tuple(
     Case(**{**each, "set": tuple(each.get("set", ()))})
     for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["case"]

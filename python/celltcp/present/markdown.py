@@ -17,7 +17,7 @@ def markdown_section(section: Section, picture: str | None = None) -> str:
     """Returns a section: title, paragraphs, table, picture.
 
     Args:
-        section: what is rendered; without a title it goes on with the one before.
+        section: section to render; without a title it continues the one before.
         picture: path of the file with its figure, from the page.
     """
     parts = [f"## {section.title}"] if section.title else []

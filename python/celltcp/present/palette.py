@@ -1,7 +1,7 @@
 """Palette: a colour, a line style and a marker for each congestion control, the same in all pictures.
 
-The hue tells the family, lightness and line style tell its members. The hues are those of Okabe and
-Ito, which colour-blind readers can tell apart; markers and line styles tell what shades do not.
+The hue stands for the family, lightness and line style for its members. The hues are those of Okabe and
+Ito, which colour-blind readers can tell apart; markers and line styles distinguish what shades do not.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.files.replacing import FileKind, check_output
 
-#: Programs of LaTeX, the first of which is taken.
+#: Programs of LaTeX; the first that is installed is used.
 _LATEX = ("pdflatex", "xelatex", "lualatex")
 
 #: Comment of JPEG files, which have no other mark.

@@ -1,4 +1,4 @@
-"""Parts of a run that published figures are about: whether a place has them."""
+"""Check that a place has the parts of a run that published figures name."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def tested_slots(comparison: Comparison) -> pd.DataFrame:
     return slots[["cca", "run", "t_s", *MEANS.values(), "delivered_bytes"]]
 
 
-#: Columns of slots of which means are taken, by the names that users give.
+#: Columns of slots that are averaged, by the names that users give.
 MEANS = {
     "rtt": "rtt_mean_ms",
     "owd": "owd_mean_ms",

@@ -33,7 +33,7 @@ KINDS = {
     RUNS: "results of celltcp compare or run",
 }
 
-#: Key of the origin by which a kind is told from the others.
+#: Key of the origin that only results of a kind have.
 _SIGNS = {"evaluate": "policies", "engines": "requirements"}
 
 #: Warnings about files, a line each on standard error unless the program handles them.

@@ -27,7 +27,7 @@ class GrowingTable:
 
     def abandon(self) -> None:
         """Closes the file, whose folder is about to be removed."""
-        # A full disk fails again here, and is told already.
+        # A full disk fails again here; the first error is the one that is raised.
         with suppress(OSError):
             self._writer.close()
 

@@ -21,10 +21,10 @@ from typing import Any
 from celltcp._core import CelltcpError
 from celltcp.results.manifest import MANIFEST, Manifest, read_manifest
 
-#: Folder for what is finished while an evaluation of policies or engines goes on.
+#: Folder for finished scenarios of an evaluation of policies or engines.
 UNFINISHED = "finished"
 
-#: Folder for finished runs while a campaign goes on.
+#: Folder for finished runs of a campaign.
 PARTS = "parts"
 
 #: Working folders in a folder of results.
@@ -146,7 +146,7 @@ def remove_checked(place: Path) -> None:
 def staging(folder: Path) -> Iterator[Path]:
     """Yields a new folder for what is not finished; it is removed unless it was renamed.
 
-    Its lock tells other processes that it is in use.
+    Its lock shows other processes that it is in use.
     """
     place = folder / _staging_name()
     place.mkdir()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 #: Value of a field. A text is read as that of `--set` is, such as `"2bdp"`; one in a list or a table is
-#: taken literally.
+#: literal.
 Value: TypeAlias = (
     "bool | int | float | str | os.PathLike[str] | np.generic | npt.NDArray[Any]"
     " | Sequence[Value] | Mapping[str, Value]"

@@ -38,7 +38,7 @@ def flattened(changes: Mapping[str, Any]) -> dict[str, Any]:
     for field, value in changes.items():
         if isinstance(value, Mapping) and (_is_section(field) or _lacks_kind(field, value)):
             inner = {f"{field}.{key}": each for key, each in value.items() if _is_key(key)}
-            # What is no key is reported with the table that has it.
+            # An unknown key is reported with its table.
             result |= flattened(inner) if len(inner) == len(value) else {field: value}
         else:
             result[field] = value

@@ -138,7 +138,7 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
         if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
             continue
         value = argument.default
-        # True is an int, too; the order tells them apart.
+        # True is an int, too, so that it is tried first.
         kind = next((each for each in (bool, int, float, str) if isinstance(value, each)), None)
         if kind is None or argument.kind is argument.POSITIONAL_ONLY:
             given = "no default" if value is argument.empty else f"the default {value!r}"

@@ -117,7 +117,7 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
             )
         return [(name, False) for name in (*names, *files)]
     if piece not in scenario_names() and Path(piece).is_dir():
-        # A compressed file of another kind is loaded too, so that the reason why it cannot be is told.
+        # A compressed file of another kind is loaded too, so that the error has the reason.
         wanted = (*_ENDINGS, ".gz")
         matches = [str(file) for file in sorted(Path(piece).rglob("*"))]
         files = [file for file in matches if file.endswith(wanted) and not file.endswith(".up.gz")]

@@ -226,7 +226,7 @@ def _with_log_facts(
 
 
 def _of_variant(name: str, variant: str) -> list[str]:
-    """Returns the overrides of a variant, which tell its name where it differs from the default."""
+    """Returns the overrides of a variant, with its name where it differs from the default."""
     known = variants_of(name.rpartition("/")[0])
     parts = variant.split("+")
     axes = _axes(known)

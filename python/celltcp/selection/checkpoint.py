@@ -125,7 +125,7 @@ def joined(earlier: Frames, later: Frames) -> Frames:
 
 
 def _as_json(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what is told as it comes back from a file."""
+    """Returns a value as it comes back from a JSON file."""
     return dict(json.loads(json.dumps(origin)))
 
 

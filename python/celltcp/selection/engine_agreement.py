@@ -145,7 +145,7 @@ def overlap_request(
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
     result = expand_scenarios(scenarios, settings.source)
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
-    # Whatever cannot be run is told before anything is.
+    # What cannot run is an error before anything runs.
     digests = {source.name: [plan.check(source) for plan in plans] for source in result.sources}
     origin: OverlapOrigin = {
         "version": __version__,

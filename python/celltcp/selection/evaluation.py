@@ -292,7 +292,7 @@ def evaluation_request(
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
     result = expand_scenarios(scenarios, settings.source)
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
-    # Whatever cannot be run is told before anything is.
+    # What cannot run is an error before anything runs.
     digests = {source.name: plan.check(source) for source in result.sources}
     origin: Settings = {
         "version": __version__,

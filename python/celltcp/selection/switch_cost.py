@@ -154,7 +154,7 @@ def costs_of(
 ) -> pd.DataFrame:
     """Returns a row per change: losses in the second after it, with it and in the replay without it.
 
-    `unmeasured` says why a change could not be measured; empty if it was. `replayed` tells whether
+    `unmeasured` says why a change could not be measured; empty if it was. `replayed` says whether
     there is a run without the change and with the same past to the byte; if not, `lost_staying` is NaN.
     """
     order = dict.fromkeys(change.replay for change in changes if not change.unmeasured)

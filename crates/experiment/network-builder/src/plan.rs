@@ -12,17 +12,17 @@ pub enum PlanError {
     /// A generated trace has impossible parameters.
     #[error("generate: {0}")]
     Generate(String),
-    /// A flow ends at a node that is not there.
+    /// A flow begins or ends at an unknown node.
     #[error("flow {flow:?}: there is no node {node:?}; allowed: {allowed}")]
     Node {
         /// The flow.
         flow: String,
         /// The node.
         node: String,
-        /// Nodes that are there.
+        /// Nodes of the path.
         allowed: String,
     },
-    /// The radio cannot be as the scenario wants it.
+    /// The radio of the scenario is impossible.
     #[error("radio: {0}")]
     Radio(String),
     /// The network refuses the topology.
@@ -31,7 +31,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Makes an error of a message of the radio.
+    /// Wraps an error of the radio.
     pub(crate) fn radio(error: impl core::fmt::Display) -> Self {
         Self::Radio(error.to_string())
     }

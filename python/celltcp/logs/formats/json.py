@@ -23,7 +23,7 @@ _SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
 
 
 class _KnownRecords(NamedTuple):
-    """Records whose fields no name tells the unit of."""
+    """Records with fields whose names have no unit."""
 
     kind: str
     #: Fields that each of the files has.

@@ -72,18 +72,18 @@ def intervals_of(lines: Iterable[str], tool: _Tool) -> Iterator[Interval]:
     for match in map(tool.line.search, lines):
         if match is None:
             continue
-        found = match.groupdict()
-        if "seconds" in found:
-            length = round(float(found["seconds"]) * 1e9)
+        fields = match.groupdict()
+        if "seconds" in fields:
+            length = round(float(fields["seconds"]) * 1e9)
         else:
-            at, end = (round(float(found[part]) * 1e9) for part in ("start", "end"))
+            at, end = (round(float(fields[part]) * 1e9) for part in ("start", "end"))
             length = end - at
         if length <= 0:
             continue
-        if "bytes" in found:
-            bps = 8e9 * float(found["bytes"]) / length
+        if "bytes" in fields:
+            bps = 8e9 * float(fields["bytes"]) / length
         else:
-            bps = float(found["rate"]) * _bits(found["unit"], tool)
+            bps = float(fields["rate"]) * _bits(fields["unit"], tool)
         yield Interval(at, at + length, bps)
         at += length
 

@@ -124,7 +124,7 @@ def _check_widths(widths: list[int], usual: int) -> None:
     """Refuses lines of several kinds, whose columns are not the same.
 
     Raises:
-        CelltcpError: with the way out.
+        CelltcpError: says which files can be read.
     """
     share = sum(width == usual for width in widths) / len(widths)
     if share < _SAME_WIDTH:
@@ -135,10 +135,10 @@ def _check_widths(widths: list[int], usual: int) -> None:
 
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int, str]]:
-    """Returns the sign before decimals, and by columns numbers that leave it open.
+    """Returns the decimal sign, and by column numbers for which it is open.
 
     Groups of three digits are thousands if a number has two of them, or if numbers below a thousand
-    have none. What leaves it open is taken as decimals, but between commas a quoted `"12,500"` has
+    have none. Open ones count as decimals, but between commas a quoted `"12,500"` has
     thousands.
     """
     rows = [[re.sub(GAP, "", each) for each in values] for values in rows]
@@ -182,7 +182,7 @@ def _examples(rows: list[list[str]], signed: list[str]) -> dict[int, str]:
 
 
 def _separator(lines: list[str]) -> str:
-    """Returns the separator whose fields are equally many in each line, and are values."""
+    """Returns the separator by which most lines have the same number of fields, mostly values."""
     best, best_score = " ", 0.0
     for separator in SEPARATORS:
         rows = [split(line, separator) for line in lines]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SAMPLE = 2_000
 #: Mean rate above which numbers with groups of three digits are rather decimals, bit/s.
 _MANY_BPS = 1e9
-#: Different values up to which a column can tell runs apart.
+#: Different values up to which a column can number the runs.
 _MOST_RUNS = 1_000
 
 
@@ -206,7 +206,7 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
         if wanted[0].lower() not in names:
             raise refuse(f'run: unknown "{wanted[0]}"; allowed: of {listed(list(dialect.names))}')
         result.add(names.index(wanted[0].lower()))
-    # Columns of few values may tell runs apart.
+    # Columns of few values may number the runs.
     for each in columns:
         values = each.known if each.is_number else None
         if each.place in result or each.is_date or each.is_clock:
@@ -291,7 +291,7 @@ def _rtt(
 def _runs(
     frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, timed: Rows
 ) -> NDArray[np.int64] | None:
-    """Returns the run of each row, if times fall or are doubled, and one column alone tells why.
+    """Returns the run of each row, if times fall or are doubled, and a single column explains that.
 
     Raises:
         CelltcpError: if the runs are of the same time.

@@ -58,7 +58,7 @@ class Times(NamedTuple):
     title: str
     #: Whether they are points of the calendar, and not of a run.
     is_absolute: bool
-    #: Whether neither name nor option nor size told the unit.
+    #: Whether the unit is unknown: neither name nor option has it, and the size does not show it.
     is_guess: bool
 
 

@@ -10,7 +10,7 @@ from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.losses import loss_limit, overshoot
 from celltcp.present.quantities import size_text
 
-#: Least payload of which a limit is told, bytes: less fits into the first windows.
+#: Least payload for which a limit is named, bytes: less fits into the first windows.
 _LEAST_BYTES = 20_000
 #: Share of the time from which on a limit holds.
 _MOSTLY = 0.5

@@ -160,7 +160,7 @@ def _lowest_ms(evidence: Evidence, losses: pd.DataFrame) -> pd.Series:
 
 
 def _is_full(losses: pd.DataFrame) -> bool:
-    """Whether most losses were beside a full queue; also where no RTT tells the opposite."""
+    """Whether most losses were beside a full queue; also where no RTT shows the opposite."""
     is_short = (losses["queue"] < _FULL) & (losses["reason"] != "the queue beside it was full")
     return bool(is_short.mean() <= 0.5)
 

@@ -50,7 +50,7 @@ def ecdf_panels(result: Outcome) -> list[Panel]:
 
 
 def _place_shades(names: Sequence[str]) -> dict[str, str]:
-    """Returns colours that tell places apart, in pairs of one hue where there are many."""
+    """Returns colours that distinguish places, in pairs of one hue where there are many."""
     shades = colormaps["tab10" if len(names) <= 10 else "tab20"]
     return {name: to_hex(shades(place % shades.N)) for place, name in enumerate(names)}
 

@@ -40,7 +40,7 @@ def load_panels(result: Outcome) -> list[Panel]:
 def _of_few_places(result: Outcome, drawn: Collection[str]) -> Outcome:
     """Returns an outcome without what is drawn over the number of UEs, or is there for a claim.
 
-    That has too many places to tell apart.
+    That has too many places to distinguish by colour.
     """
     groups = [
         replace(

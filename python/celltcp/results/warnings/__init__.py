@@ -68,7 +68,7 @@ def unused_hints(results: Results) -> list[str]:
     place = results.about["name"]
     asked = dict.fromkeys(str(each) for each in results.tables["flows"]["cca"].to_pylist())
     return [
-        f"{cca}: hints=on, but {place} has no radio: it was told nothing" for cca in asked if _asks(cca)
+        f"{cca}: hints=on, but {place} has no radio: it got no hints" for cca in asked if _asks(cca)
     ]
 
 

@@ -22,7 +22,7 @@ Connection = tuple[int, str, int]
 
 
 def connection_of(row: Mapping[str, Any]) -> Connection:
-    """Returns what identifies the connection that a row is about."""
+    """Returns the identity of the connection of a row."""
     return row["run"], row["cca"], row["flow"]
 
 
@@ -91,17 +91,17 @@ def no_delivery(results: Results) -> list[str]:
             key = lineups[row["run"]], row["name"]
             result.setdefault(key, []).append((row["run"], _reason(row, results.about)))
     runs = Counter(lineups.values())
-    told: dict[tuple[str, str, str], list[str]] = {}
+    lineups_by_failure: dict[tuple[str, str, str], list[str]] = {}
     for (lineup, name), mine in result.items():
         times = f"{len({run for run, _ in mine})} of {counted(runs[lineup], 'run')}"
-        # The same flow can fail for several reasons; the most frequent one is told.
+        # The same flow can fail for several reasons; the warning has the most frequent one.
         reasons = Counter(reason for _, reason in mine)
         reason = min(reasons, key=lambda each: (-reasons[each], each))
-        told.setdefault((name, times, reason), []).append(lineup)
+        lineups_by_failure.setdefault((name, times, reason), []).append(lineup)
     names = labels(runs)
     return [
         f"{', '.join(names[each] for each in lineups)}: {flow} delivered nothing in {times}: {reason}"
-        for (flow, times, reason), lineups in told.items()
+        for (flow, times, reason), lineups in lineups_by_failure.items()
     ]
 
 

@@ -91,7 +91,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
             policy: policy that acts beneath the agent; with `"fixed"` only the agent acts.
             duration: length of an episode, such as `"60s"`; 30 s on a random network, and that of the
                 scenario otherwise, unless given.
-            hints: whether the radio tells SINR and speed.
+            hints: whether the sender knows SINR and speed from the radio.
             render_mode: `"ansi"` for a line of text per step.
 
         Raises:
@@ -114,7 +114,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         self.action_space = Discrete(1 + len(self.ccas))
         self._run: Run | None = None
         self._is_over = True
-        # What is wrong with the policy or with the step is told now, not by the first episode.
+        # A wrong policy or step is an error now, not in the first episode.
         for draw in self._draws:
             self._prepared(draw(np.random.default_rng(0)), self.start)
 

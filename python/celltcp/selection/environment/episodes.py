@@ -94,7 +94,7 @@ def _of_scenario(name: str, scenario: Scenario) -> Draw:
 
 def _of_family(name: str, duration: str | None) -> Draw:
     length = duration or _LENGTH
-    # What is no time is refused by the change.
+    # A duration that is no time is refused by the change.
     length_s = in_unit(length, "s") or in_unit(_LENGTH, "s") or 0.0
 
     def draw(rng: np.random.Generator) -> Episode:

@@ -17,7 +17,7 @@ from celltcp.results.warnings import all_warnings
 from celltcp.selection.agreement import CONFIDENT
 from celltcp.selection.explanation import Explanation
 
-#: Light colours of phases, which the names in the picture tell apart, too.
+#: Light colours of phases, whose names are in the picture, too.
 _PHASES = {
     "start-up": "#F0E442",
     "sustainer": "#9BD5B9",

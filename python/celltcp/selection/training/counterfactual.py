@@ -38,7 +38,7 @@ PARTS = tuple(outcome_parts())
 _AT_ONCE = 96
 _AT_ONCE_ON_CLUSTER = 1536
 
-#: Tuning with which a change takes effect at once and is never taken back.
+#: Tuning with which a change takes effect at once and is never undone.
 _OBEDIENT = """
 [tuning]
 interval = 0.1
@@ -73,7 +73,7 @@ class Point:
     size_mb: float | None = None
     #: Requirement of the selector, whose bound its features know.
     requirement: str = ""
-    #: Of a start: digest of the policy that goes on. Of a path: its mark.
+    #: Of a start: digest of the policy that continues. Of a path: its mark.
     then: str = ""
 
     @property

@@ -15,7 +15,7 @@ from celltcp.selection.training.moment_features import RUN_S, UNTIL_DECIDED_S, f
 from celltcp.selection.training.plan import BY_PATH, COMPANY, START_EACH, Plan
 from celltcp.selection.training.tuning import MARGINS
 
-#: Time that a run goes on behind its horizon, s.
+#: Time that a run continues after its horizon, s.
 _AFTER_S = 1.0
 
 

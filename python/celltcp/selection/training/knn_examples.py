@@ -38,7 +38,7 @@ def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str])
 
 
 def with_bounds(result: Outcomes) -> Outcomes:
-    """Returns the same outcomes, whose features also tell of the bound of goodput@ on each network.
+    """Returns the same outcomes, whose features also have the bound of goodput@ on each network.
 
     A selector has one requirement, so that it knows one bound. The values are those that a selector
     with that requirement would have.

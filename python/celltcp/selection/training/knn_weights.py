@@ -85,7 +85,7 @@ def fit_knn(
     ).fit(seen, measured)
     shares = forest.feature_importances_
     if not shares.any():
-        # So few moments tell nothing about the features: all that are known count the same.
+        # So few moments do not show which features matter: all that are known count the same.
         shares = (~np.isnan(seen)).any(axis=0).astype(float)
         shares /= shares.sum()
     chosen_places = [place for place, share in enumerate(shares) if share >= _LEAST]

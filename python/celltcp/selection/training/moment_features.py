@@ -31,7 +31,7 @@ PATH = "path"
 #: Time after a moment until which the selector decides, s: three round trips of the longest path.
 UNTIL_DECIDED_S = 2.5
 
-Told = Callable[[float], None] | None
+Progress = Callable[[float], None] | None
 
 
 def full_run_point(network: Network) -> Point:
@@ -50,7 +50,7 @@ def full_run_outcomes(
     engine: Engine,
     *,
     workers: Workers = None,
-    progress: Told = None,
+    progress: Progress = None,
 ) -> Iterator[Outcomes]:
     """Runs every CCA on every network, a number of networks at a time."""
     step = max(1, at_once(workers) // len(ccas))
@@ -80,7 +80,7 @@ def features_on(
     engine: Engine,
     *,
     workers: Workers = None,
-    progress: Told = None,
+    progress: Progress = None,
 ) -> Iterator[Outcomes]:
     """Runs up to each moment, and returns what was seen then with the outcomes of the whole path."""
     step = at_once(workers)

@@ -39,7 +39,7 @@ from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.tuning import TuningBench, tune
 
-#: Features that are not learnt from: of the radio, which only some senders are told; of the moment,
+#: Features that are not learnt from: of the radio, which only some senders know; of the moment,
 #: which say nothing about the path; and of the buffer, where loss_queue is known sooner.
 LEFT_OUT = (
     *("sinr", "speed"),
@@ -47,7 +47,7 @@ LEFT_OUT = (
     *("buffer", "buffer_ratio"),
 )
 
-#: Features that tell of the bound of a requirement.
+#: Features that depend on the bound of a requirement.
 OF_BOUND = {
     "goodput@": ("base_over_bound", "high_over_bound", "full_over_bound"),
     "delay@": ("capacity_over_floor", "rate_over_floor"),
@@ -398,7 +398,7 @@ def _features() -> list[str]:
 
 
 def _features_for(requirement: str) -> list[str]:
-    """Returns the features to learn a requirement from: those of the bounds of others tell nothing."""
+    """Returns the features to learn a requirement from: those of the bounds of others are left out."""
     others = {name for kind, names in OF_BOUND.items() if kind != requirement for name in names}
     return [each for each in _features() if each not in others]
 

@@ -28,7 +28,7 @@ class Quantity(NamedTuple):
     unit: str
 
 
-#: What is shown, from left to right.
+#: Quantities that are drawn, from left to right.
 QUANTITIES = (
     Quantity(QOE, "score", "mean opinion score", ""),
     Quantity("startup_s", "start-up", "start-up", "s"),

@@ -138,12 +138,12 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
     for scenario in scenarios:
         series = []
         for cca in result.ccas:
-            found = []
+            estimates = []
             for abr in abrs:
                 runs = result.comparisons[scenario, abr].runs
-                found.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
-            mean = numbers([each.mean for each in found])
-            half = numbers([each.ci95 or 0.0 for each in found])
+                estimates.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
+            mean = numbers([each.mean for each in estimates])
+            half = numbers([each.ci95 or 0.0 for each in estimates])
             low, high = mean - half, mean + half
             series.append(Series(names[cca], shades[cca], mean, "points", low=low, high=high, size=9))
         panels.append(Panel(short_name(scenario), "MOS", tuple(series), 2, top=5.0, bottom=1.0))

@@ -5,7 +5,7 @@ use crate::SyntaxError;
 use crate::lexer::Token;
 use crate::script::Expression;
 
-/// Most terms within each other.
+/// Limit of nested terms, which no real call needs.
 const DEEPEST: u32 = 30;
 
 impl Parser {
@@ -40,7 +40,7 @@ impl Parser {
         Ok(Expression::Or(parts))
     }
 
-    /// Parses a term; terms within terms are not deeper than any real call needs.
+    /// Parses a term; the depth of nested terms is limited.
     fn term(&mut self) -> Result<Expression, SyntaxError> {
         if self.depth == DEEPEST {
             return self.refuse(format!("more than {DEEPEST} brackets within brackets"));
@@ -123,7 +123,7 @@ impl Parser {
         })
     }
 
-    /// Takes `name(count)=`, as in `msg_iov(1)=`.
+    /// Consumes `name(count)=`, as in `msg_iov(1)=`.
     fn field_name(&mut self) -> Option<String> {
         let mark = |at: usize, mark: char| matches!(self.tokens.get(at), Some((_, Token::Mark(mine))) if *mine == mark);
         let Some(Token::Word(name)) = self.peek() else {

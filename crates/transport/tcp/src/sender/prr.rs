@@ -1,5 +1,5 @@
 //! Proportional rate reduction (RFC 9937, before it RFC 6937), with the slow-start reduction bound only while
-//! losses are repaired, like in Linux.
+//! losses are repaired, as in Linux.
 
 use super::Sender;
 

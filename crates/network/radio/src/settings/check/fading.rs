@@ -1,4 +1,4 @@
-//! Fast fading.
+//! Checks of the settings of fast fading.
 
 use config::{FieldError, Quantity, only_for, positive, refuse, within};
 use units::{Frequency, Speed};

@@ -237,7 +237,7 @@ impl CongestionControl for Copa {
         }
     }
 
-    /// Restarts the mode after an idle time, in which nobody was seen to fill the queue.
+    /// Restarts the choice of the mode after an idle time, in which no ACK has shown the queue.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         if event == Event::TxStart {
             self.competition.restart(window.now);
