@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def leaving_at_once() -> Iterator[None]:
-    """Lets an interrupt end the process in one line, where it would be a traceback of an import.
+    """Makes an interrupt end the process with one line in place of the traceback of an import.
 
     What others have set for interrupts stays, as does everything in threads beside the main one.
     """

@@ -30,7 +30,7 @@ def cost_table(costs: Mapping[str, Cost], ns3: Mapping[str, Mapping[str, str]]) 
 
 
 def growth_table(costs: Mapping[int, Cost], counted: str) -> Table:
-    """Returns a row per number of what is counted, such as cells."""
+    """Returns a row per count, such as the number of cells."""
     columns = number_columns("number", "simulated s\nper CPU s", "memory added,\nMB")
     rows = tuple(
         (str(count), f"{cost.speed:.1f}", f"{cost.added_mb:.0f}") for count, cost in costs.items()

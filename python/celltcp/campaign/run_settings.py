@@ -120,7 +120,7 @@ class RunSettings:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of results, which need not be there; None if results are not saved."""
+        """The folder of results, which need not exist; None if results are not saved."""
         return None if self.out is None else Path(self.out)
 
     @property

@@ -38,7 +38,7 @@ _RUNS = "runs"
 
 
 def shards_in(folder: str | Path, finished: Sequence[Path] = ()) -> Shards:
-    """Returns the shards of unfinished results in a folder, which is made unless it is there.
+    """Returns the shards of unfinished results in a folder, which is made unless it exists.
 
     Args:
         folder: folder of the results.

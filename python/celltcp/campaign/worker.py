@@ -26,7 +26,7 @@ Sent = tuple[int, str, int, int]
 
 @dataclass(frozen=True)
 class Task:
-    """Work for one thread of a worker: a function of a module, with what it is called with."""
+    """Work for one thread of a worker: a function of a module, with its arguments."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]

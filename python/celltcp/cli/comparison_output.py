@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def draw_comparison(result: Comparison, folder: Path) -> None:
-    """Draws a comparison and the decisions of its selectors, unless the pictures are there already."""
+    """Draws a comparison and the decisions of its selectors, unless the pictures exist."""
     if not is_drawn(result.results, folder, "overview"):
         draw(result.plot.overview(), folder, "overview")
         if "decisions" in result.results.tables:
@@ -103,7 +103,7 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
 
 def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) -> None:
     """Prints the best CCA by each metric of --by, for each flow and by requirement."""
-    # A single one is best for everything, which says nothing.
+    # A single CCA has no rivals to rank.
     is_ranked = len(result.ccas) > 1
     if not by and not is_ranked:
         return

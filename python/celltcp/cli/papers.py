@@ -119,7 +119,7 @@ def papers(
 
 
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:
-    """Prints publications with their experiments, and what each costs here."""
+    """Prints publications with their experiments, and the cost of each on this machine."""
     from celltcp.publications.paper_run import scenarios_of, simulated_s, speed
     from celltcp.scenarios.cca_mix import counted
 

@@ -136,7 +136,7 @@ def _rate_text(mbps: float) -> str:
 
 
 def _draw(result: SingleRun, folder: Path | None) -> None:
-    """Draws the picture beside the results, unless it is there."""
+    """Draws the picture beside the results, unless it exists."""
     if result.results.is_repeat and folder:
         note(f"{folder} has this run already: nothing was run")
     is_there = result.results.is_repeat and not has_style_options()

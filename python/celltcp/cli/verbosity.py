@@ -71,7 +71,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[float], None] | None]:
-    """Gives what to call with the share that is done; None where nobody watches."""
+    """Shows a bar; yields the function to call with the share that is done, None without a bar."""
     with stages_bar() as stages:
         yield (lambda share: stages(label, share)) if stages else None
 

@@ -88,7 +88,7 @@ def video(
 
 
 def _check() -> None:
-    """Prints scores here and by the reference software; ends with status 1 if they differ."""
+    """Prints scores by celltcp and by the reference software; ends with status 1 if they differ."""
     import sys
 
     from celltcp.video.check import check

@@ -72,7 +72,7 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
 
 
 def _cells(ranking: FieldRanking, stake: Stake) -> tuple[str, str, str]:
-    """Returns the best value, its mean, and what others are worse by."""
+    """Returns the best value, its mean, and the paired differences of others to it."""
     best = verdict_text(stake.verdict, {name: name for name in ranking.choices})
     leader = stake.verdict.leader
     if leader is None:

@@ -16,7 +16,7 @@ from celltcp.comparison.metrics import APP_METRICS, METRICS
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of
 from celltcp.results.statistics import Verdict, estimate
-from celltcp.results.tables import Recorded, Results, frame
+from celltcp.results.tables import Recorded, Results
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import counted, of_single_flows
@@ -127,16 +127,6 @@ class Comparison(Recorded):
         for place in sorted(range(len(seeds)), key=seeds.__getitem__):
             places.setdefault(self._columns["cca"][place], []).append(place)
         return places
-
-    @property
-    def slots(self) -> pd.DataFrame:
-        """One row per run, connection and slot."""
-        return frame(self.results.tables["slots"])
-
-    @property
-    def flows(self) -> pd.DataFrame:
-        """One row per run and connection."""
-        return frame(self.results.tables["flows"])
 
     @functools.cached_property
     def tested_flows(self) -> pd.DataFrame:

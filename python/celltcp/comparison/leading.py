@@ -75,7 +75,7 @@ def leading_by_need(
 def leading_in(
     comparisons: Mapping[str, Comparison], ccas: Sequence[str], by: Sequence[str] = ()
 ) -> dict[str, Leading]:
-    """Returns who leads where: by metrics of one's choice, for flows, and by requirement.
+    """Returns by need which CCAs lead where: by metrics of one's choice, for flows, and by requirement.
 
     Goodput and PM count only where the flow under test competes for the path.
 

@@ -142,6 +142,6 @@ def _guessed(root: Path) -> Layout | None:
 
 
 def _order(value: str) -> tuple[float, str]:
-    """Returns a key by which values are in order: numbers first, by what they are worth as written."""
+    """Returns a key that sorts values: numbers first, by value and then as they are written."""
     result = _NUMBER.match(value)
     return (float(result[0]) if result else float("inf"), value)

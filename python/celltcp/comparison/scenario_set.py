@@ -130,7 +130,7 @@ class ScenarioSet:
         return {requirement: each.scenarios for requirement, each in leading.items()}
 
     def leading_by_need(self, by: Sequence[str] = ()) -> dict[str, Leading]:
-        """Returns who leads on which scenarios, as `leading_in` does."""
+        """Returns by need which CCAs lead on which scenarios, as `leading_in` does."""
         return leading_in(self.comparisons, self.ccas, by)
 
     def to_json(self, by: Sequence[str] = ()) -> ScenarioSetOutcome:

@@ -16,7 +16,7 @@ from celltcp.results.tables import Results
 
 
 class Share(NamedTuple):
-    """Goodput of a flow of a run over the time in which all flows were there, Mbit/s."""
+    """Goodput of a flow of a run over the time in which all flows were active, Mbit/s."""
 
     run: int
     name: str
@@ -39,7 +39,7 @@ class MeanShare(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Goodput over the time in which all flows of a run were there; none for runs without it."""
+    """Goodput over the time in which all flows of a run were active; none for runs without it."""
 
     #: Of each run and flow.
     flows: list[Share]
@@ -49,7 +49,7 @@ class Shared(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """The time in which all flows of a run were there, by the times of its first and last slot, s."""
+    """The time in which all flows of a run were active, by the times of its first and last slot, s."""
 
     begin_s: float
     end_s: float
@@ -77,7 +77,7 @@ def shared_path(results: Results) -> Shared:
     lengths = {run: span.slots(slot_s) for run, span in spans.items()}
     flow_of = {each: of_connection[each] for each in result}
     goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in result.items()}
-    # Flows some connection of which was not there all of the time.
+    # Flows with a connection that was not active all of the time.
     partly = {flow_of[each] for each, got in result.items() if got.slots < lengths[flow_of[each][0]]}
     competitors: dict[int, list[float]] = {}
     for each, flow in flow_of.items():
@@ -154,7 +154,7 @@ def _while_all_are_there(
 def _spans(
     flows: list[tuple[int, str]], place: NDArray[np.intp], times: NDArray[Any]
 ) -> dict[int, _Span]:
-    """Returns the time in which all flows were there by run.
+    """Returns the time in which all flows were active, by run.
 
     Args:
         flows: run and name of the flow of each connection.

@@ -52,11 +52,6 @@ class SingleRun(Recorded):
     """The outcome of one run."""
 
     @property
-    def flows(self) -> pd.DataFrame:
-        """The connections, a row each."""
-        return frame(self.results.tables["flows"])
-
-    @property
     def connection(self) -> pd.Series:
         """The connection that pictures show: the first one of the flow under test.
 
@@ -74,11 +69,6 @@ class SingleRun(Recorded):
         if count < 2:
             return ""
         return f"connection {self.connection['flow']} ({self.connection['name']}) of {count}"
-
-    @property
-    def slots(self) -> pd.DataFrame:
-        """The slots, a row per connection and slot."""
-        return frame(self.results.tables["slots"])
 
     @property
     def samples(self) -> pd.DataFrame:
@@ -275,7 +265,7 @@ def _run(
     file: SampleWriter | None,
     progress: Progress | None,
 ) -> dict[str, pa.Table]:
-    """Runs a job piece by piece; with a file, the samples go there and a thinned copy is returned.
+    """Runs a job piece by piece; with a file, the samples go to it and a thinned copy is returned.
 
     The capture is a file and a node.
     """

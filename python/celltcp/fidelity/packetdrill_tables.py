@@ -9,7 +9,7 @@ from celltcp.present.section import Column, Table, number_columns
 
 
 def failed_table(outcomes: Sequence[Outcome]) -> Table:
-    """Returns a row per failed script: the line, what was expected there, and what was seen."""
+    """Returns a row per failed script: the line, the expected event and the one that came."""
     texts = map(Column, ("differs in", "expected", "seen"))
     rows = tuple(
         (each.script, str(each.line), each.reason or "", each.expected or "", each.seen or "")

@@ -71,7 +71,7 @@ class _Searched:
     complaints: list[str] = field(default_factory=list)
 
     def refusal(self, wanted: str) -> CelltcpError:
-        """Returns the error that says where `wanted` is not."""
+        """Returns the error that none of the suites has `wanted`."""
         if not self.suites:
             return CelltcpError(
                 f"{wanted}: the machine's apt has no archive with a component main; pass --source FILE "
@@ -159,7 +159,7 @@ class Apt:
         """
         folder = self._folder / "packages"
         file = folder / package.file
-        # apt takes a file of the right size for the right one.
+        # apt trusts a file of the right size.
         if file.is_file() and file.stat().st_size >= package.size:
             if _sha256(file) == package.sha256:
                 return file

@@ -36,7 +36,7 @@ def build(
     force: bool = False,
     report: Report = lambda _step, _done, _detail: None,
 ) -> Kernel:
-    """Builds a user-mode kernel into the cache, or returns the one there if it is up to date.
+    """Builds a user-mode kernel into the cache, or returns the one in it if that is up to date.
 
     Steps that an interrupted build has finished are not repeated.
 

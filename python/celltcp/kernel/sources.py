@@ -15,7 +15,7 @@ RELEASES = ("bullseye", "bookworm", "trixie", "forky", "duke", "sid")
 ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
 
 #: Options that say how an archive is verified, as in one-line style and as in deb822 style. `trusted`
-#: is left out: what is fetched here is always verified.
+#: is left out: a file that celltcp fetches is always verified.
 _OPTIONS = {
     "signed-by": "Signed-By",
     "check-valid-until": "Check-Valid-Until",

@@ -16,7 +16,7 @@ from celltcp.live.run_folders import MARK
 
 #: Hosts at the ends of every path.
 SERVER, PHONE = "server", "phone"
-#: Exit code of a program that is not there, as of shells (POSIX).
+#: Exit code of a program that does not exist, as of shells (POSIX).
 NOT_FOUND = 127
 
 

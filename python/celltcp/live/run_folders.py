@@ -152,7 +152,7 @@ def _programs(identity: str) -> list[int]:
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
-        # The process may be gone, or be somebody else's.
+        # The process may have ended, or belong to another user.
         with suppress(OSError):
             is_zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
             if not is_zombie and mark in (entry / "environ").read_bytes().split(b"\0"):

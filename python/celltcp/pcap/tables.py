@@ -19,7 +19,7 @@ from celltcp.present.terminal import Terminal
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80
 
-#: Columns of a pipe: no column of the table is left out there.
+#: Width of a pipe, in characters: all columns of the table fit.
 _PIPE_WIDTH = 1_000
 
 Row = dict[str, Any]

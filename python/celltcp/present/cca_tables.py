@@ -10,7 +10,7 @@ from celltcp.present.section import Column, Table
 if TYPE_CHECKING:
     from celltcp.scenarios.ccas import AutoParameter, CcaEntry, CcaParameter
 
-#: Names are there to be copied: never cut short.
+#: Names are copied by users, and never cut short.
 _PARAMETER = Column("parameter", no_wrap=True)
 
 

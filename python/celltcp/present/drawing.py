@@ -7,7 +7,7 @@ import re
 
 from matplotlib.figure import Figure
 
-#: Notes of matplotlib in a file, of which a page needs none.
+#: Metadata that matplotlib writes to a file; a page needs none.
 _WITHOUT = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 _STYLE = re.compile(r'style="[^"]*"')
@@ -18,7 +18,7 @@ _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 
 
 def svg_of(picture: Figure, name: str) -> str:
-    """Returns a picture as an element, its colours as variables, its names begun with `name`."""
+    """Returns a picture as an element, its colours as variables, its identifiers prefixed by `name`."""
     file = io.StringIO()
     picture.savefig(file, format="svg", metadata=_WITHOUT)
     text = file.getvalue()

@@ -86,7 +86,7 @@ class SchemaWriter:
         }
 
     def _referred(self, kind: Any) -> Schema:
-        """Returns a reference to the schema of a class, which it writes unless it is there."""
+        """Returns a reference to the schema of a class, which it writes on the first use."""
         if not isinstance(kind, type):
             raise TypeError(f"{kind!r} has no form in JSON")
         name = kind.__name__

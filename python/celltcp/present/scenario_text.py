@@ -14,7 +14,7 @@ _SOURCES = ("rate", "trace", "generate", "steps")
 
 
 def scenario_sections(about: Mapping[str, Any]) -> tuple[Section, Section]:
-    """Returns the scenario of results: a table of what matters, and the whole file."""
+    """Returns the scenario of results: a table of its main settings, and the whole file."""
     scenario = tomllib.loads(about["scenario"])
     rows = [(name, summary) for name, summary in _facts(scenario, about) if summary]
     table = Table((Column("part"), Column("setting")), tuple(rows))

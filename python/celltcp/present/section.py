@@ -90,7 +90,7 @@ class Figure:
 
     #: Draws the picture that stands in the page, on paper, and where scripts do not run.
     draw: Callable[[], Picture]
-    #: Words for those who do not see it.
+    #: Text for readers who do not see the picture.
     alternative: str
     chart: Chart | None = None
 

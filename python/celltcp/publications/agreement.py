@@ -21,7 +21,7 @@ from celltcp.publications.replication import Figure, Replication, replicate
 from celltcp.results.rows import json_value
 from celltcp.results.statistics import Estimate, estimate, student_quantile
 
-#: Fewest CCAs whose ranks say anything.
+#: Fewest CCAs whose ranks are correlated.
 _LEAST_RANKED = 3
 
 

@@ -80,7 +80,7 @@ class PaperRun(RunSettings):
 
 @functools.cache
 def _entries() -> dict[str, list[Published]]:
-    """Returns what all tables have, by place."""
+    """Returns the entries of all tables, by place."""
     result: dict[str, list[Published]] = {}
     for table in published_tables():
         for each in table.entries:
@@ -136,7 +136,7 @@ def ccas_of(name: str) -> list[str]:
 
 
 def needs_log(name: str) -> bool:
-    """Returns whether some table asks for what only the log of the radio has."""
+    """Returns whether a table needs the log of the radio."""
     return any(QUANTITIES[each.quantity].log for each in _entries().get(name, []))
 
 

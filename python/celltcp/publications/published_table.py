@@ -33,9 +33,9 @@ class Cell:
 
     line: str
     column: str
-    #: What the publication has there.
+    #: Word of the publication.
     published_text: str
-    #: Why it is different here; empty where it is not.
+    #: Why celltcp has another word; empty where it has the same.
     why: str = ""
 
 

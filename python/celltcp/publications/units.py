@@ -1,4 +1,4 @@
-"""Units of published figures: that of each quantity here, and the conversion from others."""
+"""Units of published figures: that of each quantity in celltcp, and the conversion from others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAME = {"packets": "segments"}
 
 
 def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> tuple[str, float]:
-    """Returns the unit in which a quantity is measured here, and the factor from the unit given.
+    """Returns the unit in which celltcp measures a quantity, and the factor from the unit given.
 
     Without a unit, that of the quantity is meant. Shares can be given in %. Quantities that have no
     unit of their own can have any word, for tables and axes.

@@ -15,7 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.results.manifest import manifest_of
 from celltcp.results.working import UNFINISHED, check_folder
 
-#: Key of the metadata of a table that say how it was made.
+#: Key of the origin in the metadata of a table.
 META = b"celltcp"
 
 #: Results of commands that keep runs.
@@ -74,7 +74,7 @@ def kind_in(folder: Path) -> str | None:
 
 
 def about_in(folder: Path) -> dict[str, Any] | None:
-    """Returns what results in a folder say of how they were made; None without results of celltcp.
+    """Returns the origin of the results in a folder; None without results of celltcp.
 
     Raises:
         CelltcpError: if the manifest of the folder is damaged.
@@ -100,7 +100,7 @@ def prepare_folder(folder: str | Path) -> Path:
     check_folder(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        # A file without a name, where the system has such.
+        # The file has no name, on systems that have such files.
         with tempfile.TemporaryFile(dir=target):
             pass
     except OSError as error:

@@ -183,7 +183,7 @@ def check_results(folder: Path, *, overwrite: bool) -> None:
 
 
 def _difference(there: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
-    """Returns why results do not contain those that are there."""
+    """Returns why results do not contain those of the folder."""
     missing = [cca for cca in there.get("cca", []) if cca not in planned["cca"]]
     last = [about.get("seed", 0) + about.get("runs", 0) for about in (there, planned)]
     if there.get("name") != planned["name"]:

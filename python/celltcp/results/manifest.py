@@ -43,7 +43,7 @@ class Manifest:
         return seal(text.encode())
 
     def is_whole(self, folder: Path) -> bool:
-        """Returns whether all files are there as they were written."""
+        """Returns whether all files exist as they were written."""
         return all(self.has(folder / name) for name in self.files)
 
     def has(self, file: Path) -> bool:

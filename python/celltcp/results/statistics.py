@@ -88,7 +88,7 @@ def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
 
 #: Difference below which two are as good as each other, as a share of the best mean.
 MARGIN = 0.05
-#: Difference that matters to nobody, however sure it is, as a share of the best mean.
+#: Difference that is negligible even if it is significant, as a share of the best mean.
 NEGLIGIBLE = 0.01
 #: Most runs that are recommended.
 _MOST_RUNS = 1000
@@ -100,7 +100,7 @@ _POWER = 0.8416
 class Verdict:
     """Verdict on the best name, by paired differences to the name with the highest mean."""
 
-    #: Name with the highest mean; None where nobody got anything.
+    #: Name with the highest mean; None where nothing was delivered.
     leader: str | None
     #: Names that are as good: the interval of the difference includes zero and is within the margin, or
     #: all of it is negligible.
@@ -165,7 +165,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         room = max(abs(result.mean), within - abs(result.mean))
         needed = max(needed, _runs_for(room, half, runs))
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
-    # Of a mean without an end there is no interval: the pairs decide if they all say the same.
+    # An infinite mean has no interval: the pairs decide if all of them agree.
     endless = [name for name in endless if not _is_behind(values[name], values[leader])]
     undecided += endless
     needed = math.inf if endless else needed

@@ -117,7 +117,7 @@ def read_results(folder: str | Path) -> Results:
 
 
 class Recorded:
-    """Results as data frames; those that are there only if something wrote them raise CelltcpError."""
+    """Results as data frames; tables that these results lack raise CelltcpError."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -130,6 +130,16 @@ class Recorded:
         from celltcp.results.completeness import Completeness
 
         return Completeness.from_about(self.results.about).text()
+
+    @property
+    def flows(self) -> pd.DataFrame:
+        """The connections, a row per run and connection."""
+        return frame(self.results.tables["flows"])
+
+    @property
+    def slots(self) -> pd.DataFrame:
+        """The slots, a row per run, connection and slot."""
+        return frame(self.results.tables["slots"])
 
     @property
     def radio(self) -> pd.DataFrame:

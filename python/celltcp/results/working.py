@@ -61,7 +61,7 @@ def is_checked(name: str) -> bool:
 
 
 def working_folder(place: Path) -> Path:
-    """Makes a working folder with its mark, unless it is there.
+    """Makes a working folder with its mark, unless it exists.
 
     Raises:
         CelltcpError: if the place holds something of another origin.
@@ -112,7 +112,7 @@ def check_working(place: Path) -> None:
 
 
 def remove_working(place: Path) -> None:
-    """Removes a working folder, if it is there.
+    """Removes a working folder, if it exists.
 
     Raises:
         CelltcpError: names the first entry of another origin; nothing is removed then.

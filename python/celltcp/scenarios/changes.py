@@ -129,7 +129,7 @@ def _toml(place: str, value: object, levels: int) -> str:
 
 
 def _of_numpy(place: str, value: object, levels: int) -> str:
-    # Only who has numpy values has imported it already.
+    # Programs that pass values of numpy have imported it already.
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic | numpy.ndarray):
         plain = value.tolist()

@@ -43,12 +43,12 @@ Frames = dict[str, pd.DataFrame]
 def own_folder(
     out: str | Path | None, command: str, origin: Mapping[str, Any], *, overwrite: bool
 ) -> Iterator[Path | None]:
-    """Gives the folder that a command keeps things in, made if it is not there, and claimed.
+    """Yields the folder that a command keeps its checkpoints in, made unless it exists, and claimed.
 
     Args:
         out: the folder, or None.
         command: `"evaluate"` or `"engines"`.
-        origin: what the results will say of how they were made.
+        origin: origin of the results.
         overwrite: whether results of the same command with other settings may be replaced.
 
     Raises:

@@ -17,7 +17,7 @@ from celltcp.selection.cases import Relative, relative, series
 #: Columns that identify a case.
 _CASE = ["scenario", "requirement"]
 
-#: Difference to the best where no congestion control delivered anything.
+#: Difference to the best where no congestion control delivered data.
 _UNDEFINED = Relative(math.nan, math.nan, "tied")
 
 

@@ -33,7 +33,7 @@ from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
 #: Columns of runs that are kept.
 _KEPT = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
 
-#: Tables that are looked at.
+#: Tables that the summary is computed from.
 _TABLES = ("runs", "flows", "slots", "decisions")
 
 #: Share of the progress that is left for replays.
@@ -50,7 +50,7 @@ class Plan:
     engine: Engine
     #: Earlier connections for policies with a memory.
     history: int = 0
-    #: Whether what changes cost is measured.
+    #: Whether the cost of changes is measured.
     switches: bool = False
     #: Number of runs of each CCA that earlier results have, which are not run again.
     existing_runs: int = 0

@@ -27,7 +27,7 @@ _NEAR_END = "less than 1 s before the end of the connection"
 
 
 class Switch(NamedTuple):
-    """A takeover, as scenarios have it in `switch`."""
+    """A switch of the CCA, as scenarios have it in `switch`."""
 
     t_ns: int
     to_cca: str
@@ -44,7 +44,7 @@ class Change:
     cause: str
     from_cca: str
     to_cca: str
-    #: Congestion control at the establishment, and takeovers before this change.
+    #: Congestion control at the establishment, and switches before this change.
     first: str
     earlier: tuple[Switch, ...]
     #: Reason why the change is not measured; empty if it is.

@@ -75,7 +75,7 @@ SESSIONS = _sessions()
 
 @dataclass(frozen=True)
 class Checked:
-    """Scores of a session here and by the reference software."""
+    """Scores of a session by celltcp and by the reference software."""
 
     session: str
     #: O.23 (stalling), O.35 (coding), O.46 (the session); O.46 is absent without the forest.

@@ -20,7 +20,7 @@ _ROUND_TRIPS = 2.0
 #: Least silence before a time-out that is worth a word, s.
 _SILENT_S = 0.05
 
-#: Words for a drop by each reason: where, and what happened there.
+#: Words for a drop by its reason.
 _DROPPED = {
     "overflow": "overflow of the buffer",
     "aqm": "drops by the queue discipline",

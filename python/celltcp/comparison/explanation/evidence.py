@@ -96,7 +96,7 @@ class Evidence:
         )
 
     def share(self, *limits: str) -> float:
-        """Returns the share of the time under some limits; those that are not known count nothing."""
+        """Returns the share of the time under some limits; unknown ones count as zero."""
         shares = [self.shares.get(limit, 0.0) for limit in limits]
         return float(np.nansum(shares))
 
@@ -107,7 +107,7 @@ class Evidence:
         return float(self.flows[column].mean())
 
     def total(self, column: str) -> float:
-        """Returns the sum of a column of the connections; what is not known counts nothing."""
+        """Returns the sum of a column of the connections; unknown values count as zero."""
         return float(self.flows[column].sum()) if column in self.flows else 0.0
 
     @property
@@ -183,7 +183,7 @@ class Evidence:
         own = set(self.flows[["run", "flow"]].itertuples(index=False, name=None))
         rest = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own for key in zip(rest["run"], rest["flow"], strict=True)]
-        # What goes the other way takes nothing of the capacity.
+        # Flows of the other direction use none of the capacity.
         same_way = self._all_flows[(self._all_flows["ue"] == _SERVER) == self.is_upload]
         rest = rest[is_other].merge(same_way[["run", "flow", "name"]], on=["run", "flow"])
         sums = rest.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)

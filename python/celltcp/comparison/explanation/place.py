@@ -24,7 +24,7 @@ class Place(NamedTuple):
     #: Figure by which they rank.
     metric: str
     value: float
-    #: Best congestion control by the means; None where nobody ranks, as of several flows in a line-up.
+    #: Best congestion control by the means; None for line-ups of several flows, which do not rank.
     leader: str | None
     leader_value: float
     #: Whether it is as good as the leader; None where the runs do not decide that.

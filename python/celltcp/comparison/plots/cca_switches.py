@@ -14,7 +14,7 @@ _NAME_ROWS = 3
 
 
 def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
-    """Lines through all panels, the names of who takes over above them.
+    """Lines through all panels, with the names of the new CCAs above them.
 
     Args:
         panels: with their limits set, the uppermost first.

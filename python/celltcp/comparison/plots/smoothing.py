@@ -29,7 +29,7 @@ class Window(NamedTuple):
         return f"mean over {self.seconds:.2g} s"
 
     def smoothed(self, goodput: pd.Series) -> pd.Series:
-        """Returns the mean around each slot; at the ends over the part that is there."""
+        """Returns the mean around each slot; at the ends over fewer slots."""
         return goodput.rolling(self.slots, center=True, min_periods=1).mean()
 
     def filled(self, delay: pd.Series) -> pd.Series:

@@ -69,7 +69,7 @@ def _rankings(result: Comparison) -> list[_Ranking]:
     alone = of_single_flows(result.ccas)
     if not alone:
         return []
-    # A single one is best for everything: its figures stand there without a verdict.
+    # A single CCA has figures, but no verdict.
     verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
     return [
         *(_Ranking(each.need, each.metric, each.verdict, each.values) for each in result.ranked_stakes),

@@ -1,4 +1,4 @@
-"""Sweep as a part of a report: who is best at each value, and how the figures go along the values."""
+"""Sweep as a part of a report: the best CCA at each value, and the figures along the values."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from celltcp.publications.agreement import Group, Outcome, Row
 from celltcp.publications.digest import STEPS
 from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
 
-#: Quantities by what their zones are of; those of others are of the SINR.
+#: Variable that divides the zones, by quantity; for others the SINR.
 _BY_HANDOVERS = "download_rate_by_handovers"
 _BY_SCHEME = ("wasted", "mcs_stays_1", "mcs_stays_2", "mcs_stays_3")
 
@@ -39,7 +39,7 @@ def zone_panels(result: Outcome) -> list[Panel]:
 
 
 def _without_overlaps(groups: Sequence[Group]) -> list[Group]:
-    """Returns the groups without those that are only there for a claim, and overlap others."""
+    """Returns the groups without those that only a claim needs and that overlap others."""
     plain = [
         group
         for group in groups
@@ -82,7 +82,7 @@ def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) ->
     axes.set_ylabel(axis_of(first.rows[0]))
     means = [row.ours.mean for group in groups for row in group.rows if not math.isnan(row.ours.mean)]
     if means and min(means) >= 0:
-        # Intervals of few runs reach far beyond what there is.
+        # Intervals of few runs are much longer than the bars.
         top = max(1.6 * max(means), 1e-9)
         is_share = first.unit.startswith("of ") and max(means) <= 1
         axes.set_ylim(0, min(top, 1.05) if is_share else top)

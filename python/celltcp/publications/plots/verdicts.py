@@ -1,4 +1,4 @@
-"""Verdicts: what a publication says in words, with what comes out here and whether it holds."""
+"""Verdicts: claims of a publication in words, with the results of celltcp and whether they hold."""
 
 from __future__ import annotations
 

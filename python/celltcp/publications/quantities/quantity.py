@@ -13,7 +13,7 @@ import pandas as pd
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 
-#: Unit in which a quantity is measured here (`unit`) and its name on axes (`name`), where it has them.
+#: Unit in which celltcp measures a quantity (`unit`) and its name on axes (`name`), where it has them.
 TEXTS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("quantities.toml").read_text("utf-8")
 )

@@ -34,7 +34,7 @@ def _on_air(flows: pd.DataFrame) -> float:
 
 
 def _per_request(*columns: str) -> Callable[[pd.DataFrame], float]:
-    """Mean over the connections that have carried anything, kB."""
+    """Mean over the connections that have carried data, kB."""
 
     def measure(flows: pd.DataFrame) -> float:
         used = flows[flows["bytes"] + flows["discarded_bytes"] > 0]
@@ -64,7 +64,7 @@ def _sent_up(measured: Measured, figure: Published) -> list[float]:
     return [float(rows.get(run, 0)) for run in measured.runs_of(figure)["run"]]
 
 
-#: Quantities of clients that give connections up.
+#: Quantities of clients that abort connections.
 OF_RESETS: dict[str, Quantity] = {
     "discard_share": of_flows(_share("discarded_bytes", "bytes", "discarded_bytes")),
     "received_per_get": _with_spread(_per_request("bytes", "discarded_bytes"), "bytes"),

@@ -92,7 +92,7 @@ def _window_kept(measured: Measured, figure: Published) -> list[float]:
 
 
 def _unsent(legs: pd.DataFrame) -> float:
-    """Median of what the split host holds beyond what it has sent to the phone, kB."""
+    """Median of the bytes that the split host holds and has not sent to the phone, kB."""
     return float((legs["buffered_bytes"] * 1e-3 - legs["inflight"] * SEGMENT_KB).median())
 
 

@@ -1,4 +1,4 @@
-"""Repeated experiments as a part of a report: how many published figures and claims hold here."""
+"""Repeated experiments as a part of a report: the published figures and claims that it confirms."""
 
 from __future__ import annotations
 

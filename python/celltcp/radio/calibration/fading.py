@@ -68,7 +68,7 @@ def reports(
 
 
 def relations(result: list[Reports]) -> dict[str, bool]:
-    """Returns the relations seen on the testbed, and whether they hold here."""
+    """Returns the relations seen on the testbed, and whether they hold in celltcp."""
     by = {each.model: each for each in result}
     eva60, eva120, hst300 = (by[model] for model in MODELS)
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import tomllib
@@ -94,25 +95,16 @@ def drive(
     def half(begin: float) -> Callable[[float], None] | None:
         return (lambda share: progress(begin + share / 2)) if progress else None
 
-    downloads = compare(
-        scenario,
+    on_drive = functools.partial(compare, scenario, runs=runs, seed=seed, jobs=jobs, radio_log=True)
+    downloads = on_drive(
         cca=[each["cca"] for each in _published()["throughput"]],
-        runs=runs,
-        seed=seed,
-        jobs=jobs,
         set=[*changes, *_DOWNLOADS],
-        radio_log=True,
         out=out / "downloads" if out else None,
         progress=half(0.0),
     )
-    pings = compare(
-        scenario,
+    pings = on_drive(
         cca="cubic",
-        runs=runs,
-        seed=seed,
-        jobs=jobs,
         set=[*changes, *_PINGS],
-        radio_log=True,
         out=out / "exchanges" if out else None,
         progress=half(0.5),
     )

@@ -14,7 +14,7 @@ from celltcp._core import CelltcpError, link_adaptation, phone_log
 #: The logs are of LTE and of 5G with an LTE anchor, whose SNR and CQI may belong to either.
 NETWORK = "LTE"
 
-#: A value of the SNR that was there for fewer seconds is left out: it says little.
+#: Seconds with a value of the SNR below which that value is left out.
 LEAST_S = 10
 
 

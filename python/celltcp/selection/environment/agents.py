@@ -21,7 +21,7 @@ from celltcp.selection.outcomes.environment import AgentRow, EpisodeRow, Played,
 #: Agent with which the others are compared.
 REFERENCE = "fixed:cubic"
 
-#: Agents that are run unless others are asked for.
+#: Agents that are run by default.
 DEFAULT_AGENTS = (REFERENCE, "random", "default")
 
 _FIXED = "fixed:"
@@ -100,7 +100,7 @@ class Trial:
 
 
 def spaces(env: SelectionEnv) -> Spaces:
-    """Returns what an environment shows, and which actions it takes."""
+    """Returns the spaces of observations and actions of an environment."""
     return {
         "requirement": env.requirement,
         "step_s": env.step_s,

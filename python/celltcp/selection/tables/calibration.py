@@ -11,7 +11,7 @@ _POLICY = Column("policy,\n  for", folds=True)
 
 
 def print_calibration(result: Evaluation, console: Terminal) -> None:
-    """Prints how far expectations are from what came; nothing where no policy expects anything."""
+    """Prints predicted against measured values; nothing without a policy that predicts."""
     evaluated = result.about["policies"]
     if not result.calibration["policy"].isin(evaluated).any():
         return

@@ -89,7 +89,7 @@ class Point:
         successor: Successor | None,
         horizon_s: float | None = None,
     ) -> Job:
-        """Returns the run in which `cca` takes over here, at a start until the successor changes it."""
+        """Returns the run that switches to `cca` here, which lasts at a start until its successor."""
         in_flight = _flight_policy(self.before, cca, self.at_s)
         text = successor.text(cca) if successor else in_flight
         scenario = self._scenario(text, self.horizon_s if horizon_s is None else horizon_s)

@@ -20,7 +20,7 @@ _AFTER_S = 1.0
 
 
 def dry_run_jobs(plan: Plan, engine: Engine) -> Iterator[Jobs]:
-    """Yields as many runs as the training will do, and as long ones.
+    """Yields runs of the number and length that the training will need.
 
     A fixed CCA stands for the policies, which are not known before.
     """
@@ -43,7 +43,7 @@ def dry_run_jobs(plan: Plan, engine: Engine) -> Iterator[Jobs]:
         for horizon_s in (HORIZON_S, SHORT_FLOW_S):
             yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
     by_path = len(set(plan.requirements) & set(BY_PATH))
-    # Every start and the default, then every way to go on in flight and the default again.
+    # Every start and the default, then every change in flight and the default again.
     ways = len(MARGINS) * (by_path + len(SURE) * (requirements - by_path))
     trials = (ccas + 1 + 2) * requirements + ways
     for network in networks(plan.families, plan.whole_each, plan.seed + 1):

@@ -29,7 +29,7 @@ class Network:
 
     @property
     def fair_share(self) -> float:
-        """Fair share of the capacity beside the flows that are always there."""
+        """Fair share of the capacity beside the flows that are always active."""
         others = tomllib.loads(self.text).get("flows", [])
         always = [each for each in others if "start" not in each]
         return 1.0 / (1 + sum(int(each.get("count", 1)) for each in always))
