@@ -14,10 +14,10 @@ from celltcp import CelltcpError, Scenario
 from celltcp.campaign import folders
 from celltcp.campaign.engines import Engine, engine
 from celltcp.cli.fidelity import fidelity as command
-from celltcp.fidelity.bands import limits_for
 from celltcp.fidelity.campaign import EnginePair, judge, rerun_undecided, run_case
 from celltcp.fidelity.cases import Case, case_names, choose_cases, is_steady
 from celltcp.fidelity.causes import NOT_FOUND, Cause, cause_of, known_causes
+from celltcp.fidelity.data import limits_for
 from celltcp.fidelity.differences import (
     METRICS,
     Difference,

@@ -10,12 +10,13 @@ import numpy as np
 
 from celltcp.comparison.applications import Application, Ranking
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import best_of
-from celltcp.comparison.stakes import GOODPUT, MEAN_RTT, Stake
+from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, best_of
+from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, of_single_flows
+from celltcp.scenarios.ccas import DEFAULT_CCA
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
 _SAME_PATH = 0.02
-#: Default of Linux, which changes start from.
-_DEFAULT = "cubic"
 
 
 class Choice(NamedTuple):
@@ -132,7 +131,7 @@ class FieldRanking:
     @property
     def start(self) -> Choice:
         """The choice that changes start from: the first value, with the usual CCA."""
-        usual = _DEFAULT if _DEFAULT in self.ccas else self.ccas[0]
+        usual = DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
         return Choice(next(iter(self._points.comparisons)), usual)
 
     def _values(self, choice: Choice, metric: str) -> list[float]:

@@ -10,6 +10,8 @@ from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Verdict, verdict
 from celltcp.scenarios.cca_mix import of_single_flows
 
+GOODPUT, MEAN_RTT = "goodput_mbps", "rtt_mean_ms"
+
 #: Metrics in the order of the table, with their meanings.
 METRICS = {
     "goodput_mbps": "Goodput, Mbit/s.",

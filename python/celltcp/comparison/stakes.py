@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import MetricText, best_by_metric, sign_of, words_of
+from celltcp.comparison.metrics import GOODPUT, MetricText, best_by_metric, sign_of, words_of
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
@@ -15,9 +15,6 @@ from celltcp.scenarios.cca_mix import of_single_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
-
-GOODPUT = "goodput_mbps"
-MEAN_RTT = "rtt_mean_ms"
 
 
 class Stake(NamedTuple):

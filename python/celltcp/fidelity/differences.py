@@ -10,9 +10,9 @@ import pandas as pd
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
-from celltcp.fidelity.bands import limits_for
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.causes import Cause, cause_of
+from celltcp.fidelity.data import limits_for
 from celltcp.fidelity.outcome import METRICS, FidelityOutcome, JudgementRow, MetricDifferences
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
 from celltcp.results.rows import spans

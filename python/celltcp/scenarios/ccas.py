@@ -28,6 +28,8 @@ MIDDLEBOXES = (NONE, *middlebox_kinds())
 
 #: Congestion controls that are compared unless others are named.
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
+#: Default of Linux, with which others are compared.
+DEFAULT_CCA = "cubic"
 
 #: Source of each CCA that a user has added, or digest of its library, by its name.
 _SOURCES: dict[str, str] = {}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
-from celltcp.comparison.explanation.pictures import plot_options
 from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.metrics import sign_of
@@ -18,12 +17,18 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
     from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults
     from celltcp.comparison.explanation.place import Place
     from celltcp.results.tables import Results
+
+
+#: Picture of each cause that is seen otherwise than over time.
+_PLOTS = {"overshoot": "startup", "early_exit": "startup", "slow_units": "units"}
 
 
 class ExplainedCca(NamedTuple):
@@ -121,7 +126,7 @@ class ExplainedComparison:
         """Options of `celltcp show` that draw the causes; a single run has its time series."""
         if len(self.results.tables["runs"]) == 1:
             return ["--plot time-series"]
-        return plot_options((each.unit, cause) for each in self.ccas for cause in each.causes)
+        return _plot_options((each.unit, cause) for each in self.ccas for cause in each.causes)
 
     def texts(self, explained: ExplainedCca) -> list[str]:
         """Returns an explanation in sentences: figures and place, causes, events."""
@@ -200,3 +205,17 @@ class ExplainedComparison:
 
 def _known(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
+
+
+def _plot_options(causes: Iterable[tuple[str, Cause]]) -> list[str]:
+    """Returns the options of `celltcp show` that draw the causes, each once, the most frequent first.
+
+    Args:
+        causes: with the unit of work of their flow; empty without one.
+    """
+    options: dict[str, int] = {}
+    for unit, cause in causes:
+        plot = _PLOTS.get(cause.name, "time-series")
+        option = f"--plot {plot}" + (f" --metric {unit}" if plot == "units" else "")
+        options[option] = options.get(option, 0) + 1
+    return sorted(options, key=lambda option: -options[option])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import APP_METRICS
-from celltcp.comparison.stakes import GOODPUT, MEAN_RTT
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import is_of_several_flows
 

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, RANKED, sign_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
 from celltcp.results.statistics import Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.requirements import QOE
-
-#: Metric with a unit of its own; PM has none.
-_GOODPUT = "goodput_mbps"
 
 
 class _Ranking(NamedTuple):
@@ -44,7 +41,7 @@ class _Ranking(NamedTuple):
         """Returns the mean of a CCA with its interval and unit, and its name where that is needed."""
         words = words_of(self.metric)
         number = mean_text(self.values[cca], words.digits)
-        if self.metric == _GOODPUT:
+        if self.metric == GOODPUT:
             return words.with_unit(number)
         if self.metric not in APP_METRICS:
             return f"PM {number}"
@@ -89,7 +86,7 @@ def _finding(
     question = f"Best for {ranking.need}"
     values, verdict = ranking.values, ranking.verdict
     if verdict.leader is None:
-        return Finding(question, "undecided", "nobody got anything", state="open")
+        return Finding(question, "undecided", "no data was delivered", state="open")
     leader = verdict.leader
     here = _worth(result, leader, ranking)
     if len(values) == 1:
@@ -126,9 +123,9 @@ def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:
     if ranking.metric in APP_METRICS and ranking.metric != QOE:
         return here
     rtt = f"at a mean RTT of {mean_text(result.values(cca, 'rtt_mean_ms'), 0)} ms"
-    if ranking.metric == _GOODPUT:
+    if ranking.metric == GOODPUT:
         return f"{here} {rtt}"
-    return f"{here}, {mean_text(result.values(cca, _GOODPUT), 2)} Mbit/s {rtt}"
+    return f"{here}, {mean_text(result.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
 
 
 def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:

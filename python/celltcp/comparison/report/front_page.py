@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import MetricText, words_of
+from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, MetricText, words_of
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
@@ -16,15 +16,12 @@ from celltcp.present.section import Section
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, of_single_flows
+from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Requirement that decides where no application does.
 _BALANCED = "balanced"
-#: Default of Linux, with which others are compared.
-_DEFAULT = "cubic"
 #: Needs by requirement.
 _NEEDS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
-_GOODPUT = "goodput_mbps"
-_RTT = "rtt_mean_ms"
 
 
 class Choice(NamedTuple):
@@ -85,7 +82,7 @@ def _to_set(result: Comparison, verdict: Verdict) -> str | None:
     if chosen is None:
         return None
     for other in verdict.tied:
-        pair = [result.values(each, _RTT) for each in (other, chosen)]
+        pair = [result.values(each, MEAN_RTT) for each in (other, chosen)]
         gap = paired_difference(*pair)
         most = max(estimate(values).mean for values in pair)
         if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, most):
@@ -141,8 +138,8 @@ def settings_section(result: Comparison) -> Section | None:
 def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the default, that of another need, or the first other one."""
     alone = [each for each in of_single_flows(result.ccas) if each != cca]
-    if _DEFAULT in alone:
-        return _DEFAULT
+    if DEFAULT_CCA in alone:
+        return DEFAULT_CCA
     leaders = [each.verdict.leader for each in choices if each.verdict.leader in alone]
     return str(leaders[0]) if leaders else alone[0]
 
@@ -155,7 +152,7 @@ def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
         words = words_of(metric)
         values = [application.figures[each][metric] for each in (cca, other)]
         texts.append(_gap_text(f"{words.name} of {application.flow}", words, *values))
-    for metric in (_GOODPUT, _RTT) if result.is_competing else (_RTT,):
+    for metric in (GOODPUT, MEAN_RTT) if result.is_competing else (MEAN_RTT,):
         words = words_of(metric)
         values = [result.values(each, metric) for each in (cca, other)]
         texts.append(_gap_text(words.name, words, *values))
