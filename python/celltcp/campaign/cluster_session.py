@@ -88,7 +88,7 @@ class Session:
             self._poll_workers()
             room = max(_FEWEST, _PER_THREAD * sum(self.accepted.values()))
             while following is not None and len(self.running) < room:
-                # What is far ahead of the first unfinished task waits in memory for its turn.
+                # A result far ahead of the first unfinished task waits in memory for its turn.
                 if self.running and following[0] - min(self.running) >= 4 * room:
                     break
                 self._submit(*following)
@@ -133,7 +133,7 @@ class Session:
         yield number, result
 
     def _failed(self, error: Exception) -> Exception:
-        """Returns what a failed task comes to."""
+        """Returns the outcome of a failed task."""
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker

@@ -28,7 +28,7 @@ class _Run:
 
 
 def write_plan(folder: Path, origins: Mapping[Path, Mapping[str, Any]]) -> None:
-    """Writes what is going to be run into the working folder that keeps the finished runs.
+    """Writes the planned runs into the working folder that keeps the finished runs.
 
     Args:
         folder: folder that the campaigns are in.

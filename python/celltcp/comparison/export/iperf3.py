@@ -23,7 +23,7 @@ _MSS = 1448
 
 
 def write_iperf3(results: Results, folder: Path) -> list[Path]:
-    """Intervals are the slots; `snd_cwnd` is in bytes and `rtt` in microseconds, as there."""
+    """Writes a file per run with the slots as intervals; `snd_cwnd` is in bytes, `rtt` in us."""
     flows, slots = results.tables["flows"], results.tables["slots"]
     flows_of, slots_of = spans(flows["run"].to_numpy()), spans(slots["run"].to_numpy())
     length = float(results.about["slot_s"])

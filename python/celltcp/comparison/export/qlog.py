@@ -22,7 +22,7 @@ _MSS = 1448
 
 
 def write_qlog(results: Results, folder: Path) -> list[Path]:
-    """From samples where there are some, else from slots; windows in bytes, times in ms."""
+    """Writes a file per run, from samples or else from slots; windows in bytes, times in ms."""
     samples = results.tables.get("samples")
     sampled = samples is not None and len(samples) > 0
     source = samples if samples is not None and sampled else results.tables["slots"]

@@ -71,7 +71,7 @@ def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequ
 
 
 def plot_reliability(evaluation: Evaluation) -> Figure:
-    """Draws the measures that came of choices over those that the evaluated policies expected."""
+    """Draws measured over expected outcomes of the choices of evaluated policies."""
     about = evaluation.about
     picture = draw_reliability(evaluation.reliability, list(about["policies"]), about["requirements"])
     legend = "numbers: decisions; means over the scenarios with 95 % intervals"

@@ -1,4 +1,4 @@
-"""Cost-sensitive tree: splits by how much the best choice on each side is worth."""
+"""Cost-sensitive tree: splits by the worth of the best choice on each side."""
 
 from __future__ import annotations
 
