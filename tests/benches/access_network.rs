@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
-#[path = "../tests/behaviour/ran/lab.rs"]
+#[path = "../../crates/network/radio/tests/behaviour/ran/lab.rs"]
 #[allow(dead_code)]
 mod lab;
 

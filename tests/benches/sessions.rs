@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
-#[path = "../tests/behaviour/fluid.rs"]
+#[path = "../../crates/application/video/tests/behaviour/fluid.rs"]
 mod fluid;
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
-#[path = "../tests/behaviour/made_up.rs"]
+#[path = "../../crates/capture/pcap-analysis/tests/behaviour/made_up.rs"]
 mod made_up;
 
 use std::hint::black_box;

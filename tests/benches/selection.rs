@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
-#[path = "../tests/behaviour/path.rs"]
+#[path = "../../crates/selection/tests/behaviour/path.rs"]
 #[allow(dead_code, reason = "tests need more of it")]
 mod path;
 
