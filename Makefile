@@ -33,7 +33,7 @@ demo: $(VENV)/built
 
 ## The tests but those that are marked slow
 test: $(VENV)/built
-	cargo test --workspace --locked --quiet --tests
+	RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc.sh cargo test --workspace --locked --quiet --tests
 	$(BIN)/pytest $(WORKERS)
 
 ## All tests
@@ -115,7 +115,7 @@ mutants:
 
 ## Speed of the engine
 bench: setup
-	$(RELEASE) cargo bench --workspace --locked
+	$(RELEASE) cargo bench --package celltcp-benches --locked
 	$(BIN)/celltcp bench
 
 # What the wheel has beside the package: $(DATA)/data/share goes to share of where it is installed. maturin finds the
