@@ -74,7 +74,7 @@ impl Scenario {
         let state = (
             self.inner.to_toml(),
             files.directory().to_owned(),
-            files.texts().clone(),
+            files.texts(),
         );
         (py.get_type::<Self>(), state)
     }

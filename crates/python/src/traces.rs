@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use link_trace::{Direction, Generate, ReadOptions, TraceFormat, write_csv, write_mahimahi};
-use network_builder::{Files, LogReader};
+use link_trace::{
+    Direction, Generate, Opportunities, ReadOptions, Steps, TraceFormat, write_csv, write_mahimahi,
+};
+use network_builder::{Files, LoadedTrace, LogReader};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::{Duration, Rate};
@@ -135,10 +138,7 @@ impl Trace {
     /// Returns the longest time without capacity, s.
     #[getter]
     fn longest_gap_s(&self) -> f64 {
-        self.inner
-            .statistics(Duration::from_secs(1))
-            .longest_gap
-            .as_secs_f64()
+        self.inner.longest_gap().as_secs_f64()
     }
 
     /// Returns percentages, and the rates in Mbit/s that this share of the bins of `bin_s` does not exceed.
@@ -192,13 +192,57 @@ pub(crate) fn log_reader() -> LogReader {
         };
         Python::attach(|py| {
             let read = py
-                .import("celltcp.logs.log")?
-                .getattr("canonical_log")?
-                .call1((path, options.to_json(), side))?;
-            read.extract::<String>()
+                .import("celltcp.logs.log")
+                .and_then(|module| module.getattr("log_of_engine"))
+                .and_then(|read| read.call1((path, options.to_json(), side)))
+                .and_then(|log| log.extract::<EngineLog<'_>>())
+                .map_err(|error| error.value(py).to_string())?;
+            read.loaded(py)
+                .map_err(|error| format!("{}: {error}", path.display()))
         })
-        .map_err(|error: PyErr| Python::attach(|py| error.value(py).to_string()))
     })
+}
+
+/// Log as `celltcp.logs` reads it: statements for users, JSON with what else is in it, and either the moments of
+/// opportunities, ms, or the lengths (ns) and rates (bit/s) of intervals and the numbers of those that begin a piece.
+#[derive(FromPyObject)]
+struct EngineLog<'py> {
+    summary: String,
+    facts: String,
+    opportunities: Option<Vec<u32>>,
+    lengths: Bound<'py, PyAny>,
+    bps: Bound<'py, PyAny>,
+    pieces: Vec<usize>,
+}
+
+impl EngineLog<'_> {
+    fn loaded(self, py: Python<'_>) -> Result<LoadedTrace, String> {
+        let trace: link_trace::Trace = if let Some(moments) = self.opportunities {
+            let opportunities = Opportunities::new(moments);
+            opportunities.map_err(|error| error.to_string())?.into()
+        } else {
+            let buffer = |array: &Bound<'_, PyAny>| {
+                PyBuffer::<u64>::get(array).map_err(|error| error.to_string())
+            };
+            let (lengths, rates) = (buffer(&self.lengths)?, buffer(&self.bps)?);
+            let wrong = "an array of the reader of logs is not contiguous";
+            let lengths = lengths.as_slice(py).ok_or(wrong)?.iter();
+            let rates = rates.as_slice(py).ok_or(wrong)?.iter();
+            let intervals = lengths.zip(rates).map(|(length, rate)| {
+                (
+                    Duration::from_nanos(length.get()),
+                    Rate::from_bits_per_second(rate.get()),
+                )
+            });
+            let steps = Steps::from_intervals(intervals, &self.pieces);
+            steps.map_err(|error| error.to_string())?.into()
+        };
+        Ok(LoadedTrace {
+            trace: Arc::new(trace),
+            summary: self.summary,
+            facts: Some(self.facts),
+        })
+    }
 }
 
 fn bin(seconds: f64) -> Result<Duration> {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction
     from celltcp.logs.recording import Recording
 
-#: Intervals that a thread writes at a time.
-_ROWS_AT_ONCE = 1_000_000
 #: Share of the RTTs of a log that are lower than its base RTT, %.
 BASE_RTT_PERCENTILE = 5
 
@@ -92,8 +88,8 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     )
 
 
-def canonical_log(path: str, options: str, side: Direction) -> str:
-    """Returns a log as the engine takes it: a line of summary, a line of facts as JSON, the trace.
+def log_of_engine(path: str, options: str, side: Direction) -> Log:
+    """Returns a log for the engine.
 
     Args:
         path: the file.
@@ -107,33 +103,7 @@ def canonical_log(path: str, options: str, side: Direction) -> str:
         log = read_log(path, json.loads(options), side)
     except (CelltcpError, UnicodeError) as error:
         raise CelltcpError(f"{path}: {error}") from None
-    return "".join((f"{' '.join(log.summary.split())}\n{log.facts}\n", *_canonical(log)))
-
-
-def _canonical(log: Log) -> tuple[str, ...]:
-    """Returns intervals as lines of length in ns and rate in bit/s; empty lines separate pieces."""
-    if log.opportunities is not None:
-        return ("\n".join(map(str, log.opportunities)), "\n")
-    import pyarrow as pa
-    from pyarrow import csv
-
-    options = csv.WriteOptions(include_header=False, delimiter=" ")
-
-    def text(bounds: tuple[int, int]) -> str:
-        begin, end = bounds
-        sink = pa.BufferOutputStream()
-        columns = [pa.array(log.lengths[begin:end]), pa.array(log.bps[begin:end])]
-        csv.write_csv(pa.table(columns, ["ns", "bps"]), sink, options)
-        return str(memoryview(sink.getvalue()), "ascii")
-
-    pieces = set(log.pieces)
-    count = len(log.bps)
-    # Threads, as a log of a gigabyte has a trace as large; Arrow writes without Python's lock.
-    bounds = sorted({*pieces, *range(0, count, _ROWS_AT_ONCE)})
-    with ThreadPoolExecutor() as threads:
-        texts = threads.map(text, pairwise([*bounds, count]))
-        marks = (("\n" if begin in pieces else "") for begin in bounds)
-        return ("celltcp trace", *chain.from_iterable(zip(marks, texts, strict=True)))
+    return replace(log, summary=" ".join(log.summary.split()))
 
 
 def _of_opportunities(recording: Recording) -> Log:

@@ -49,7 +49,7 @@ impl LoggedScenario {
         Self {
             scenario: scenario.to_toml(),
             directory: files.directory().to_owned(),
-            files: files.texts().clone(),
+            files: files.texts(),
         }
     }
 

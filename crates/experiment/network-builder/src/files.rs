@@ -12,10 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::LoadedTrace;
 
-/// Function that reads a log of measurements: its file, the given options and the direction of the link, to a line with
-/// the summary of how it was understood, a line of JSON with what else is in it, and the trace as `link_trace::read`
-/// reads it.
-type ReadLog = dyn Fn(&Path, &ReadOptions, Direction) -> Result<String, String> + Send + Sync;
+/// Function that reads a log of measurements, by its file, the given options and the direction of the link.
+type ReadLog = dyn Fn(&Path, &ReadOptions, Direction) -> Result<LoadedTrace, String> + Send + Sync;
 
 /// Reader of logs of measurements, which the engine has none of.
 #[derive(Clone)]
@@ -24,7 +22,10 @@ pub struct LogReader(Arc<ReadLog>);
 impl LogReader {
     /// Returns the reader that calls `read`.
     pub fn new(
-        read: impl Fn(&Path, &ReadOptions, Direction) -> Result<String, String> + Send + Sync + 'static,
+        read: impl Fn(&Path, &ReadOptions, Direction) -> Result<LoadedTrace, String>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Self(Arc::new(read))
     }
@@ -40,9 +41,11 @@ impl fmt::Debug for LogReader {
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     directory: PathBuf,
-    /// Texts by file. A log has its trace here, under the name that its options and its direction make.
+    /// Texts by file.
     texts: BTreeMap<PathBuf, String>,
-    logs: Option<LogReader>,
+    /// Logs that were read, by the names that their options and directions make.
+    logs: BTreeMap<PathBuf, LoadedTrace>,
+    log_reader: Option<LogReader>,
 }
 
 impl Files {
@@ -56,14 +59,14 @@ impl Files {
         Self {
             directory: directory.to_owned(),
             texts,
-            logs: None,
+            ..Self::default()
         }
     }
 
     /// Returns these files with a reader of logs.
     pub fn with_log_reader(self, reader: LogReader) -> Self {
         Self {
-            logs: Some(reader),
+            log_reader: Some(reader),
             ..self
         }
     }
@@ -73,18 +76,24 @@ impl Files {
         &self.directory
     }
 
-    /// Returns the texts that were read or given.
-    pub fn texts(&self) -> &BTreeMap<PathBuf, String> {
-        &self.texts
+    /// Returns the texts that were read or given, from which the files can be had again without the disk: those of logs
+    /// are a line with the summary, a line of JSON, and the trace.
+    pub fn texts(&self) -> BTreeMap<PathBuf, String> {
+        let logs = self.logs.iter().map(|(name, log)| {
+            let (facts, trace) = (log.facts.as_deref().unwrap_or_default(), log.trace.text());
+            (name.clone(), format!("{}\n{facts}\n{trace}", log.summary))
+        });
+        self.texts.clone().into_iter().chain(logs).collect()
     }
 
     /// Returns the first 16 hexadecimal digits of the SHA-256 of the texts, whatever the files are called; empty without
     /// any.
     pub fn digest(&self) -> String {
-        if self.texts.is_empty() {
+        let texts = self.texts();
+        if texts.is_empty() {
             return String::new();
         }
-        let mut digests: Vec<_> = self.texts.values().map(Sha256::digest).collect();
+        let mut digests: Vec<_> = texts.values().map(Sha256::digest).collect();
         digests.sort_unstable();
         let digest = Sha256::digest(digests.concat());
         digest[..8]
@@ -126,25 +135,28 @@ impl Files {
                 facts: None,
             });
         }
-        if !self.texts.contains_key(&log) {
-            let reader = self.logs.as_ref().ok_or_else(|| {
-                wrong(&format_args!(
-                    "{}: is no trace of mahimahi; this program reads no other logs",
-                    file.display()
-                ))
-            })?;
-            let text = reader.0(file, options, direction).map_err(|error| wrong(&error))?;
-            self.texts.insert(log.clone(), text);
+        if let Some(text) = self.texts.get(&log) {
+            let (summary, rest) = text.split_once('\n').unwrap_or((text, ""));
+            let (facts, trace) = rest.split_once('\n').unwrap_or((rest, ""));
+            let trace = link_trace::read(trace, &file.display().to_string());
+            return Ok(LoadedTrace {
+                trace: Arc::new(trace.map_err(|error| wrong(&error))?),
+                summary: summary.to_owned(),
+                facts: Some(facts.to_owned()),
+            });
         }
-        let text = &self.texts[&log];
-        let (summary, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let (facts, trace) = rest.split_once('\n').unwrap_or((rest, ""));
-        let trace = link_trace::read(trace, &file.display().to_string());
-        Ok(LoadedTrace {
-            trace: Arc::new(trace.map_err(|error| wrong(&error))?),
-            summary: summary.to_owned(),
-            facts: Some(facts.to_owned()),
-        })
+        if let Some(read) = self.logs.get(&log) {
+            return Ok(read.clone());
+        }
+        let reader = self.log_reader.as_ref().ok_or_else(|| {
+            wrong(&format_args!(
+                "{}: is no trace of mahimahi; this program reads no other logs",
+                file.display()
+            ))
+        })?;
+        let read = reader.0(file, options, direction).map_err(|error| wrong(&error))?;
+        self.logs.insert(log, read.clone());
+        Ok(read)
     }
 
     /// Returns whether a file needs no reader of logs: one of mahimahi, or one that is missing.

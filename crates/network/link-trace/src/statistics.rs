@@ -36,8 +36,7 @@ pub struct Statistics {
     pub mean: Rate,
     /// The [`PERCENTILES`] of the rate in bins, interpolated linearly between ranks.
     pub percentiles: [Rate; 5],
-    /// Longest time in which nothing can pass, also across the end of the period. Between opportunities it is the
-    /// time from one to the next.
+    /// That of [`Trace::longest_gap`].
     pub longest_gap: Duration,
     /// Number of opportunities; `None` for a rate.
     pub opportunities: Option<u64>,
@@ -59,14 +58,20 @@ impl Trace {
             duration: self.period(),
             mean: self.mean_rate(),
             percentiles: PERCENTILES.map(|percent| percentile(&runs, percent)),
-            longest_gap: match self {
-                Self::Opportunities(opportunities) => gap_between(opportunities),
-                Self::Steps(steps) => gap_at_zero(steps),
-            },
+            longest_gap: self.longest_gap(),
             opportunities: match self {
                 Self::Opportunities(opportunities) => Some(opportunities.as_millis().len() as u64),
                 Self::Steps(_) => None,
             },
+        }
+    }
+
+    /// Returns the longest time in which nothing can pass, also across the end of the period. Between opportunities it is
+    /// the time from one to the next.
+    pub fn longest_gap(&self) -> Duration {
+        match self {
+            Self::Opportunities(opportunities) => gap_between(opportunities),
+            Self::Steps(steps) => gap_at_zero(steps),
         }
     }
 

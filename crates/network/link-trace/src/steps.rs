@@ -26,6 +26,9 @@ pub enum StepsError {
     /// The rate is zero all the time.
     #[error("the rate is zero all the time: nothing would ever pass")]
     AllZero,
+    /// The end is later than a time can be.
+    #[error("the trace is longer than 584 years")]
+    TooLong,
 }
 
 /// Steps of a rate, with a period or without.
@@ -62,14 +65,7 @@ impl Steps {
             .skip(1)
             .map(|&(start, _)| start)
             .chain([period]);
-        let mut kept = Self {
-            starts: Vec::with_capacity(steps.len()),
-            rates: Vec::with_capacity(steps.len()),
-            before: Vec::with_capacity(steps.len()),
-            total: 0,
-            period,
-            pieces: vec![Duration::ZERO],
-        };
+        let mut result = Self::with_capacity(steps.len());
         for (index, (&(start, rate), end)) in steps.iter().zip(ends).enumerate() {
             if end <= start {
                 return Err(StepsError::NotMonotonic {
@@ -78,19 +74,66 @@ impl Steps {
                     before: start,
                 });
             }
-            if kept.rates.last() != Some(&rate) {
-                kept.starts.push(start);
-                kept.rates.push(rate);
-                kept.before.push(kept.total);
-            }
-            kept.total += work(rate, end - start);
+            result.push(end - start, rate);
         }
-        Ok(kept)
+        Ok(result)
     }
 
-    /// Returns these steps in pieces that begin at `pieces`, from zero on: the time before each later one is missing.
-    pub(crate) fn with_pieces(self, pieces: Vec<Duration>) -> Self {
-        Self { pieces, ..self }
+    /// Returns the rates of `intervals`, one after another, each with its length. The time before the intervals whose
+    /// numbers are in `pieces`, which are in order, is missing.
+    ///
+    /// # Errors
+    /// If there is no interval, one has no length, all rates are zero, or they are longer than a time can be.
+    pub fn from_intervals(
+        intervals: impl ExactSizeIterator<Item = (Duration, Rate)>,
+        pieces: &[usize],
+    ) -> Result<Self, StepsError> {
+        let mut result = Self::with_capacity(intervals.len());
+        let mut pieces = pieces.iter().copied().filter(|&piece| piece > 0).peekable();
+        for (index, (length, rate)) in intervals.enumerate() {
+            let before = result.period;
+            if length.is_zero() {
+                return Err(StepsError::NotMonotonic {
+                    index: index + 1,
+                    at: before,
+                    before,
+                });
+            }
+            if length >= Duration::MAX - before {
+                return Err(StepsError::TooLong);
+            }
+            if pieces.next_if_eq(&index).is_some() {
+                result.pieces.push(before);
+            }
+            result.push(length, rate);
+        }
+        match (result.starts.is_empty(), result.total) {
+            (true, _) => Err(StepsError::Empty),
+            (false, 0) => Err(StepsError::AllZero),
+            (false, _) => Ok(result),
+        }
+    }
+
+    fn with_capacity(steps: usize) -> Self {
+        Self {
+            starts: Vec::with_capacity(steps),
+            rates: Vec::with_capacity(steps),
+            before: Vec::with_capacity(steps),
+            total: 0,
+            period: Duration::ZERO,
+            pieces: vec![Duration::ZERO],
+        }
+    }
+
+    /// Adds a rate for the time after the end.
+    fn push(&mut self, length: Duration, rate: Rate) {
+        if self.rates.last() != Some(&rate) {
+            self.starts.push(self.period);
+            self.rates.push(rate);
+            self.before.push(self.total);
+        }
+        self.total += work(rate, length);
+        self.period += length;
     }
 
     /// Returns the starts of the pieces; the first is zero.
@@ -248,6 +291,26 @@ mod tests {
                 before
             }
         );
+    }
+
+    #[test]
+    fn intervals_without_length_or_rate_or_beyond_all_time_are_refused() {
+        let rate = Rate::from_mbps(1.0);
+        let error = |intervals: &[(Duration, Rate)]| {
+            Steps::from_intervals(intervals.iter().copied(), &[]).unwrap_err()
+        };
+        assert_eq!(error(&[]), StepsError::Empty);
+        assert_eq!(error(&[(s(1), Rate::ZERO)]), StepsError::AllZero);
+        assert_eq!(
+            error(&[(s(1), rate), (s(0), rate)]),
+            StepsError::NotMonotonic {
+                index: 2,
+                at: s(1),
+                before: s(1)
+            }
+        );
+        let half = Duration::from_nanos(u64::MAX / 2 + 1);
+        assert_eq!(error(&[(half, rate), (half, rate)]), StepsError::TooLong);
     }
 
     proptest! {

@@ -147,8 +147,8 @@ impl KernelRun {
             files: traces
                 .files()
                 .texts()
-                .iter()
-                .map(|(file, text)| (here.join(file), text.clone()))
+                .into_iter()
+                .map(|(file, text)| (here.join(file), text))
                 .collect(),
             seed,
             engine: std::process::id(),

@@ -1,5 +1,7 @@
-//! Reader of canonical traces: the line `celltcp trace`, then one for each interval, its length in ns and its rate in
-//! bit/s. An empty line ends a piece: time follows that was not measured.
+//! Canonical traces: the line `celltcp trace`, then one for each interval, its length in ns and its rate in bit/s. An
+//! empty line ends a piece: time follows that was not measured.
+
+use core::fmt::Write;
 
 use units::{Duration, Rate};
 
@@ -10,30 +12,52 @@ use crate::Steps;
 pub(super) const MARKER: &str = "celltcp trace";
 
 pub(super) fn read(text: &str) -> Result<Steps, LineError> {
-    let mut steps: Vec<(Duration, Rate)> = Vec::new();
-    let mut pieces = vec![Duration::ZERO];
-    let mut at = Duration::ZERO;
+    let mut intervals: Vec<(Duration, Rate)> = Vec::new();
+    let mut pieces = Vec::new();
     for (index, content) in text.lines().enumerate().skip(1) {
         if content.is_empty() {
-            pieces.push(at);
+            pieces.push(intervals.len());
             continue;
         }
-        let (length, rate) = content
+        let interval = content
             .split_once(' ')
             .and_then(|(length, rate)| Some((length.parse::<u64>().ok()?, rate.parse().ok()?)))
             .filter(|&(length, _)| length > 0)
+            .map(|(length, rate)| {
+                (
+                    Duration::from_nanos(length),
+                    Rate::from_bits_per_second(rate),
+                )
+            })
             .ok_or_else(|| {
                 let wanted = "a length in ns and a rate in bit/s";
                 LineError::on(index + 1, format_args!("{content:?} is not {wanted}"))
             })?;
-        steps.push((at, Rate::from_bits_per_second(rate)));
-        at = at
-            .as_nanos()
-            .checked_add(length)
-            .filter(|&nanos| nanos < Duration::MAX.as_nanos())
-            .map(Duration::from_nanos)
-            .ok_or_else(|| LineError::on(index + 1, "the trace is longer than 584 years"))?;
+        intervals.push(interval);
     }
-    let steps = Steps::new(&steps, at).map_err(LineError::without_line)?;
-    Ok(steps.with_pieces(pieces))
+    Steps::from_intervals(intervals.into_iter(), &pieces).map_err(LineError::without_line)
+}
+
+/// Returns the text of steps, which [`read`] reads to the same ones.
+pub(super) fn text(steps: &Steps) -> String {
+    let mut result = format!("{MARKER}\n");
+    let mut pieces = steps.pieces().iter().copied().skip(1).peekable();
+    for (start, end, rate) in steps.iter() {
+        let mut at = start;
+        // A piece may begin within a step, as neighbours with one rate are one step.
+        while let Some(piece) = pieces.next_if(|&piece| piece < end) {
+            if piece > at {
+                line(&mut result, piece - at, rate);
+            }
+            result.push('\n');
+            at = piece;
+        }
+        line(&mut result, end - at, rate);
+    }
+    result
+}
+
+fn line(text: &mut String, length: Duration, rate: Rate) {
+    let (nanos, bits) = (length.as_nanos(), rate.bits_per_second());
+    writeln!(text, "{nanos} {bits}").expect("a string takes any text");
 }

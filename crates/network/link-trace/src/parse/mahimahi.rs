@@ -1,6 +1,8 @@
 //! Reader of mahimahi's `.down` and `.up` files: one delivery opportunity of 1500 bytes per line, in whole
 //! milliseconds from the start. The list repeats after the last one.
 
+use core::fmt::Write;
+
 use super::{LineError, lines};
 use crate::Opportunities;
 
@@ -23,4 +25,13 @@ pub(super) fn read(text: &str) -> Result<Opportunities, LineError> {
         at_ms.push(at);
     }
     Opportunities::new(at_ms).map_err(LineError::without_line)
+}
+
+/// Returns the text of opportunities, which [`read`] reads to the same ones.
+pub(super) fn text(opportunities: &Opportunities) -> String {
+    let mut result = String::new();
+    for at in opportunities.as_millis() {
+        writeln!(result, "{at}").expect("a string takes any text");
+    }
+    result
 }

@@ -58,6 +58,16 @@ pub fn read(text: &str, origin: &str) -> Result<Trace, ParseError> {
     result.map_err(|mistake| mistake.of(origin))
 }
 
+impl Trace {
+    /// Returns the text from which [`read`] reads the same trace, in one of the engine's own formats.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Opportunities(opportunities) => mahimahi::text(opportunities),
+            Self::Steps(steps) => canonical::text(steps),
+        }
+    }
+}
+
 /// Error about a text that is no trace: `FILE:LINE: what is wrong`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct ParseError {
@@ -132,9 +142,11 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use units::Duration;
+    use proptest::prelude::*;
+    use units::{Duration, Rate};
 
     use super::*;
+    use crate::{Opportunities, Steps};
 
     fn message(text: &str) -> String {
         read(text, "f").unwrap_err().to_string()
@@ -193,5 +205,25 @@ mod tests {
         assert_eq!(trace.period(), Duration::from_secs(4));
         assert_eq!(trace.mean_rate().as_mbps(), 4.0);
         assert_eq!(trace.pieces(), [Duration::ZERO, Duration::from_secs(2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_text_of_a_trace_is_read_as_the_trace(
+            intervals in prop::collection::vec((1_u64..4, 0_u64..3, any::<bool>()), 1..20),
+            mut times in prop::collection::vec(0_u32..100, 1..10),
+        ) {
+            let pieces: Vec<usize> = (1..intervals.len()).filter(|&index| intervals[index].2).collect();
+            let lengths = intervals.iter().map(|&(length, rate, _)| {
+                (Duration::from_nanos(length), Rate::from_bits_per_second(rate))
+            });
+            let steps = Steps::from_intervals(lengths, &pieces);
+            times.sort_unstable();
+            *times.last_mut().unwrap() += 1;
+            let traces = [steps.map(Trace::from).ok(), Some(Opportunities::new(times).unwrap().into())];
+            for trace in traces.into_iter().flatten() {
+                prop_assert_eq!(read(&trace.text(), "f").unwrap(), trace);
+            }
+        }
     }
 }
