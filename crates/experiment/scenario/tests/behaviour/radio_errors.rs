@@ -22,7 +22,6 @@ fn the_access_link_is_the_radio_s_or_the_path_s() {
         "up = '20Mbit/s'",
         "buffer = '2bdp'",
         "uplink_buffer = '2bdp'",
-        "queue = 'codel'",
         "loss = 0.1",
         "uplink_loss = 0.1",
         "jitter = {}",
@@ -34,7 +33,7 @@ fn the_access_link_is_the_radio_s_or_the_path_s() {
         );
         complaints(&[(&format!("[radio]\n[path]\n{field}"), &complained)]);
     }
-    let kept = "[radio]\n[path]\nrtt = '68ms'\nmtu = '1428B'\n[[path.wired]]\nloss = 1e-4";
+    let kept = "[radio]\n[path]\nrtt = '68ms'\nmtu = '1428B'\nqueue = 'codel'\n[[path.wired]]\nloss = 1e-4";
     Scenario::from_toml(kept, "good.toml", &[]).unwrap();
 }
 
