@@ -43,8 +43,8 @@ class Access(TypedDict):
 
     capacity_down_mbps: Annotated[float, "Capacity of the downlink in the present slot, Mbit/s."]
     capacity_up_mbps: Annotated[float, "Capacity of the uplink in the present slot, Mbit/s."]
-    queue_down_bytes: Annotated[int, "Bytes that wait for the downlink."]
-    queue_up_bytes: Annotated[int, "Bytes that wait for the uplink."]
+    queue_down_bytes: Annotated[int, "Queue of the downlink, bytes."]
+    queue_up_bytes: Annotated[int, "Queue of the uplink, bytes."]
     sinr_db: Annotated[float | None, "SINR of the serving cell, dB; null on a wire."]
     cell: Annotated[int | None, "Number of the serving cell; null on a wire."]
 
