@@ -13,7 +13,7 @@ use crate::error::{Result, refuse};
 use crate::run::tables_into_python;
 use crate::scenarios::Scenario;
 
-/// Returns the congestion control that the kernel of this machine uses unless told otherwise.
+/// Returns the congestion control that the kernel of this machine uses by default.
 #[pyfunction]
 pub(crate) fn machine_cca() -> String {
     live::machine_cca()

@@ -7,7 +7,7 @@ use units::Duration;
 
 use crate::{Session, SessionError};
 
-/// What can change while a run goes on.
+/// Names of the fields that can change while a run goes on, for errors.
 pub(crate) const CHANGEABLE: &str = "rates, delays, losses, blackouts and buffers of wires";
 
 /// The wires of a run as they are now.
@@ -68,11 +68,7 @@ impl Session {
     /// # Errors
     /// If one differs in anything else, or makes no path. Nothing has changed then.
     pub fn change(&mut self, steps: &[(&Scenario, &Traces)]) -> Result<(), SessionError> {
-        let mut steps = steps.iter();
-        let Some((scenario, traces)) = steps.next() else {
-            return Ok(());
-        };
-        let mut changed = self.wires.with_scenario(scenario, traces)?;
+        let mut changed = self.wires.clone();
         for (scenario, traces) in steps {
             changed = changed.with_scenario(scenario, traces)?;
         }

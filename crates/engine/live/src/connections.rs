@@ -46,6 +46,17 @@ struct Tracked {
     streams: [Stream; 2],
 }
 
+impl Tracked {
+    /// Returns the direction of the data that an end sends.
+    fn direction(&self, sender: SocketAddr) -> Direction {
+        if self.opener == sender {
+            Direction::FromOpener
+        } else {
+            Direction::ToOpener
+        }
+    }
+}
+
 /// A host as it is named in results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NamedHost {
@@ -88,11 +99,7 @@ impl Connections {
     /// Notes the state of the sender behind a socket. Returns the number of its record, if it has sent data.
     pub(crate) fn report(&mut self, socket: &SocketState) -> Option<u32> {
         let tracked = self.known.get(&key(socket.local, socket.remote))?;
-        let direction = if tracked.opener == socket.local {
-            Direction::FromOpener
-        } else {
-            Direction::ToOpener
-        };
+        let direction = tracked.direction(socket.local);
         let record = tracked.streams[direction as usize].record?;
         let number = record as usize;
         if self.senders.len() <= number {
@@ -124,11 +131,7 @@ impl Connections {
             }
         }
         let tracked = self.known.get_mut(&key)?;
-        let own = if tracked.opener == ip.source {
-            Direction::FromOpener
-        } else {
-            Direction::ToOpener
-        };
+        let own = tracked.direction(ip.source);
         let other = own.reverse();
         if segment.flags.contains(Flags::SYN) {
             tracked.streams[own as usize].syn = Some(segment.seq);

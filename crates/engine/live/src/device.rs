@@ -11,6 +11,15 @@ use crate::veth::Veth;
 /// Name of the device of each host.
 pub const DEVICE: &str = "path0";
 
+/// Returns the name of a device as `struct ifreq` of linux/if.h has it, whose last byte stays the end of the text.
+pub(crate) fn request_name(device: &str) -> [u8; libc::IFNAMSIZ] {
+    let mut name = [0; libc::IFNAMSIZ];
+    for (byte, letter) in name[..libc::IFNAMSIZ - 1].iter_mut().zip(device.bytes()) {
+        *byte = letter;
+    }
+    name
+}
+
 /// The network interface of a host. Its packets begin with their IP header, and have the MTU as their largest size.
 #[derive(Debug)]
 pub enum Device {
@@ -78,10 +87,7 @@ impl Device {
     /// # Errors
     /// Those of writev(2).
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Tun(device) => device.send(&[0; OFFLOAD_HEADER], packet),
-            Self::Veth(device) => device.send(packet),
-        }
+        self.send_with(&[0; OFFLOAD_HEADER], packet)
     }
 
     /// Hands segments to the host at once, if the device can do that.
@@ -90,8 +96,12 @@ impl Device {
     /// Those of writev(2).
     pub fn send_merged(&self, merged: &mut Merged) -> io::Result<()> {
         let (header, packet) = merged.take();
+        self.send_with(&header, packet)
+    }
+
+    fn send_with(&self, header: &[u8; OFFLOAD_HEADER], packet: &[u8]) -> io::Result<()> {
         match self {
-            Self::Tun(device) => device.send(&header, packet),
+            Self::Tun(device) => device.send(header, packet),
             Self::Veth(device) => device.send(packet),
         }
     }

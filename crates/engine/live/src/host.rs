@@ -25,7 +25,10 @@ const RESOLVERS_FILE: &str = "/etc/resolv.conf";
 /// Address at which a gateway resolves names, from a block for documentation (RFC 5737), which nobody else has.
 pub const RESOLVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 53);
 /// Sysctls of a gateway, which forwards whatever comes.
-const OF_GATEWAY: [&str; 2] = ["net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0"];
+const OF_GATEWAY: [(&str, &str); 2] = [
+    ("net.ipv4.ip_forward", "1"),
+    ("net.ipv4.conf.all.rp_filter", "0"),
+];
 /// The loopback device of a new namespace.
 const LOOPBACK: u32 = 1;
 
@@ -181,13 +184,14 @@ fn create(
 ) -> Result<Host, HostError> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
         .map_err(|error| HostError::Namespace(error.into()))?;
+    make_mounts_private().map_err(in_step("mounts"))?;
     mount_over(hosts_file, HOSTS_FILE).map_err(in_step("mount of the file of host names"))?;
     let is_behind = settings.gateway.is_some_and(|gateway| gateway != *id);
     if is_behind {
         mount_over(resolvers_file, RESOLVERS_FILE).map_err(in_step("mount of /etc/resolv.conf"))?;
     }
     if settings.gateway == Some(*id) {
-        for (name, value) in OF_GATEWAY.iter().filter_map(|each| each.split_once('=')) {
+        for (name, value) in OF_GATEWAY {
             set_sysctl(name, value)?;
         }
     }
@@ -250,10 +254,15 @@ fn create(
 /// MTU of a loopback device in Linux.
 const LOOPBACK_MTU: u32 = 65_536;
 
+/// Keeps mounts of this thread from others.
+fn make_mounts_private() -> nix::Result<()> {
+    let none: Option<&str> = None;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+}
+
 /// Puts a file in the place of one of the machine, in the mounts of this thread only.
 fn mount_over(file: &Path, place: &str) -> nix::Result<()> {
     let none: Option<&str> = None;
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
     mount(Some(file), place, none, MsFlags::MS_BIND, none)
 }
 

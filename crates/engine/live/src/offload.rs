@@ -5,6 +5,8 @@ use std::io;
 
 use etherparse::checksum::Sum16BitWords;
 
+use crate::session::MAX_PACKET;
+
 /// Bytes of the header that precedes a packet: `struct virtio_net_hdr` of linux/virtio_net.h, in the byte order of the
 /// machine.
 pub const OFFLOAD_HEADER: usize = 10;
@@ -18,8 +20,6 @@ const ECN: u8 = 0x80;
 
 /// Protocol number of TCP.
 const TCP: u8 = 6;
-/// Longest IP packet.
-const LONGEST: usize = 65_535;
 /// Bytes of an IPv4 header without options, and of an IPv6 header.
 const IPV4: usize = 20;
 const IPV6: usize = 40;
@@ -175,7 +175,7 @@ impl Merged {
             let follows = !self.is_full
                 && (tcp, payload) == (self.tcp, self.payload)
                 && length <= self.size
-                && self.packet.len() + length <= LONGEST
+                && self.packet.len() + length <= MAX_PACKET
                 && sequence(&self.packet[tcp..]).wrapping_add(sent) == sequence(&packet[tcp..])
                 && has_same_headers(&self.packet, packet, tcp, payload);
             if !follows {

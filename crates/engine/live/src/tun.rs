@@ -6,6 +6,7 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+use crate::device::request_name;
 use crate::offload::OFFLOAD_HEADER;
 
 /// File through which devices are made (Documentation/networking/tuntap.rst of Linux).
@@ -39,17 +40,10 @@ impl Tun {
             .custom_flags(libc::O_NONBLOCK)
             .open(TUN_FILE)?;
         let mut request = Request {
-            name: [0; libc::IFNAMSIZ],
+            name: request_name(name),
             flags: (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short,
             rest: [0; 22],
         };
-        // The last byte stays the end of the text.
-        for (byte, letter) in request.name[..libc::IFNAMSIZ - 1]
-            .iter_mut()
-            .zip(name.bytes())
-        {
-            *byte = letter;
-        }
         // SAFETY: the request is a whole `struct ifreq`, which the kernel reads and writes only during the call.
         let made = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) };
         if made < 0 {

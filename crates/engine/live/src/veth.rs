@@ -14,6 +14,8 @@ use linux_sockets::{Netlink, sysctl_file};
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 
+use crate::device::request_name;
+
 /// Name of the other end.
 const PEER: &str = "path0-peer";
 /// Hardware address of the host's end, one of those that are administered locally.
@@ -173,15 +175,10 @@ fn leave_no_checksum_open(socket: &OwnedFd, device: &str) -> io::Result<()> {
         data: 0,
     };
     let mut request = Request {
-        name: [0; libc::IFNAMSIZ],
+        name: request_name(device),
         data: &raw mut value,
         rest: [0; 16],
     };
-    // The last byte stays the end of the text.
-    let name = request.name[..libc::IFNAMSIZ - 1].iter_mut();
-    for (byte, letter) in name.zip(device.bytes()) {
-        *byte = letter;
-    }
     // SAFETY: request and value are whole structures, which the kernel reads and writes only during the call.
     let code = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
     answer(code)

@@ -53,7 +53,7 @@ impl RadioLink {
         }
         if let Some(queue) = &mut self.queue {
             queue.offer_before(self.under_way, handle, scene);
-            return self.tell_waiting(ran);
+            return self.report_waiting(ran);
         }
         if self.pass_on(handle, ran, scene) {
             let packet = scene.store.packet(handle);
@@ -71,11 +71,11 @@ impl RadioLink {
         {
             self.pass_on(handle, ran, scene);
         }
-        self.tell_waiting(ran);
+        self.report_waiting(ran);
     }
 
     /// Has buffer status reports include what waits at a user.
-    fn tell_waiting(&self, ran: &mut Ran) {
+    fn report_waiting(&self, ran: &mut Ran) {
         if self.direction == Direction::Up {
             ran.set_waiting(self.user, self.waiting().bytes);
         }

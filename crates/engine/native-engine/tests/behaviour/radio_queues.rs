@@ -57,7 +57,7 @@ fn disciplines_shorten_the_queue_of_a_cell() {
     }
 }
 
-/// The queue of a phone that sends: buffer status reports tell of all that waits, so that grants do not become small. A
+/// The queue of a phone that sends: buffer status reports include all that waits, so that grants do not become small. A
 /// target of 5 ms would be below the time from a request to the grant, which no drop shortens.
 #[test]
 fn disciplines_shorten_the_queue_of_a_phone() {

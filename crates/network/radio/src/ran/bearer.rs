@@ -198,7 +198,7 @@ pub(super) struct Bearer {
     user: Rlc,
     down: PdcpState,
     up: PdcpState,
-    /// Uplink bytes that wait above PDCP, of which buffer status reports tell.
+    /// Uplink bytes that wait above PDCP, which buffer status reports include.
     waiting: u64,
     /// Downlink packets on their way over X2, and when they arrive.
     forwarded: VecDeque<(Instant, Forwarded)>,
