@@ -15,7 +15,7 @@ from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
 from celltcp.comparison.report.front_page import choices_of
-from workloads import DEEP_BUFFER, GAME
+from workloads import DEEP_BUFFER, GAME, nearest_rank
 
 if TYPE_CHECKING:
     from conftest import Celltcp
@@ -44,10 +44,6 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> ct.Comparison:
     file = tmp_path_factory.mktemp("thin") / "thin.toml"
     file.write_text(SCENARIO)
     return ct.compare(file, cca="cubic,bbr", runs=3)
-
-
-def nearest_rank(values: list[float], percentile: float) -> float:
-    return sorted(values)[math.ceil(percentile / 100 * len(values)) - 1]
 
 
 def test_figures_of_a_flow_beside_the_first_are_those_of_its_events(compared: ct.Comparison) -> None:
@@ -338,27 +334,6 @@ def test_a_metric_of_units_goes_not_with_views_of_a_radio(celltcp: Celltcp) -> N
     assert "allowed: goodput, rtt, owd" in done.stderr
 
 
-def test_a_transfer_that_the_end_of_the_run_cuts_is_none_that_failed() -> None:
-    """Pages follow each other up to the end of the run: the last one is on its way then."""
-    pages = "{ kind = 'sequence', size = '200kB', gap = '0ms' }"
-    result = ct.compare(
-        "steady-20-68", "cubic,bbr", runs=2, duration="6s", set={"flows.0.workload": pages}
-    )
-    (application,) = result.applications
-    assert result.flows["completion_s"].isna().any()
-    assert application.means("completed_share") == [1.0, 1.0]
-    assert application.ranking.metric == "completion_s"
-
-
-def test_a_transfer_that_takes_far_longer_than_the_others_is_not_complete() -> None:
-    """The path is dead from 4 s on: the transfer in that time has taken longer than each before."""
-    pages = "{ kind = 'sequence', size = '200kB', gap = '0ms' }"
-    changes = {"flows.0.workload": pages, "path.blackouts": "[{ at = '4s', duration = '20s' }]"}
-    result = ct.compare("steady-20-68", "cubic", runs=1, duration="12s", set=changes)
-    (application,) = result.applications
-    assert 0.8 < application.means("completed_share")[0] < 1
-
-
 def _live(changes: dict[str, str]) -> dict[str, float]:
     """Returns the figures of live video of 6 Mbit/s on a path of 3 Mbit/s."""
     workload = "{ kind = 'frames', size = '25kB', interval = '33ms', deadline = '500ms' }"
@@ -437,58 +412,6 @@ def test_the_figures_of_the_network_are_ranked_only_of_a_flow_that_competes() ->
     assert [each.need for each in choices_of(thin)] == ["flow-1 (95th percentile of the response time)"]
 
 
-def _stalled(workload: str, ccas: str = "cubic") -> ct.Comparison:
-    """Returns runs on a path that is dead from 4 s on to the end."""
-    changes = {"flows.0.workload": workload, "path.blackouts": "[{ at = '4s', duration = '20s' }]"}
-    return ct.compare("steady-20-68", ccas, runs=1, duration="6s", set=changes)
-
-
-def test_frames_that_never_arrived_are_later_than_all_others() -> None:
-    result = _stalled("{ kind = 'frames', size = '2kB', interval = '20ms' }", "cubic,bbr")
-    (application,) = result.applications
-    events = result.results.tables["events"].to_pandas()
-    for run, cca in enumerate(result.ccas):
-        mine = events[events["run"] == run]
-        delays = [float(each) for each in mine.loc[mine["kind"] == "frame_ms", "detail"]]
-        (sent,) = (float(each) for each in mine.loc[mine["kind"] == "frames", "detail"])
-        late = int(sent) - len(delays)
-        ages = [float(each) for each in mine.loc[mine["kind"] == "frame_age_ms", "detail"]]
-        # One every 20 ms since the path went dark, but those whose deadline is after the end.
-        assert len(ages) == late
-        assert sorted(ages) == pytest.approx([min(ages) + 20 * n for n in range(late)], abs=25)
-        assert min(ages) > 150
-        # Those younger than the longest delay might have arrived.
-        missing = sum(age > max(delays) for age in ages)
-        assert 0.25 < missing / sent < 0.4
-        figures = application.figures[cca]
-        every = [*delays, *[math.inf] * missing]
-        assert figures["frame_delay_p50_ms"] == [nearest_rank(every, 50)]
-        assert figures["frame_delay_p95_ms"] == [math.inf]
-        assert figures["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
-        units = result.units[result.units["cca"] == cca]
-        assert len(units) == len(delays) + missing
-        lost = units[units["duration_s"].isna()]
-        assert sorted(lost["start_s"]) == pytest.approx(
-            sorted(6 - age / 1e3 for age in ages if age > max(delays))
-        )
-    table = figures_table(result, application)
-    place = [column.name for column in table.columns].index("frame_delay_p95_ms")
-    assert {row[place] for row in table.rows} == {"\N{INFINITY}"}
-    # No time without an end ranks, nor is it a number of JSON.
-    assert result.best_by("frame_delay_p95_ms").verdict.leader is None
-    (document,) = result.to_json()["applications"]
-    assert document["figures"][0]["frame_delay_p95_ms"] == {"mean": None, "ci95": None}
-    axes = result.plot.ecdf("frame_delay").axes[0]
-    for curve, missing_share in zip(axes.get_lines(), (1 / 3, 1 / 3), strict=False):
-        assert curve.get_ydata()[-1] == pytest.approx(1 - missing_share, abs=0.07)
-    assert axes.get_title().startswith("frames that never arrived: cubic 3")
-    # Those that arrived are drawn over time; the others have no time.
-    units = result.units[result.units["cca"] == "cubic"]
-    axes = result.plot.units("frame_delay").axes[0]
-    assert list(axes.get_lines()[0].get_xdata()) == pytest.approx(sorted(units["end_s"].dropna()))
-    assert axes.get_title().startswith("frames that never arrived: cubic 3")
-
-
 def test_frames_that_the_sender_drops_are_none_that_never_arrived() -> None:
     frames = "{ kind = 'frames', size = '20kB', interval = '20ms', backlog = 'newest' }"
     changes = {"flows.0.workload": frames, "tcp.notsent_lowat": "10kB", "path.down.rate": "5Mbit/s"}
@@ -546,52 +469,6 @@ def test_frames_late_under_every_cca_rank_by_their_delay_and_the_line_says_so(tm
     figures = {cca: dict(values) for cca, values in live.figures.items()}
     figures["bbr"]["late_share"] = [0.05, 0.05]
     assert live._replace(figures=figures).ranking.metric == "late_share"
-
-
-def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> None:
-    result = _stalled("{ kind = 'sequence', size = '100kB', gap = '100ms' }")
-    units = result.units
-    assert units["duration_s"].isna().sum() == 1
-    axes = result.plot.ecdf("completion").axes[0]
-    (curve,) = axes.get_lines()
-    assert curve.get_ydata()[-1] == pytest.approx(1 - 1 / len(units))
-    # A step for each time of transfers, from 0 on.
-    assert curve.get_drawstyle() == "steps-post"
-    assert curve.get_ydata()[0] == 0
-    assert len(set(curve.get_ydata())) == 1 + units["duration_s"].nunique()
-    assert axes.get_title().startswith("transfers never complete: cubic ")
-    # Its tick is at the upper edge, where it began.
-    axes = result.plot.units("completion").axes[0]
-    ((tick,),) = (each.get_segments() for each in axes.collections)
-    assert tick[0][0] == pytest.approx(units.loc[units["duration_s"].isna(), "start_s"].item())
-    assert [each.get_text() for each in axes.get_legend().get_texts()] == ["transfers never complete"]
-    assert result.applications[0].figures["cubic"]["completed_share"] == [1 - 1 / len(units)]
-
-
-def test_frames_on_their_way_at_the_end_are_late_but_have_no_delay_without_an_end(
-    tmp_path: Path,
-) -> None:
-    """Behind a standing queue the last frames of a run are always on their way."""
-    frames = '{ kind = "frames", size = "1kB", interval = "20ms", deadline = "60ms" }'
-    text = (
-        f'name = "call"\nduration = "6s"\n{DEEP_BUFFER}[[flows]]\nname = "call"\nworkload = {frames}\n'
-    )
-    (tmp_path / "call.toml").write_text(
-        f'{text}opens = "from"\n[[flows]]\nname = "download"\ncca = "cubic"\n'
-    )
-    result = ct.compare(tmp_path / "call.toml", "cubic", 2)
-    events = result.results.tables["events"].to_pandas()
-    ages = events[events["kind"] == "frame_age_ms"]
-    sent = events.loc[events["kind"] == "frames", "detail"].astype(float)
-    # They are over 1 % of the frames, so that the 99th percentile would be theirs.
-    assert (ages.groupby("run").size().to_numpy() > 0.01 * sent.to_numpy()).all()
-    call = next(each for each in result.applications if each.flow == "call")
-    for run, p99 in enumerate(call.figures["cubic"]["frame_delay_p99_ms"]):
-        mine = events[(events["run"] == run) & (events["kind"] == "frame_ms")]
-        assert p99 == nearest_rank(sorted(mine["detail"].astype(float)), 99)
-    late = sum(events.loc[events["kind"] == "frame_ms", "detail"].astype(float) > 60) + len(ages)
-    share = statistics.fmean(call.figures["cubic"]["late_share"])
-    assert share == pytest.approx(late / sent.sum(), rel=0.02)
 
 
 def test_the_first_byte_of_a_response_and_of_a_page_comes_after_their_round_trips() -> None:

@@ -1,6 +1,8 @@
-"""Parts of scenarios that several tests have: a path with a deep buffer, and a game."""
+"""Parts of tests of workloads: a path with a deep buffer, a game, and the rank of a percentile."""
 
 from __future__ import annotations
+
+import math
 
 #: A path with a buffer in which a download makes others wait.
 DEEP_BUFFER = """
@@ -12,3 +14,7 @@ buffer = "4bdp"
 
 #: Workload of a game: a small request every 150 ms, so that its goodput ranks nothing.
 GAME = '{ kind = "request-response", request = "100B", response = "200B", gap = "150ms" }'
+
+
+def nearest_rank(values: list[float], percentile: float) -> float:
+    return sorted(values)[math.ceil(percentile / 100 * len(values)) - 1]

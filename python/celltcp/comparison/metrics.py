@@ -37,11 +37,11 @@ class MetricText(NamedTuple):
         return f"{number} {self.unit}".rstrip()
 
     def number(self, value: float) -> str:
-        """Returns a value with its digits; in words if there is none."""
+        """Returns a value with its digits, or words for a missing one."""
         return "no value" if math.isnan(value) else f"{value:.{self.digits}f}"
 
     def value_text(self, value: float) -> str:
-        """Returns a value with its digits and unit; in words if there is none."""
+        """Returns a value with its digits and unit, or words for a missing one."""
         number = self.number(value)
         return number if math.isnan(value) else self.with_unit(number)
 

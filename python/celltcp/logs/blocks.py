@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+from celltcp._core import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ def each_block(count: int, work: Callable[[slice], T]) -> list[T]:
     if len(blocks) < _MANY:
         return [work(block) for block in blocks]
     # NumPy works without Python's lock. A thread has many blocks, as its start takes as long as one.
-    share = -(-len(blocks) // (os.cpu_count() or 1))
+    share = -(-len(blocks) // available_threads())
     shares = [blocks[begin : begin + share] for begin in range(0, len(blocks), share)]
     with ThreadPoolExecutor(len(shares)) as threads:
         return list(chain.from_iterable(threads.map(lambda share: [*map(work, share)], shares)))

@@ -136,7 +136,7 @@ def _decimal_note(
     *,
     is_given: bool,
 ) -> str:
-    """Returns the statement of how a number such as 12.500 was read, whose sign nothing tells.
+    """Returns the statement of how numbers such as 12.500 were read, if no other shows the sign.
 
     Raises:
         CelltcpError: if it may be decimals as well as thousands of a unit that is not given.
