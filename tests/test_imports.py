@@ -35,7 +35,7 @@ def test_a_comparison_on_the_terminal_imports_few_modules(tmp_path: Path) -> Non
     own = {name for name in found if name.partition(".")[0] == "celltcp"}
     # The module that runs is `__main__`, and is not among those that are imported.
     assert len(own) <= 45, sorted(own)
-    assert not {"pyarrow.compute", "pyarrow.parquet", "distributed"} & found
+    assert not {"pyarrow.compute", "pyarrow.parquet", "numpy.ma", "distributed"} & found
 
 
 #: Runs that are over at once.

@@ -87,8 +87,8 @@ class Comparison(Recorded):
     @functools.cached_property
     def _several_connections(self) -> bool:
         """Whether a run has several connections."""
-        runs = numbers(self.results.tables["flows"]["run"])
-        return len(np.unique(runs)) < len(runs)
+        runs = self.results.tables["flows"]["run"].to_pylist()
+        return len(set(runs)) < len(runs)
 
     @property
     def ccas(self) -> list[str]:

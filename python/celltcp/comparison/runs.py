@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celltcp._core import jain
 from celltcp.results.columns import (
     connections,
+    distinct,
     group_means,
     means_by,
     numbers,
@@ -160,7 +161,7 @@ def _measured(results: Results, derived: Weights | Bounded) -> list[float]:
     columns = ["run", "flow", "goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
     slots = results.tables["slots"].select(columns)
     values = derived.measure(frame(slots)).to_numpy(np.float64)
-    known, group = np.unique(connections(slots), return_inverse=True)
+    known, _, group = distinct(connections(slots))
     means = group_means(values, group, len(known))
     result: list[float] = values_of(
         connections(results.tables["flows"]), known, means, math.nan

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp.results.columns import connections, group_sums, numbers, places_of, rows_of, sums_by
+from celltcp.results.columns import (
+    connections,
+    distinct,
+    group_sums,
+    numbers,
+    places_of,
+    rows_of,
+    sums_by,
+)
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.results.tables import Results
 
@@ -141,7 +149,7 @@ def _while_all_are_there(
     # Times of slots are sums of floating-point numbers.
     near = slot_s / 2
     shared = (times > begin - near) & (times < end + near)
-    result, first, group = np.unique(place[shared], return_index=True, return_inverse=True)
+    result, first, group = distinct(place[shared])
     appearance = np.argsort(first)
     group = np.argsort(appearance)[group]
     sums = group_sums(rates[shared], group, len(result)).tolist()

@@ -14,6 +14,7 @@ import numpy as np
 from celltcp._core import result_tables
 from celltcp.results.columns import (
     connections,
+    distinct,
     group_sums,
     means_by,
     numbers,
@@ -172,7 +173,7 @@ def _busy(results: Results) -> NDArray[np.float64]:
     Zero where the capacity is not known.
     """
     slots = results.tables["slots"]
-    known, group = np.unique(connections(slots), return_inverse=True)
+    known, _, group = distinct(connections(slots))
     count = len(known)
     capacity = numbers(slots["capacity_mbps"])
     goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celltcp.results.columns import records
+from celltcp.results.columns import distinct, records
 from celltcp.results.statistics import estimate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
     Args:
         runs: the column `run`.
     """
-    numbers, starts = np.unique(np.asarray(runs), return_index=True)
+    numbers, starts, _ = distinct(np.asarray(runs))
     ends = [*starts[1:].tolist(), len(runs)][: len(starts)]
     return {
         int(run): slice(start, end)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.results.columns import connections, numbers, rows_of
+from celltcp.results.columns import connections, distinct, numbers, rows_of
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
@@ -106,7 +106,7 @@ def _advice(needed: Mapping[str, float]) -> str:
 def _progress(results: Results) -> dict[tuple[int, int], _Progress]:
     """Returns the goodput of each connection over the time of its slots, by run and number."""
     slots = results.tables["slots"]
-    known, group = np.unique(connections(slots), return_inverse=True)
+    known, _, group = distinct(connections(slots))
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(known) + 1))
     goodput, capacity = (numbers(slots[name])[order] for name in ("goodput_mbps", "capacity_mbps"))
