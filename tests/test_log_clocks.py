@@ -101,3 +101,27 @@ def test_a_counter_of_32_bits_goes_on(tmp_path: Path) -> None:
     log = read(tmp_path, table("time,ifInOctets", *rows))
     check(log, 9, sum(RATES[:-1]) / 9)
     assert "resets" not in log.summary
+
+
+@pytest.mark.parametrize(
+    "form", ["%d-%m %H:%M:%S", "%m-%d %H:%M:%S.250", "%d.%m. %H:%M:%S", "%b %d %H:%M:%S"]
+)
+def test_a_year_may_lack_and_end(tmp_path: Path, form: str) -> None:
+    start = dt.datetime(2023, 12, 31, 23, 59, 55)
+    moments = [start + dt.timedelta(seconds=n) for n in range(len(RATES))]
+    rows = [f"{moment.strftime(form)};{rate}" for moment, rate in zip(moments, RATES, strict=True)]
+    check(read(tmp_path, table("time;mbps", *rows)), 10, MEAN)
+
+
+@pytest.mark.parametrize("start", [45_413.4, 739_373.4, 2_460_431.9])
+def test_days_are_those_of_spreadsheets_matlab_or_julius(tmp_path: Path, start: float) -> None:
+    rows = [f"{start + n / 86_400:.9f},{rate}" for n, rate in enumerate(RATES)]
+    log = read(tmp_path, table("time,mbps", *rows))
+    assert float(log.lengths.sum()) / 1e9 == pytest.approx(10, rel=1e-3)
+
+
+def test_many_rows_in_a_minute_have_lost_their_seconds(tmp_path: Path) -> None:
+    rows = [f"05/17/2024 09:{n // 12:02d},{RATES[n % 10]}" for n in range(60)]
+    with pytest.raises(ct.CelltcpError, match=r"55 of 60 rows have the time of another one.*--step"):
+        read(tmp_path, table("time,mbps", *rows))
+    check(read(tmp_path, table("time,mbps", *rows), step="5s"), 300, MEAN)

@@ -41,6 +41,43 @@ def test_tests_of_one_server_follow_one_another(tmp_path: Path) -> None:
     check(read(tmp_path, "\n".join(lines)), 15, (sum(RATES) + sum(RATES[:5])) / 15)
 
 
+def test_tests_of_other_streams_follow_one_another(tmp_path: Path) -> None:
+    # The server of iperf2 numbers its streams in turn.
+    first, later = _report(RATES), _report(RATES[:5]).replace("[  5]", "[  6]")
+    check(read(tmp_path, first + later, "server.txt"), 15, (sum(RATES) + sum(RATES[:5])) / 15)
+    # A test with a sum beside one without.
+    both = [
+        line.replace("[  5]", f"[{name}]")
+        for line in _report(RATES).splitlines()
+        for name in ("  4", "SUM")
+    ]
+    log = read(tmp_path, "\n".join(both) + "\n" + later, "server.txt")
+    check(log, 15, (sum(RATES) + sum(RATES[:5])) / 15)
+
+
+def test_a_dual_test_of_iperf2_has_two_directions(tmp_path: Path) -> None:
+    lines = [
+        "[  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port 43210",
+        "[  5] local 10.0.0.2 port 5002 connected with 10.0.0.1 port 5001",
+    ]
+    for n, rate in enumerate(RATES):
+        lines += [
+            f"[  {stream}] {n}.0-{n + 1}.0 sec  1.0 MBytes  {factor * rate} Mbits/sec"
+            for stream, factor in ((4, 1), (5, 2))
+        ]
+    text = "\n".join(lines)
+    check(read(tmp_path, text, "dual.txt"), 10, MEAN)
+    check(read(tmp_path, text, "dual.txt", direction="up"), 10, 2 * MEAN)
+
+
+def test_bytes_of_iperf_are_powers_of_1024(tmp_path: Path) -> None:
+    lines = [
+        f"[  5]   {n}.00-{n + 1}.00   sec  1.0 MBytes  {rate * 1e6 / 8 / 1024:.4f} KBytes/sec"
+        for n, rate in enumerate(RATES)
+    ]
+    check(read(tmp_path, "\n".join(lines), "x.txt"), 10, MEAN)
+
+
 def test_entries_of_an_ntrace_are_kbit_per_second(tmp_path: Path) -> None:
     entries = [
         {
@@ -189,7 +226,18 @@ SAR = "Linux 5.15 (h)\n\n12:00:01 AM        IFACE   rxpck/s   rxkB/s\n12:00:02 A
         (b"procs ---memory--- -swap-\n r  b  swpd free\n 1  0  0  800\n", "rx_bytes"),
         (b"  % Total    % Received % Xferd\n 0 0 0 0\n", "iperf3 -J"),
         (b"     0K .......... .......... .......... 0% 1.49M 10s\n", "iperf3 -J"),
-        (b"   name: lte1\n   rx-bits-per-second:  12.50Mbps\n", "--step"),
+        (b"  1,234,567   9%   2.30MB/s    0:00:35\n" * 9, "iperf3 -J"),
+        (b"Transferred:   \t  2.2 MiB / 1 GiB, 0%, 2.2 MiB/s, ETA 7m\n" * 9, "iperf3 -J"),
+        (b"[1.5] tcp_probe: src=1 dest=2 snd_cwnd=10 ssthresh=2147483647\n" * 9, "no capacity"),
+        (b"--- owping statistics from [a]:8894 to [b]:9001 ---\nSID: 1\n", "path.rtt"),
+        (b'[{"msm_id": 1001, "type": "ping", "timestamp": 1, "avg": 9, "sent": 3}]', "path.rtt"),
+        (
+            b'{"qlog_version": "0.3", "traces": [{"events": []}]}',
+            "--run name=transport:packet_received",
+        ),
+        (b'{"PeerConnections": {"1": {"updateLog": []}}}', "bytesReceived"),
+        (b"This is ApacheBench, Version 2.3\nTransfer rate: 34.1 [Kbytes/sec] received\n", "totals"),
+        (b'"No.","Time","Source","Destination"\n"1","0.0","a","b"\n', "celltcp pcap trace"),
         (b"  NetworkStatsHistory: bucketDuration=3600\n    st=1714550400 rb=5 rp=1\n", "rx_bytes"),
         (b'<?xml version="1.0"?><response><Rate>5</Rate></response>', "as JSON"),
         (b'#FF,,,"1.8"\nCAD,10:00:00,,1\nDRATE,10:00:00,,1,7,5,9000\n' * 9, "lines of several kinds"),
@@ -207,7 +255,7 @@ def test_an_interval_of_iperf3_that_is_a_little_longer_is_no_total() -> None:
     first = [Interval(a * ms, b * ms, 1e6) for a, b in itertools.pairwise(ends)]
     total = Interval(0, 3_000 * ms, 9e9)
     later = [Interval(0, 1_010 * ms, 2e6), *first[1:]]
-    result = summed({"5": [*first, total, *later, total]})
+    result = summed([("5", each) for each in (*first, total, *later, total)])
     assert [each.bps for each in result] == [1e6, 1e6, 1e6, 2e6, 1e6, 1e6]
 
 

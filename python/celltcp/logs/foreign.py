@@ -16,9 +16,14 @@ _CAPTURES = tuple(
 #: Lines of such outputs, and what to do.
 _LINES = (
     (
-        r"icmp_seq=\d+ .*time=|^rtt min/avg/max",
-        "output of ping, which has RTTs and no rates: give the lowest RTT as path.rtt "
+        r"icmp_seq=\d+ .*time=|^rtt min/avg/max|^--- \w+ statistics from |\"msm_id\":",
+        "output of ping or its like, which has RTTs and no rates: give the lowest RTT as path.rtt "
         "(--set path.rtt=20ms) beside a log of rates",
+    ),
+    (
+        r'\A"?No\.?"?[,;\t]"?Time"?[,;\t]"?Source"?[,;\t]',
+        "Wireshark's list of packets: celltcp pcap trace FILE makes a scenario of the capture; or "
+        "--column Time,Length --unit B with --run Source=ADDRESS reads the packets of a host",
     ),
     (
         r"^(?:\d{4}-\d\d-\d\d )?[\d:.]+ IP6? \S+ > \S+: ",
@@ -26,14 +31,14 @@ _LINES = (
         "scenario of it",
     ),
     (
-        r"\bcwnd:\d+ .*\bsegs_out:\d+",
-        "output of ss, the state of connections and no capacity: log rates with iperf3 -J or as a "
-        "table of times and rates",
+        r"\bcwnd:\d+ .*\bsegs_out:\d+|\btcp_probe: .*\bsnd_cwnd=",
+        "output of ss or tcp_probe, the state of connections and no capacity: log rates with iperf3 -J "
+        "or as a table of times and rates",
     ),
     (
         r"^\s*face \|bytes",
-        "/proc/net/dev at one time: log its bytes with their times, as a table with the columns time "
-        "and rx_bytes",
+        "/proc/net/dev, whose times are no columns: log its bytes with their times, as a table with "
+        "the columns time and rx_bytes",
     ),
     (
         r"^(?:\d\d:){2}\d\d(?: [AP]M)?\s+IFACE\s+rxpck/s",
@@ -54,14 +59,20 @@ _LINES = (
         "table with the columns time and rx_bytes",
     ),
     (
-        r"^\s*% Total\s+% Received|^\s*\d+K (?:[.]{10} ?){2,}",
-        "the progress of a download by curl or wget, whose lines have no times: log rates with "
-        "iperf3 -J, or as a table of times and received bytes",
+        r"^\s*% Total\s+% Received|^\s*\d+K (?:[.]{10} ?){2,}|\d% +[\d.,]+ *[kKMG]i?B/s +\d+:\d\d"
+        r"|^Transferred: .*B/s, ETA|^\[#\w{6} .* DL:",
+        "the progress of a transfer, as of curl, wget or rsync: log rates with iperf3 -J, or as a "
+        "table of times and received bytes",
     ),
     (
-        r"^\s*rx-bits-per-second:",
-        "blocks of RouterOS without times: write a row for each into a table with the column "
-        "rx_bits_per_second, and give the interval of monitor-traffic as --step",
+        r"\"qlog_(?:version|format)\":",
+        "a qlog, the events of a connection: --column time,data.raw.length --unit ms,B with --run "
+        "name=transport:packet_received reads the packets that it received",
+    ),
+    (
+        r"\"PeerConnections\":\s*{",
+        "a dump of webrtc-internals, whose series are texts: write bytesReceived with its times as a "
+        "table",
     ),
     (
         r"bucketDuration=\d+|^\s*st=\d+ rb=\d+",
@@ -78,7 +89,12 @@ _LINES = (
         "XML, which is not read: write its times and rates, or its counter of bytes, as a table with "
         "commas or as JSON",
     ),
-    (r"^#kernel$|^Mtr_Version,", "counters or RTTs of a tool that logs no rates over time"),
+    (
+        r"^#kernel$|^Mtr_Version,"
+        r"|^This is ApacheBench|^Running .* test @ http|^finished in [\d.]+m?s, ",
+        "counters, RTTs or totals of a tool that logs no rates over time: log rates with iperf3 -J, or "
+        "as a table of times and received bytes",
+    ),
     (r"^\s*<(?:!DOCTYPE html|html)", "a web page and no log: is it the page about the file?"),
 )
 

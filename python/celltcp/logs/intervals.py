@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 #: A gap of more than so many usual steps is a hole. Tools that log on events leave gaps of some steps.
 HOLE_STEPS = 5
+#: Share of rows with the usual distance from which on a log is regular.
+_REGULAR = 0.75
+#: Step from which on rows are measurements, ns; closer ones may be events, such as packets.
+_MEASURED_NS = 10**8
 #: Length of a row that is alone, ns.
 _ALONE_NS = 10**9
 #: Rows from which on what follows a fall of the clock is a run of its own.
@@ -92,7 +96,7 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
     pieces: list[_Piece] = []
     doubled = resets = 0
     for run in runs:
-        merged = _merged(run, is_counter=recording.is_counter)
+        merged = _merged(run, recording)
         doubled += len(run.ns) - len(merged.ns)
         piece, falls = _rates(recording, merged, usual)
         resets += falls
@@ -216,19 +220,20 @@ def _usual(runs: list[_Run]) -> int:
     return int(np.median(steps)) if len(steps) else _ALONE_NS
 
 
-def _merged(run: _Run, *, is_counter: bool) -> _Run:
-    """Returns rows with one value for each time: the mean, or the last one of a counter."""
+def _merged(run: _Run, recording: Recording) -> _Run:
+    """Returns rows with one value for each time: the mean, the sum of amounts, a counter's last one."""
     if run.is_rising():
         return run
     ns, values = run.ns, run.values
     times, first, counts = np.unique(ns, return_index=True, return_counts=True)
-    if is_counter:
+    if recording.is_counter:
         return _Run.of(times, values[first + counts - 1])
     known = np.isfinite(values)
     sums = np.add.reduceat(np.where(known, values, 0.0), first)
     numbers = np.add.reduceat(known.astype(np.int64), first)
+    divisors = np.minimum(numbers, 1) if recording.is_volume else numbers
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _Run.of(times, sums / np.where(numbers, numbers, np.nan))
+        return _Run.of(times, sums / np.where(numbers, divisors, np.nan))
 
 
 def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
@@ -254,12 +259,22 @@ def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
             raise refuse("one row alone has no interval that ends at it")
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
         return _Piece(ns[:-1], steps, rates), 0
-    last = int(steps[-1]) if len(steps) and steps[-1] <= HOLE_STEPS * usual else usual
+    longest = HOLE_STEPS * usual
+    if recording.is_volume and usual >= _MEASURED_NS and _are_regular(steps, usual):
+        # An amount of a second is not that of two, only because the row of the next one lacks.
+        longest = usual + usual // 2
+    last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual
     lengths = np.append(steps, last)
-    if not holds(len(steps), lambda rows: steps[rows] <= HOLE_STEPS * usual):
-        lengths = np.where(lengths > HOLE_STEPS * usual, usual, lengths)
+    if not holds(len(steps), lambda rows: steps[rows] <= longest):
+        lengths = np.where(lengths > longest, usual, lengths)
     rates = values / (lengths / 1e9) if recording.is_volume else values
     return _Piece(ns, lengths, rates), 0
+
+
+def _are_regular(steps: NDArray[np.int64], usual: int) -> bool:
+    """Returns whether most rows have the usual distance."""
+    some = sample(steps)
+    return bool(len(some) and (np.abs(some - usual) <= usual // 10).mean() > _REGULAR)
 
 
 def _wrapped(

@@ -166,7 +166,7 @@ def _summary(
     for count, text in (
         (intervals.without_rate, "without a rate"),
         (intervals.negative, "with a rate below zero"),
-        (intervals.doubled, "with the time of another one, averaged"),
+        (intervals.doubled, f"with the time of another one, {_use_of_doubled(recording)}"),
         (intervals.sorted, "out of order, sorted"),
         (intervals.resets, "resets of the counter"),
     ):
@@ -194,6 +194,12 @@ def _summary(
     if looks:
         parts.append(f"looks like a demand rather than a capacity: {looks}")
     return "; ".join([*parts, *recording.notes])
+
+
+def _use_of_doubled(recording: Recording) -> str:
+    if recording.is_counter:
+        return "of which the last counts"
+    return "added up" if recording.is_volume else "averaged"
 
 
 def _count(number: int, noun: str) -> str:

@@ -41,7 +41,7 @@ class ReadOptions:
     rates_end_at_row: bool | None = None
     #: Length of a row, of a table without times, such as `1s`.
     step: str | None = None
-    #: Rows to read, as `COLUMN=VALUE`.
+    #: Rows to read, as `COLUMN=VALUE` or `COLUMN=VALUE,COLUMN=VALUE`.
     run: str | None = None
     #: Order of day and month in dates.
     dates: str | None = None
@@ -64,7 +64,7 @@ class ReadOptions:
                 raise refuse(f"{name}: unknown {value!r}; allowed: {', '.join(allowed)}")
         options.units()
         options.step_ns()
-        options.wanted_run()
+        options.wanted_runs()
         return options
 
     def units(self) -> tuple[TimeUnit | None, RateUnit | None]:
@@ -100,11 +100,16 @@ class ReadOptions:
             raise refuse(f"step: {self.step!r} is no time; allowed: above 0, such as 1s or 100ms")
         return round(value * unit.nanos)
 
-    def wanted_run(self) -> tuple[str, str] | None:
-        """Returns column and value of the rows to read."""
-        if self.run is None:
-            return None
-        column, equals, value = self.run.partition("=")
-        if not (column and equals and value):
-            raise refuse(f"run: {self.run!r} is not COLUMN=VALUE, such as run_num=1")
-        return column.strip(), value.strip()
+    def wanted_runs(self) -> list[tuple[str, str]]:
+        """Returns columns and values of the rows to read: all of them hold."""
+        result: list[tuple[str, str]] = []
+        for part in (self.run or "").split(",") if self.run is not None else []:
+            column, equals, value = part.partition("=")
+            if result and not equals:
+                # A comma of the value.
+                result[-1] = result[-1][0], f"{result[-1][1]},{part}"
+            elif column.strip() and value.strip():
+                result.append((column.strip(), value.strip()))
+            else:
+                raise refuse(f"run: {self.run!r} is not COLUMN=VALUE, such as run_num=1")
+        return result

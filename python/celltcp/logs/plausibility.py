@@ -75,6 +75,11 @@ def check_steps(recording: Recording, intervals: Intervals) -> None:
     """
     step = intervals.step_ns
     many = intervals.rows >= _MANY_ROWS
+    if step >= SAMPLE_NS and 2 * intervals.doubled > intervals.rows and not recording.is_counter:
+        raise refuse(
+            f"{intervals.doubled} of {intervals.rows} rows have the time of another one, as times "
+            "without seconds do: --step says how long a row lasts, such as 1s (step in a scenario file)"
+        )
     if recording.is_time_guess and (
         step >= _VERY_LONG_NS or (many and (step >= _LONG_NS or step < _SHORT_NS))
     ):

@@ -100,13 +100,13 @@ _SYSSTAT = re.compile(r"[rt]xkB/s")
 def parts_of(name: str) -> list[str]:
     """Returns what in a name may be a unit: what stands in brackets, its words, `x_per_second`."""
     bracketed = _BRACKETED.findall(name)
-    joined = re.findall(r"[A-Za-z]+[ _]per[ _][A-Za-z]+", name)
+    joined = re.findall(r"[A-Za-z]+[ _-]per[ _-][A-Za-z]+", name)
     # FCC's logs have bytes_sec.
     amounts = re.findall(r"([A-Za-z]*(?:bits?|bytes?))_s(?:ec)?(?![a-z])", name)
     joined += [f"{amount}/s" for amount in amounts]
     plain = [part for part in _SEPARATORS.split(_BRACKETED.sub(" ", name)) if part]
     camel = [part for each in plain for part in _CAMEL.split(each)]
-    return [*bracketed, *(each.replace(" ", "_") for each in joined), *plain, *camel]
+    return [*bracketed, *(re.sub("[ -]", "_", each) for each in joined), *plain, *camel]
 
 
 def words_of(name: str) -> list[str]:

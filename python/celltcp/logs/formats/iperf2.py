@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from celltcp.logs.formats.iperf3 import of_intervals, summed
@@ -32,12 +31,10 @@ def read(source: Source, _options: ReadOptions, _side: Direction) -> Recording:
     Raises:
         CelltcpError: if there is none.
     """
-    streams: dict[str, list[Interval]] = defaultdict(list)
+    lines: list[tuple[str, Interval]] = []
     for match in map(_LINE.match, source.text().splitlines()):
         if match is not None:
             start, end = (round(float(match[part]) * 1e9) for part in ("start", "end"))
-            streams[match["id"]].append(Interval(start, end, float(match["bps"])))
+            lines.append((match["id"], Interval(start, end, float(match["bps"]))))
     # iperf2 gives the sum of parallel streams the number -1.
-    return of_intervals(
-        "report of iperf2 (-y C)", summed({"-1": streams["-1"]} if "-1" in streams else streams)
-    )
+    return of_intervals("report of iperf2 (-y C)", summed(lines, "-1"))

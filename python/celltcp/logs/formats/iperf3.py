@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(
     r"\[\s*(?P<id>SUM|\d+)\](?:\[(?P<role>[A-Z-]+)\])?\s+(?P<start>\d+\.\d+)\s*-\s*(?P<end>\d+\.\d+)\s+sec"
-    r"\s+[\d.]+\s+\w*Bytes\s+(?P<rate>[\d.]+)\s+(?P<unit>\w*bits/sec)(?P<rest>.*)"
+    r"\s+[\d.]+\s+\w*Bytes\s+(?P<rate>[\d.]+)\s+(?P<unit>\w*(?:bits|Bytes)/sec)(?P<rest>.*)"
+)
+#: Ports of a stream, after which its lines are those of a direction.
+_PORTS = re.compile(
+    r"\[\s*(?P<id>\d+)\] local \S+ port (?P<local>\d+) connected \w+ \S+ port (?P<remote>\d+)"
 )
 
 
@@ -36,19 +40,34 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     """
     if (tool := tool_of(source)) is not None:
         return of_intervals(tool.kind, list(intervals_of(source.text().splitlines(), tool)))
-    streams: dict[str, list[Interval]] = defaultdict(list)
-    for match in map(_LINE.search, source.text().splitlines()):
-        if match is None or re.search(r"sender|receiver|omitted", match["rest"]):
+    text, wanted = source.text(), options.direction or side
+    ports = [(match["local"], match["remote"]) for match in _PORTS.finditer(text)]
+    # A port that is local to some streams and remote to others: iperf2 tests both directions.
+    server = {local for local, _ in ports} & {remote for _, remote in ports}
+    others: set[str] = {"SUM"} if server else set()
+    lines: list[tuple[str, Interval]] = []
+    for line in text.splitlines():
+        if server and (match := _PORTS.search(line)):
+            is_down = match["local"] in server
+            (others.discard if is_down == (wanted == "down") else others.add)(match["id"])
+        match = _LINE.search(line)
+        if (
+            match is None
+            or match["id"] in others
+            or re.search(r"sender|receiver|omitted", match["rest"])
+        ):
             continue
-        unit = rate_unit(match["unit"].replace("Kbits", "kbits"))
+        # Bytes of iperf come in powers of 1024, bits in those of 1000.
+        unit = rate_unit(re.sub(r"^([KMG])Bytes", r"\1iB", match["unit"].replace("Kbits", "kbits")))
         if unit is None:
             continue
         start, end = (round(float(match[part]) * 1e9) for part in ("start", "end"))
-        if match["role"] and not _is_of(match["role"], options.direction or side):
+        if match["role"] and not _is_of(match["role"], wanted):
             continue
-        streams[match["id"]].append(Interval(start, end, float(match["rate"]) * unit.bits))
-    intervals = summed({"SUM": streams["SUM"]} if streams.get("SUM") else streams)
-    return of_intervals(f"report of iperf{'' if len(streams) < 3 else ', parallel streams'}", intervals)
+        lines.append((match["id"], Interval(start, end, float(match["rate"]) * unit.bits)))
+    streams = {stream for stream, _ in lines}
+    kind = "report of iperf" if "SUM" not in streams else "report of iperf, parallel streams"
+    return of_intervals(kind, summed(lines), has_both=bool(server))
 
 
 def _is_of(role: str, direction: Direction) -> bool:
@@ -58,23 +77,37 @@ def _is_of(role: str, direction: Direction) -> bool:
     return role.startswith("RX") == (direction == "down")
 
 
-def summed(streams: dict[str, list[Interval]]) -> list[Interval]:
-    """Returns the sums of streams by interval, test after test, without the totals of whole tests."""
-    sums: dict[tuple[int, int, int], float] = {}
-    for stream in streams.values():
-        lengths = sorted(each.end_ns - each.start_ns for each in stream)
-        usual = lengths[len(lengths) // 2] if lengths else 0
-        test, latest = 0, -1
-        for each in stream:
-            is_earlier = each.start_ns < latest
-            # A total has two intervals or more; an interval is longer than usual by a little only.
-            if is_earlier and each.end_ns - each.start_ns > 1.5 * usual:
-                continue
+def summed(lines: list[tuple[str, Interval]], total: str = "SUM") -> list[Interval]:
+    """Returns the sums of streams by interval, test after test, without the totals of whole tests.
+
+    Args:
+        lines: numbers of streams and their intervals, in the order of the report.
+        total: number of the sum of all streams; in a test that has it, the others do not count.
+    """
+    lengths = sorted(each.end_ns - each.start_ns for _, each in lines)
+    usual = lengths[len(lengths) // 2] if lengths else 0
+    tests: list[dict[str, list[Interval]]] = [{}]
+    latest: dict[str, int] = {}
+    for stream, each in lines:
+        # Streams of a test go on together.
+        is_earlier = each.start_ns < latest.get(stream, max(latest.values(), default=0) - 2 * usual)
+        # A total has two intervals or more; an interval is longer than usual by a little only.
+        if is_earlier and each.end_ns - each.start_ns > 1.5 * usual:
+            continue
+        if is_earlier:
             # A server that reports test after test begins each at zero.
-            test, latest = test + is_earlier, each.start_ns
-            key = (test, each.start_ns, each.end_ns)
+            tests.append({})
+            latest = {}
+        latest[stream] = each.start_ns
+        tests[-1].setdefault(stream, []).append(each)
+    result = []
+    for streams in tests:
+        sums: dict[tuple[int, int], float] = {}
+        for each in itertools.chain(*([streams[total]] if total in streams else streams.values())):
+            key = (each.start_ns, each.end_ns)
             sums[key] = sums.get(key, 0.0) + each.bps
-    return [Interval(start, end, bps) for (_, start, end), bps in sorted(sums.items()) if end > start]
+        result += [Interval(*key, bps) for key, bps in sorted(sums.items()) if key[1] > key[0]]
+    return result
 
 
 def of_intervals(kind: str, intervals: list[Interval], **known: object) -> Recording:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
 
+#: Longest list within a record whose parts are columns.
+_MOST_PARTS = 8
 #: Fields of a period of Sabre's and dash.js' network files.
 _SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
 
@@ -28,29 +30,41 @@ class _KnownRecords(NamedTuple):
     kind: str
     #: Fields that each of the files has.
     fields: frozenset[str]
-    time: str
-    #: Field of the rates by direction, and their unit.
-    rates: dict[Direction, str]
+    #: Fields of the times and of the rates by direction, and their units.
+    columns: dict[Direction, str]
     unit: str
     #: Rows by direction, of tests of both one after another.
     runs: dict[Direction, str] = {}  # noqa: RUF012 - a tuple is not changed
 
 
 _KNOWN = (
+    # `speedtest -f jsonl -p`: the rates are means since the begin of the test, unlike the amounts.
+    _KnownRecords(
+        "progress of Ookla's speedtest",
+        frozenset(("type", "download.progress", "download.elapsed", "download.bytes")),
+        {"down": "download.elapsed,download.bytes", "up": "upload.elapsed,upload.bytes"},
+        "ms,B",
+        {"down": "type=download", "up": "type=upload"},
+    ),
     # `speedtest -f json`.
     _KnownRecords(
         "results of Ookla's speedtest",
         frozenset(("timestamp", "ping.latency", "download.bandwidth", "upload.bandwidth")),
-        "timestamp",
-        {"down": "download.bandwidth", "up": "upload.bandwidth"},
+        {"down": "timestamp,download.bandwidth", "up": "timestamp,upload.bandwidth"},
         "B/s",
+    ),
+    # `speedtest-cli --json`.
+    _KnownRecords(
+        "results of speedtest-cli",
+        frozenset(("timestamp", "download", "upload", "bytes_sent", "bytes_received")),
+        {"down": "timestamp,download", "up": "timestamp,upload"},
+        "bit/s",
     ),
     # `ndt7-client -format=json`.
     _KnownRecords(
         "measurements of ndt7",
         frozenset(("Value.AppInfo.ElapsedTime", "Value.AppInfo.NumBytes", "Value.Test")),
-        "Value.AppInfo.ElapsedTime",
-        {"down": "Value.AppInfo.NumBytes", "up": "Value.AppInfo.NumBytes"},
+        dict.fromkeys(("down", "up"), "Value.AppInfo.ElapsedTime,Value.AppInfo.NumBytes"),
         "us,B",
         {"down": "Value.Test=download", "up": "Value.Test=upload"},
     ),
@@ -58,20 +72,21 @@ _KNOWN = (
     _KnownRecords(
         "ntrace of LPP, each entry a test of the bandwidth",
         frozenset(("entryNo", "dateTime")),
-        "dateTime",
-        {"down": "dlBw", "up": "ulBw"},
+        {"down": "dateTime,dlBw", "up": "dateTime,ulBw"},
         "kbit/s",
     ),
 )
 
 
+#: Sign before each record of a sequence, RFC 7464.
+_RECORD = "\x1e"
 #: Beginning of a list: lines of text begin with a bracket as well, such as one with the time.
-_LIST = re.compile(r"\[\s*(?:[\[{\"\]]|-?\d[\d.eE+-]*\s*[,\]]|true|false|null|$)")
+_LIST = re.compile(r"\[\s*(?:[\[{\"\]]|-?\d[\d.eE+-]*\s*(?:,|\]\s*$)|true|false|null|$)")
 
 
 def recognises(source: Source) -> bool:
     """Returns whether a file begins as JSON does."""
-    start = source.head.lstrip("\ufeff \t\r\n")
+    start = source.head.lstrip(f"\ufeff \t\r\n{_RECORD}")
     return start.startswith("{") or bool(_LIST.match(start))
 
 
@@ -121,10 +136,10 @@ def _parsed(text: str) -> Any:
     except RecursionError:
         raise refuse("JSON is nested too deeply") from None
     rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
+    for number, line in enumerate(text.split("\n"), 1):
+        if record := line.strip(f" \t\r{_RECORD}"):
             try:
-                rows.append(json.loads(line))
+                rows.append(json.loads(record))
             except (json.JSONDecodeError, RecursionError):
                 if number == 1 or not rows:
                     raise refuse(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
@@ -282,7 +297,10 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         has = f"; it has {listed(keys)}" if keys else ""
         raise refuse(f"JSON without records of times and rates{has}")
     has_names = isinstance(rows, dict) or isinstance(rows[0], dict)
-    frame = pd.DataFrame(rows) if isinstance(rows, dict) or not has_names else pd.json_normalize(rows)
+    if isinstance(rows, dict) or not has_names:
+        frame = pd.DataFrame(rows)
+    else:
+        frame = pd.json_normalize([_with_numbers(row) for row in rows])
     if isinstance(rows, dict):
         names = list(map(str, rows))
     else:
@@ -292,16 +310,26 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     known = next((each for each in _KNOWN if set(names) >= each.fields), None)
     if known is not None and options.column is None:
         wanted = options.direction or side
-        kind, column, run = known.kind, known.rates[wanted], options.run or known.runs.get(wanted)
-        if column not in names:
-            raise refuse(f'{kind}: there is no "{column}"')
-        column, unit = f"{known.time},{column}", options.unit or known.unit
+        kind, column, run = known.kind, known.columns[wanted], options.run or known.runs.get(wanted)
+        if missing := [name for name in column.split(",") if name not in names]:
+            raise refuse(f'{kind}: there is no "{missing[-1]}"')
+        unit = options.unit or known.unit
         options = dataclasses.replace(options, column=column, unit=unit, direction=None, run=run)
     dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
     recording = understand(FrameTable(frame), dialect, options, side, kind)
     if known is None:
         return recording
-    return dataclasses.replace(recording, has_both=set(known.rates.values()) <= set(names))
+    both = {name for column in known.columns.values() for name in column.split(",")}
+    return dataclasses.replace(recording, has_both=both <= set(names))
+
+
+def _with_numbers(value: Any) -> Any:
+    """Returns a record whose lists of records, such as those of UEs, have their numbers as names."""
+    if isinstance(value, list) and 0 < len(value) <= _MOST_PARTS and all(map(_is_table, value)):
+        value = {str(number): each for number, each in enumerate(value)}
+    if isinstance(value, dict):
+        return {name: _with_numbers(each) for name, each in value.items()}
+    return value
 
 
 def _of_data_frame(table: dict[str, Any]) -> Any:
@@ -330,6 +358,9 @@ def _rows_in(value: Any, depth: int = 6) -> Any:
             # A record alone holds the records, such as the one of an interface.
             inside = _rows_in(value[0], depth - 1) if len(value) == 1 else None
             return value if inside is None else inside
+        if value and all(isinstance(each, list) and len(each) == 1 for each in value):
+            # `ip -j` writes a list for each time.
+            return _rows_in([each[0] for each in value], depth - 1)
         if value and all(isinstance(each, list) and len(each) > 1 for each in value):
             return value
         if len(value) > 1 and all(isinstance(each, int | float) for each in value):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from celltcp.logs.table.dialect import Dialect
 
-#: Rows from which a column that never falls is a counter: fewer may rise by chance.
+#: Values from which a column that never falls is a counter: fewer different ones may rise by chance.
 _COUNTER_ROWS = 8
 
 
@@ -101,9 +101,9 @@ def is_counter(values: NDArray[np.float64]) -> bool | None:
     are_resets = bool((after < 0.5 * before).all()) and len(after) <= max(1, known.size // 20)
     if not (steps > 0).any() or not are_resets:
         return False
-    if len(after):
-        return known.size > _COUNTER_ROWS
-    return True if known.size >= _COUNTER_ROWS else None
+    if len(after) and known.size <= _COUNTER_ROWS:
+        return False
+    return True if (steps > 0).sum() >= _COUNTER_ROWS - 1 else None
 
 
 def durations(columns: list[Column], taken: set[int], step_s: float) -> str | None:

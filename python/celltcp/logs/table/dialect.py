@@ -23,8 +23,10 @@ _THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
 _POINTS = r"[-+]?[1-9]\d{0,2}\.\d{3}"
 #: A line between the rows of a table that is drawn with characters.
 _BORDER = re.compile(r"[-+|:= ]*-{3}[-+|:= ]*")
-#: A text that is no list of values.
-_WORDS = re.compile(r"[\w .:%/()+-]*")
+#: A unit behind a number.
+_UNIT_BEHIND = r"(?<=\d) ?[A-Za-zµ%/]+$"
+#: A text that is no list of values: words, or a number with its unit.
+_PLAIN = re.compile(r"[\w .:%/()+-]*|[-+]?\d[\d.,]*\s?[A-Za-zµ%/]+")
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,12 @@ def dialect_of(head: str) -> Dialect:
             pairs = zip(names, units, strict=False)
             names = [f"{name} [{unit}]" if unit else name for name, unit in pairs]
             at += 1
-        elif at + 1 < len(rows) and _are_names(rows[at][1]) and _has_values(rows[at + 1][1]):
+        elif at + 1 < len(rows) and _are_names(rows[at][1], names) and _has_values(rows[at + 1][1]):
             # The first line has the groups of the columns, as dstat writes them.
-            names, at = rows[at][1], at + 1
+            pairs = zip(names, rows[at][1], strict=False)
+            is_full = all(rows[at][1])
+            names = rows[at][1] if is_full else [" ".join(filter(None, pair)) for pair in pairs]
+            at += 1
     else:
         names = _in_comment(head, number, separator, width) or _beside_row_names(rows[:at], width)
         has_names = bool(names)
@@ -141,7 +146,7 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int,
     have none. Open ones count as decimals, but between commas a quoted `"12,500"` has
     thousands.
     """
-    rows = [[re.sub(GAP, "", each) for each in values] for values in rows]
+    rows = [[re.sub(rf"{GAP}|{_UNIT_BEHIND}", "", each) for each in values] for values in rows]
     fields = [each for values in rows for each in values]
     if any(re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?", each) for each in fields):
         return "comma", {}
@@ -190,7 +195,7 @@ def _separator(lines: list[str]) -> str:
         if width < 2:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
-        plain = sum(_is_value(field) or _WORDS.fullmatch(field) is not None for field in fields)
+        plain = sum(_is_value(field) or _PLAIN.fullmatch(field) is not None for field in fields)
         score = count / len(rows) + plain / len(fields)
         if score > best_score + 1e-9:
             best, best_score = separator, score
@@ -206,9 +211,12 @@ def _is_value(field: str) -> bool:
     )
 
 
-def _are_names(fields: list[str]) -> bool:
-    """Returns whether each field of a line is a name."""
-    return all(field and not _is_value(field) for field in fields)
+def _are_names(fields: list[str], above: list[str]) -> bool:
+    """Returns whether each field of a line is a name, or two are and the others have one above."""
+    named = [field for field in fields if field]
+    has_all = len(fields) == len(above) and all(map(any, zip(fields, above, strict=True)))
+    is_full = len(named) == len(fields)
+    return not any(map(_is_value, named)) and (is_full or (has_all and len(named) > 1))
 
 
 def _has_values(fields: list[str]) -> bool:
@@ -237,7 +245,7 @@ def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]
 def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[str]:
     """Returns the names in a line that lacks one for the names of the rows, as R writes it."""
     fields = above[-1][1] if above else []
-    return ["row", *fields] if len(fields) == width - 1 and _are_names(fields) else []
+    return ["row", *fields] if len(fields) == width - 1 and _are_names(fields, []) else []
 
 
 def _unique(names: list[str]) -> list[str]:

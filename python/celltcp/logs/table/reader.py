@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from celltcp.logs.recording import Recording
 from celltcp.logs.table.columns import Column, columns_of, durations, is_counter, tells_runs_apart
 from celltcp.logs.table.dialect import Dialect, dialect_of
 from celltcp.logs.table.frames import FrameTable, TextTable
-from celltcp.logs.table.pairs import pairs_in
+from celltcp.logs.table.pairs import blocks_in, pairs_in
 from celltcp.logs.table.roles import Roles, roles_of, unit_is_open
 from celltcp.logs.table.times import Times, combined, read_times
 from celltcp.logs.table.values import Numbers, numbers
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Rows by which columns are understood.
 _SAMPLE = 2_000
+#: Steps between rows from which on a column may be known as that of the steps.
+_MANY_STEPS = 8
 #: Mean rate above which numbers with groups of three digits are rather decimals, bit/s.
 _MANY_BPS = 1e9
 #: Different values up to which a column can number the runs.
@@ -43,10 +46,11 @@ def read_table(source: Source, options: ReadOptions, side: Direction) -> Recordi
     Raises:
         CelltcpError: if it is none, or leaves something open.
     """
-    if (pairs := pairs_in(source)) is not None:
-        names = tuple(map(str, pairs.columns))
-        dialect = Dialect(" ", names, True, 0, has_decimal_comma=False, has_comments=False)
-        return understand(FrameTable(pairs), dialect, options, side, "pairs of names and values")
+    for pairs, kind in ((pairs_in, "pairs of names and values"), (blocks_in, "blocks of values")):
+        if (frame := pairs(source)) is not None:
+            names = tuple(map(str, frame.columns))
+            dialect = Dialect(" ", names, True, 0, has_decimal_comma=False, has_comments=False)
+            return understand(FrameTable(frame), dialect, options, side, kind)
     dialect = dialect_of(source.head)
     table = TextTable(source, dialect)
     return understand(table, dialect, options, side)
@@ -72,7 +76,7 @@ def understand(
     frame = _only_run(frame, options, dialect)
     rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
     name = _name(dialect, roles.rate)
-    unit = roles.rate_unit or rate_unit(rates.unit)
+    unit = _unit(roles, rates, options, name)
     if unit is None and dialect.has_names:
         raise refuse(unit_is_open(columns[roles.rate].name))
     if rates.strange_count:
@@ -91,8 +95,14 @@ def understand(
                 f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
                 "--no-counter says it (counter in a scenario file)"
             )
+    if counter and lengths is not None:
+        # A counter has what came until the end of its row.
+        times, lengths = times._replace(ns=times.ns + lengths), None
     if chosen.is_volume and not counter and options.unit is None:
         _check_durations(columns, roles, times, name)
+    ends_at_row = options.rates_end_at_row
+    if ends_at_row is None and chosen.is_volume and not counter and lengths is None:
+        ends_at_row = not options.run and _have_steps_before(columns, roles, times)
     without_time = int((~times.is_known).sum())
     if without_time:
         notes.append(f"{without_time} rows without a time left out")
@@ -113,9 +123,9 @@ def understand(
         is_volume=chosen.is_volume,
         is_counter=bool(counter),
         counter_unit=chosen.bits,
-        ends_at_row=bool(options.rates_end_at_row),
+        ends_at_row=bool(ends_at_row),
         is_absolute=times.is_absolute,
-        runs=_runs(frame, columns, roles, times, timed),
+        runs=_runs(frame, columns, roles, options, times, timed),
         rtt_ms=_rtt(frame, columns, roles, dialect, timed),
         radio={
             kind: _numbers(frame, place, dialect).values[timed] for kind, place in roles.radio.items()
@@ -126,6 +136,24 @@ def understand(
         is_time_guess=times.is_guess,
         notes=tuple(notes),
     )
+
+
+def _unit(roles: Roles, rates: Numbers, options: ReadOptions, name: str) -> RateUnit | None:
+    """Returns the unit of the rates: the given one, that beside the values, or that of the name.
+
+    Raises:
+        CelltcpError: if what stands beside the values is no unit of a rate, or several ones.
+    """
+    given, beside = options.units()[1], rate_unit(rates.unit)
+    if rates.is_scaled and given is not None:
+        raise refuse(f"unit: the values of {name} have units of their own: leave --unit out")
+    if given is None and beside is None and rates.unit:
+        raise refuse(
+            f'the values of {name} have "{rates.unit}" behind them, which is no unit of a rate: --unit '
+            f"says it, such as {'MB/s' if rates.unit.startswith('M') else 'kB/s'} (unit in a scenario "
+            f"file); allowed: {RATE_UNITS}, amounts of each row ({VOLUME_UNITS})"
+        )
+    return given or beside or roles.rate_unit
 
 
 def _decimal_note(
@@ -188,6 +216,25 @@ def _check_durations(columns: list[Column], roles: Roles, times: Times, name: st
         )
 
 
+def _have_steps_before(columns: list[Column], roles: Roles, times: Times) -> bool:
+    """Returns whether a column has the times since the row before: amounts are then of these."""
+    count = min(len(times.ns), _SAMPLE)
+    steps = np.diff(times.ns[:count]).astype(np.float64)
+    if (
+        len(steps) < _MANY_STEPS
+        or not times.is_known[:count].all()
+        or np.ptp(steps) < 1e-3 * steps.max()
+    ):
+        return False
+    for each in columns:
+        if each.place in (roles.time, roles.clock, roles.rate) or len(each.values) != count:
+            continue
+        for nanos in (1, 10**3, 10**6, 10**9):
+            if np.allclose(each.values[1:] * nanos, steps, rtol=1e-3, atol=0):
+                return True
+    return False
+
+
 def _numbers(frame: pd.DataFrame, place: int, dialect: Dialect) -> Numbers:
     return numbers(frame[place], has_decimal_comma=dialect.has_decimal_comma)
 
@@ -200,12 +247,11 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
     """Returns the places of the columns that are read."""
     given = (roles.time, roles.clock, roles.duration, roles.rate, roles.delay, *roles.radio.values())
     result = {place for place in given if place is not None}
-    wanted = options.wanted_run()
-    if wanted:
-        names = [name.lower() for name in dialect.names]
-        if wanted[0].lower() not in names:
-            raise refuse(f'run: unknown "{wanted[0]}"; allowed: of {listed(list(dialect.names))}')
-        result.add(names.index(wanted[0].lower()))
+    names = [name.lower() for name in dialect.names]
+    for column, _ in options.wanted_runs():
+        if column.lower() not in names:
+            raise refuse(f'run: unknown "{column}"; allowed: of {listed(list(dialect.names))}')
+        result.add(names.index(column.lower()))
     # Columns of few values may number the runs.
     for each in columns:
         values = each.known if each.is_number else None
@@ -219,16 +265,15 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
 
 
 def _only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.DataFrame:
-    wanted = options.wanted_run()
-    if wanted is None:
-        return frame
-    place = [name.lower() for name in dialect.names].index(wanted[0].lower())
-    texts = frame[place].astype("string").str.strip().str.removesuffix(".0")
-    result = frame[(texts == wanted[1]).to_numpy(dtype=bool, na_value=False)]
-    if not len(result):
-        known = [str(value) for value in texts.dropna().unique()[:12]]
-        raise refuse(f'run: no row has "{wanted[1]}" in {wanted[0]}; allowed: {", ".join(known)}')
-    return result.reset_index(drop=True)
+    names = [name.lower() for name in dialect.names]
+    for column, value in options.wanted_runs():
+        texts = frame[names.index(column.lower())].astype("string").str.strip().str.removesuffix(".0")
+        chosen = frame[(texts == value).to_numpy(dtype=bool, na_value=False)]
+        if not len(chosen):
+            known = [str(value) for value in texts.dropna().unique()[:12]]
+            raise refuse(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
+        frame = chosen.reset_index(drop=True)
+    return frame
 
 
 def _times(
@@ -289,7 +334,12 @@ def _rtt(
 
 
 def _runs(
-    frame: pd.DataFrame, columns: list[Column], roles: Roles, times: Times, timed: Rows
+    frame: pd.DataFrame,
+    columns: list[Column],
+    roles: Roles,
+    options: ReadOptions,
+    times: Times,
+    timed: Rows,
 ) -> NDArray[np.int64] | None:
     """Returns the run of each row, if times fall or are doubled, and a single column explains that.
 
@@ -318,8 +368,10 @@ def _runs(
         if changes == len(values) - 1:
             return np.asarray(codes, dtype=np.int64)
         shown = ", ".join(str(value) for value in values[:5])
+        given = f"{options.run}," if options.run else ""
+        wanted = f"{given}{column.name}={values[0]}"
         raise refuse(
             f'several runs at the same time, which "{column.name}" tells apart ({shown}): --run '
-            f"{column.name}={values[0]} reads one of them (run in a scenario file)"
+            f"{shlex.quote(wanted)} reads one of them (run in a scenario file)"
         )
     return None

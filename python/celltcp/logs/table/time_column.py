@@ -18,6 +18,8 @@ from celltcp.logs.units import rate_unit_in
 if TYPE_CHECKING:
     from celltcp.logs.table.dialect import Dialect
 
+#: Words of columns with a part of a date each, which alone are no times.
+_PARTS = {"year", "month", "day", "hour", "minute", "second"}
 #: Share of the rows up to which times may fall.
 _FALLS = 0.2
 
@@ -29,6 +31,9 @@ def time_of(
     others = [each for each in columns if each.place != rate and not _stands_still(each)]
     if not dialect.has_names:
         return _time_without_names(others), None, None
+    parts = [each for each in others if each.words & _PARTS and not each.is_date]
+    if len(parts) > 1:
+        others = [each for each in others if not any(each is part for part in parts)]
     dated = [each for each in others if each.is_date]
     epochs = [
         each
@@ -39,6 +44,7 @@ def time_of(
         each
         for each in others
         if each.is_of(TIME) and not each.is_of(OTHER) and rate_unit_in(each.name) is None
+        if each.is_rising or not each.is_of(DURATION - {"interval"})
     ]
     clocks = [each for each in others if each.is_clock]
     for group in (

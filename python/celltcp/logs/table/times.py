@@ -23,11 +23,15 @@ _DATE = re.compile(
     r"(?:\d{4}[-/._]\d{1,2}[-/._]\d{1,2}|\d{1,2}[-/._]\d{1,2}[-/._]\d{2,4}"
     r"|\d{1,2}[- ./][A-Za-z]{3,9}\.?[- ./,]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8}[T ]\d{6}"
     r"|[A-Za-z]{3},? (?:[A-Za-z]{3} +\d{1,2}|\d{1,2} [A-Za-z]{3})[ \d:]*\d{4}|[A-Z][a-z]{2} +\d{1,2}"
-    r"|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2})"
+    r"|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2}"
+    r"|\d{1,2}(?:[-/]\d{1,2}|\.\d{1,2}\.)(?= +\d{1,2}:\d{2}))"
     r"(?:[ T_][^;|,\t]{0,30})?(?:,\d{1,6})?",
 )
-#: Dates without a year, as in syslog.
+#: Dates without a year, as in syslog, and as dstat and Android's logcat write them.
 _WITHOUT_YEAR = r"^([A-Z][a-z]{2}) +(\d{1,2}) (?=\d{1,2}:)"
+_NUMBERS_WITHOUT_YEAR = r"^(\d{1,2})[-/.](\d{1,2})\.? +(?=\d{1,2}:)"
+#: Fall of such a date at the end of a year: more than this.
+_HALF_YEAR_NS = 183 * DAY_NS
 _TIME_OF_DAY = re.compile(
     r"(?:(?P<d>\d{1,5}) days? )?(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?"
@@ -42,8 +46,8 @@ _ZONES = {
 #: Sizes of times since 1970 in the years 2001 to 2065, by unit.
 _EPOCHS = [(10**9, TimeUnit(10**9, "s")), (10**12, TimeUnit(10**6, "ms"))]
 _EPOCHS += [(10**15, TimeUnit(1_000, "us")), (10**18, TimeUnit(1, "ns"))]
-#: Days since 1900 in the years 1982 to 2064, as spreadsheets count.
-_SERIAL = (30_000.0, 60_000.0)
+#: Days in the years 1982 to 2064, as spreadsheets and MATLAB count, and Julian ones.
+_SERIAL = ((30_000.0, 60_000.0), (723_900.0, 753_900.0), (2_444_900.0, 2_475_900.0))
 #: Years 1980 to 2099 as digits of date and time in one number.
 _COMPACT = (19_800_101_000_000, 20_991_231_235_959)
 
@@ -142,9 +146,9 @@ def read_times(
     if unit is None and compact is not None:
         return compact
     by_size = epoch_unit(read.values)
-    low, high = _SERIAL
     middle = _middle(read.values)
-    if unit is None and by_size is None and low < middle < high and _are_fractions(read.values[known]):
+    are_days = unit is None and any(low < middle < high for low, high in _SERIAL)
+    if by_size is None and are_days and _are_fractions(read.values[known]):
         return Times(_scaled(read.values, DAY_NS), known, "days, as spreadsheets count", True, False)
     chosen = by_size if by_size is not None and unit is None else unit or TimeUnit(10**9, "s")
     title = f"{chosen.name} since 1970" if by_size is not None and unit is None else chosen.name
@@ -200,7 +204,9 @@ def _ns(read: pd.Series) -> NDArray[np.int64]:
 
 def _dates(texts: pd.Series, order: str | None) -> Times:
     # Of times without a year only the differences count; a leap year has all dates.
+    has_year = not re.match(f"{_WITHOUT_YEAR}|{_NUMBERS_WITHOUT_YEAR}", str(texts.dropna().iloc[0]))
     texts = texts.str.replace(_WITHOUT_YEAR, r"2024 \1 \2 ", regex=True)
+    texts = texts.str.replace(_NUMBERS_WITHOUT_YEAR, r"\1-\2-2024 ", regex=True)
     # Apache writes 01/May/2024:10:00:00 +0000.
     texts = texts.str.replace(r"(/\d{4}):(?=\d{2}:)", r"\1 ", regex=True)
     # PRTG writes the begin and the end of a row.
@@ -233,10 +239,20 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
     chosen = read[left[0]]
     is_same = len(counts) > 1 and sum(count == most for count in counts.values()) > 1
     known = chosen.notna().to_numpy(dtype=bool)
-    ns = np.where(known, _ns(chosen.fillna(pd_epoch())), 0) - shift_h * 3600 * 10**9
+    shifted = np.where(known, _ns(chosen.fillna(pd_epoch())), 0) - shift_h * 3600 * 10**9
+    ns: NDArray[np.int64] = np.asarray(shifted, dtype=np.int64)
     titles = {"dmy": "dates, day first", "mdy": "dates, month first"}
     title = "dates" if is_same and order is None else titles.get(left[0], "dates")
-    return Times(np.asarray(ns, dtype=np.int64), known, f"{title}{zone}", True, False)
+    return Times(ns if has_year else _with_years(ns, known), known, f"{title}{zone}", True, False)
+
+
+def _with_years(ns: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Returns times whose dates have no year, with a year more from each January on."""
+    places = np.flatnonzero(known)
+    falls = np.diff(ns[places]) < -_HALF_YEAR_NS
+    result = ns.copy()
+    result[places] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * 366 * DAY_NS
+    return result
 
 
 def pd_epoch() -> pd.Timestamp:

@@ -56,6 +56,8 @@ class Numbers(NamedTuple):
     #: A text that is no number and not known as a missing value, if there is one, and their number.
     strange: str | None
     strange_count: int
+    #: Whether the values had units of several sizes, and are in `unit` now.
+    is_scaled: bool = False
 
 
 def looks_like_number(text: str) -> bool:
@@ -79,7 +81,7 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
     plain = _with_points(parts[0], has_decimal_comma=has_decimal_comma)
     read = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     units = parts[1].dropna().str.strip().unique()
-    unit = str(units[0]) if len(units) == 1 else ""
+    unit, is_scaled = str(units[0]) if len(units) == 1 else "", False
     has_one = len(units) == 1 and parts[1].isna().sum() == (missing | plain.isna()).sum()
     wrong = ~missing.to_numpy(dtype=bool) & ~np.isfinite(read)
     scales = {each: rate_unit(each) for each in units}
@@ -88,14 +90,14 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
         own = parts[1].str.strip().map({name: each.bits for name, each in scales.items() if each})
         with_unit = own.notna().to_numpy(dtype=bool)
         read = np.where(with_unit | (read == 0), read * own.fillna(1.0).to_numpy(), np.nan)
-        unit = "bit/s"
+        unit, is_scaled = "bit/s", True
     elif len(units) and not has_one:
         # Values with several units would need each its own: only those without one are numbers.
         with_unit = parts[1].notna().to_numpy(dtype=bool)
         read, wrong, unit = np.where(with_unit, np.nan, read), wrong | with_unit, ""
     read = np.where(missing.to_numpy(dtype=bool) | ~np.isfinite(read), np.nan, read)
     strange = str(texts[wrong].iloc[0]) if wrong.any() else None
-    return Numbers(read, unit, strange, int(wrong.sum()))
+    return Numbers(read, unit, strange, int(wrong.sum()), is_scaled)
 
 
 def _with_points(texts: pd.Series, *, has_decimal_comma: bool) -> pd.Series:

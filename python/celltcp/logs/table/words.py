@@ -93,5 +93,18 @@ OTHER |= {
     "km",
 }
 OTHER |= {"kmh", "mph", "buffer", "queue", "packets", "packet", "pkts", "pps", "success", "hit", "cpu"}
+#: Amounts of a moment, of which none belongs to the time of a row.
+OTHER |= {
+    "flight",
+    "inflight",
+    "window",
+    "wnd",
+    "rwnd",
+    "unacked",
+    "outstanding",
+    "backlog",
+    "mss",
+    "mtu",
+}
 #: Words of the quality of the radio.
 RADIO = {"sinr": {"sinr", "snr"}, "rsrp": {"rsrp"}}

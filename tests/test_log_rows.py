@@ -1,0 +1,221 @@
+"""Rows of logs: amounts and counters, lines and blocks of pairs, units beside values, two headers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from reading_logs import MEAN, RATES, check, read, table
+
+#: Bytes per second in one Mbit/s.
+BYTES = 125_000
+#: 2024-05-01 08:00:00 UTC.
+EPOCH = 1_714_550_400
+
+
+def _counts(start: int = 4_000_000) -> list[int]:
+    """Returns a counter before each second and after the last one."""
+    result = [start]
+    for rate in RATES:
+        result.append(result[-1] + round(rate * BYTES))
+    return result
+
+
+def test_a_counter_with_a_step_counts_differences(tmp_path: Path) -> None:
+    counter = table("rx_bytes", *map(str, _counts()))
+    check(read(tmp_path, counter, step="1s"), 10, MEAN)
+    lengths = table("duration_s,rx_bytes", *(f"1.0,{count}" for count in _counts()))
+    check(read(tmp_path, lengths), 10, MEAN)
+    rates = table("duration_s,mbps", *(f"1.0,{rate}" for rate in RATES))
+    check(read(tmp_path, rates), 10, MEAN)
+
+
+def test_amounts_of_the_same_time_are_added(tmp_path: Path) -> None:
+    rows = [f"{n},{round(rate * BYTES / 4)}" for n, rate in enumerate(RATES) for _ in range(4)]
+    log = read(tmp_path, table("time_s,bytes", *rows))
+    check(log, 10, MEAN)
+    assert "30 with the time of another one, added up" in log.summary
+
+
+def test_amounts_with_a_stall_are_no_counter(tmp_path: Path) -> None:
+    rows = [f"{n / 10},{0 if 50 < n < 90 else 12_500}" for n in range(200)]
+    with pytest.raises(ct.CelltcpError, match="--counter or --no-counter"):
+        read(tmp_path, table("time_s,bytes", *rows))
+    check(read(tmp_path, table("time_s,bytes", *rows), counter=False), 20, 161 / 200)
+    begin = [f"{n},{12_500 * (n > 3)}" for n in range(20)]
+    with pytest.raises(ct.CelltcpError, match="--counter or --no-counter"):
+        read(tmp_path, table("time_s,bytes", *begin))
+
+
+def test_amounts_are_not_spread_over_a_row_that_lacks(tmp_path: Path) -> None:
+    rows = [f"{n},{round(rate * BYTES)}" for n, rate in enumerate(RATES) if n not in (4, 5)]
+    log = read(tmp_path, table("time_s,bytes", *rows))
+    check(log, 8, (sum(RATES) - RATES[4] - RATES[5]) / 8)
+    assert "not measured: 1 hole, 2 s in all" in log.summary
+
+
+def test_a_column_of_the_steps_says_when_an_amount_began(tmp_path: Path) -> None:
+    # Logs of buses: time, time of the run, place, bytes, and the time since the line before.
+    now, lines = 0, []
+    for n, rate in enumerate(RATES):
+        step = 1_000 + 37 * n % 90
+        now += step
+        lines.append(
+            f"{EPOCH * 1_000 + now} {now} 59.85 10.78 {round(rate * BYTES * step / 1e3)} {step}"
+        )
+    log = read(tmp_path, table(*lines), column="1,5", unit="B")
+    assert "a rate is of the time that ends at its row" in log.summary
+    assert log.bps[0] == pytest.approx(RATES[1] * 1e6, rel=1e-3)
+
+
+def test_amounts_of_a_moment_are_no_rates(tmp_path: Path) -> None:
+    rows = [f"{n},{1_000 * n},{rate}" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table("time_s,bytes_in_flight,rx_mbps", *rows)), 10, MEAN)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "net,host=a,interface=eth0 rx_bytes={count}i,tx_bytes=5i {time}000000000",
+        "2024-05-01 08:00:{n:02d},250 - INFO - rx_bytes={count} tx_bytes=7",
+        "05-01 08:00:{n:02d}.250  8123  8150 D Monitor: rx_bytes={count} tx_bytes=7",
+        "May  1 08:00:{n:02d} gateway mon[7]: rx_bytes={count} tx_bytes=7",
+        "[{time}.5] rx_bytes={count}, tx_bytes=7",
+        "2024-05-01 08:00:{n:02d} rx_bytes: {count}",
+    ],
+)
+def test_pairs_may_have_a_time_beside_them(tmp_path: Path, line: str) -> None:
+    rows = [line.format(n=n, count=count, time=EPOCH + n) for n, count in enumerate(_counts())]
+    check(read(tmp_path, table("--------- beginning of main", *rows), "x.log"), 10, MEAN)
+
+
+def test_a_pair_may_have_a_unit(tmp_path: Path) -> None:
+    rows = [f"2024-05-01 08:00:{n:02d} throughput: {rate} Mbps" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table(*rows), "x.log"), 10, MEAN)
+
+
+def test_blocks_of_values_are_rows(tmp_path: Path) -> None:
+    blocks = [
+        f"{EPOCH + n}\nNIC statistics:\n     rx_packets: 9\n     rx_bytes: {count}\n     tx_bytes: 1\n"
+        for n, count in enumerate(_counts())
+    ]
+    check(read(tmp_path, "".join(blocks), "x.txt"), 10, MEAN)
+    router = "".join(
+        f"   name: lte1\n  rx-packets-per-second: 1 890\n  rx-bits-per-second: {rate}Mbps\n\n"
+        for rate in RATES
+    )
+    check(read(tmp_path, router, "x.txt", step="1s"), 10, MEAN)
+
+
+def test_pairs_within_a_table_are_no_rows(tmp_path: Path) -> None:
+    rows = [
+        f'"{n}.0","a","{round(rate * BYTES)}","Seq={n} Ack=1 Len=9"' for n, rate in enumerate(RATES)
+    ]
+    text = table('"time_s","source","bytes","info"', *rows)
+    check(read(tmp_path, text), 10, MEAN)
+
+
+def test_values_with_a_decimal_comma_may_have_units(tmp_path: Path) -> None:
+    rows = [f"01.05.2024 08:00:{n:02d};{rate:.2f}".replace(".", ",") for n, rate in enumerate(RATES)]
+    rows = [f"{row.replace('01,05,', '01.05.')} Mbit/s" for row in rows]
+    check(read(tmp_path, table("Zeit;Download", *rows)), 10, MEAN)
+
+
+def test_a_unit_beside_the_values_counts(tmp_path: Path) -> None:
+    beside = [f"{n},{rate}Mbps" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table("time_s,speed (kbps)", *beside)), 10, MEAN)
+    letters = table("time_s,rx B/s", *(f"{n},{rate * 125}k" for n, rate in enumerate(RATES)))
+    with pytest.raises(ct.CelltcpError, match=r'have "k" behind them.*--unit'):
+        read(tmp_path, letters)
+    check(read(tmp_path, letters, unit="kB/s"), 10, MEAN)
+    mixed = [
+        f"{n},{f'{rate} Mb/s' if rate > 10 else f'{rate * 1e3} kb/s'}" for n, rate in enumerate(RATES)
+    ]
+    text = table("time_s,rx", *mixed)
+    check(read(tmp_path, text), 10, MEAN)
+    with pytest.raises(ct.CelltcpError, match="leave --unit out"):
+        read(tmp_path, text, unit="kbit/s")
+
+
+def test_a_second_line_of_names_may_have_blanks(tmp_path: Path) -> None:
+    rows = (f"2024-05-01 08:00:{n:02d},1.5,7,{rate}" for n, rate in enumerate(RATES))
+    text = table("TIME_STAMP,GPS,PCell,PCell", ",Lon,PCI,DL Throughput[Mbps]", *rows)
+    log = read(tmp_path, text)
+    check(log, 10, MEAN)
+    assert 'rate "PCell DL Throughput[Mbps]"' in log.summary
+
+
+def test_parts_of_a_date_are_no_times(tmp_path: Path) -> None:
+    rows = (f"1,{n // 60},{n % 60},{rate * BYTES * 60:.0f}" for n, rate in enumerate(RATES))
+    text = table("day,hour,minute,rx_bytes", *rows)
+    with pytest.raises(ct.CelltcpError, match="--step says how long a row lasts"):
+        read(tmp_path, text)
+    check(read(tmp_path, text, step="60s"), 600, MEAN)
+
+
+def test_runs_may_differ_in_two_columns(tmp_path: Path) -> None:
+    rows = [
+        f"{unit},{EPOCH + n},{sequence},{rate * unit * sequence}"
+        for unit in (1, 2)
+        for n, rate in enumerate(RATES)
+        for sequence in (1, 2)
+    ]
+    text = table("unit_id,time,sequence,mbps", *rows)
+    with pytest.raises(ct.CelltcpError, match="--run unit_id=1,sequence=1 reads one of them"):
+        read(tmp_path, text, run="unit_id=1")
+    check(read(tmp_path, text, run="unit_id=2,sequence=2"), 10, 4 * MEAN)
+    names = table("time,place,mbps", *(f"{n};Oslo, Norway;{rate}" for n, rate in enumerate(RATES)))
+    check(
+        read(tmp_path, names.replace("time,place,", "time;place;"), run="place=Oslo, Norway"), 10, MEAN
+    )
+
+
+@pytest.mark.parametrize(
+    ("records", "options"),
+    [
+        (
+            [
+                {"timestamp": EPOCH + n, "ues": [{"dl_brate": rate * 1e6}]}
+                for n, rate in enumerate(RATES)
+            ],
+            {"unit": "bit/s"},
+        ),
+        ([[{"ifname": "lte1", "rx": {"bytes": count}}] for count in _counts()], {"step": "1s"}),
+        (
+            [
+                {"timestamp": "2024-05-01T08:00:00Z", "type": "download", "download": each}
+                for each in (
+                    {"progress": n / 10, "elapsed": 1_000 * n, "bytes": count, "bandwidth": 1}
+                    for n, count in enumerate(_counts(0))
+                )
+            ],
+            {},
+        ),
+    ],
+    ids=["lists", "alone", "ookla"],
+)
+def test_records_of_tools_in_lines(tmp_path: Path, records: list[Any], options: dict[str, str]) -> None:
+    lines = table(*map(json.dumps, records))
+    check(read(tmp_path, lines, "x.jsonl", **options), 10, MEAN)
+    # A sign stands before each record of a sequence, RFC 7464.
+    sequence = "".join(f"\x1e{line}\n" for line in lines.splitlines())
+    check(read(tmp_path, sequence, "x.json-seq", **options), 10, MEAN)
+
+
+def test_progress_of_two_directions_is_told_apart(tmp_path: Path) -> None:
+    records: list[dict[str, Any]] = [{"type": "ping", "ping": {"latency": 9.5}}]
+    for name, factor in (("download", 1), ("upload", 2)):
+        records += [
+            {"type": name, name: {"progress": 0.1, "elapsed": 1_000 * n, "bytes": count * factor}}
+            for n, count in enumerate(_counts(0))
+        ]
+    records.append({"type": "result", "download": {"bandwidth": 5, "bytes": 9, "elapsed": 9_999}})
+    text = table(*map(json.dumps, records))
+    check(read(tmp_path, text, "x.jsonl"), 10, MEAN)
+    log = read(tmp_path, text, "x.jsonl", direction="up")
+    check(log, 10, 2 * MEAN)
+    assert log.has_both
