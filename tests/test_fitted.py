@@ -75,3 +75,26 @@ def test_what_is_data_is_no_markup(text: str, frame) -> None:
     file = io.StringIO()
     Terminal(100, file).print(f"server {text}")
     assert file.getvalue() == f"server {text}\n"
+
+
+def test_a_table_that_does_not_fit_stands_in_parts_with_the_heads_of_its_rows() -> None:
+    figures = tuple(f"figure{n}\nms" for n in range(9))
+    rows = tuple((cca, "16kB", *[f"1234.5{n} ±{n}.1" for n in range(9)]) for cca in ("cubic", "bbr"))
+    table = Table(
+        (Column("CCA"), Column("tcp.notsent_lowat"), *number_columns(*figures)), rows, "Outcome"
+    )
+    text = shown(table, 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
+    assert text.count("Outcome") == 1
+    parts = text.count("tcp.notsent_lowat")
+    assert parts > 1
+    assert text.count("cubic") == text.count("16kB") / 2 == parts
+    for column in range(9):
+        assert text.count(f"figure{column}") == 1
+        assert text.count(f"1234.5{column} ±{column}.1") == 2
+
+
+def test_a_file_has_the_width_that_its_environment_names(monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "a sentence that is wrapped between words" in printed(66)

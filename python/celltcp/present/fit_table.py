@@ -1,7 +1,9 @@
-"""Tables that fit the console: columns are wrapped between words, and else left out by importance."""
+"""Tables that fit the console: wrapped between words, without minor columns, and else in parts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rich.box import HEAVY_HEAD, SIMPLE_HEAD
@@ -15,11 +17,12 @@ if TYPE_CHECKING:
     from celltcp.present.section import Table
 
 
-def fit_table(console: Console, table: Table) -> tuple[RichTable, list[str]]:
+def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str]]:
     """Returns a table in the width of the console, and the headings of the columns left out for that.
 
     No word and no number is cut. Headings and texts are wrapped. Where that is not enough, columns that
-    can be done without are left out; then numbers are wrapped before their intervals.
+    can be done without are left out; then numbers are wrapped before their intervals; then the columns
+    stand in several tables, each with the texts at the head of its rows.
     """
     # Otherwise nothing is measured as wider than the console.
     options = console.options.update(max_width=10_000)
@@ -33,8 +36,43 @@ def fit_table(console: Console, table: Table) -> tuple[RichTable, list[str]]:
             left_out.append(headings[name])
             table = table.without((name,))
             shown = _rich_table(table)
-    _set_widths(console, options, shown)
-    return shown, left_out
+    if _frame(console, options, shown) + _narrowest(console, options, shown) <= console.width:
+        parts = [shown]
+    else:
+        parts = [_rich_table(part) for part in _parts(console, options, table)]
+    for part in parts:
+        _set_widths(console, options, part)
+    return parts, left_out
+
+
+def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Table]:
+    """Returns tables with all columns, each as wide as the console lets it; at least one column each.
+
+    The texts at the head of the rows stand in each.
+    """
+    heads = len(list(takewhile(lambda column: not column.is_number, table.columns)))
+    parts: list[list[int]] = [[]]
+    for place in range(heads, len(table.columns)):
+        wider = [*parts[-1], place]
+        if (
+            parts[-1]
+            and _least(console, options, _rich_table(_chosen(table, heads, wider))) > console.width
+        ):
+            parts.append([place])
+        else:
+            parts[-1] = wider
+    first, *others = (_chosen(table, heads, part) for part in parts)
+    return [first, *(replace(each, title="") for each in others)]
+
+
+def _chosen(table: Table, heads: int, places: list[int]) -> Table:
+    """Returns the first columns of a table and those at the given places."""
+    chosen = [*range(heads), *places]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in chosen),
+        rows=tuple(tuple(row[place] for place in chosen) for row in table.rows),
+    )
 
 
 def _rich_table(table: Table) -> RichTable:
@@ -64,6 +102,11 @@ def _least(console: Console, options: ConsoleOptions, table: RichTable) -> int:
     """Returns the width of a table whose columns are as narrow as their words let them."""
     columns = sum(_range(console, options, column).minimum for column in table.columns)
     return _frame(console, options, table) + columns
+
+
+def _narrowest(console: Console, options: ConsoleOptions, table: RichTable) -> int:
+    """Returns the width of the texts of a table whose numbers are wrapped before their intervals."""
+    return sum(_longest(console, options, column).minimum for column in table.columns)
 
 
 def _frame(console: Console, options: ConsoleOptions, table: RichTable) -> int:

@@ -17,15 +17,16 @@ class Terminal(Console):
         """Takes the width where there is no terminal, and another file than the standard output."""
         # Addresses and settings have brackets and colons, which are markup and emoji to rich.
         super().__init__(highlight=False, markup=False, emoji=False, file=file)
-        if not self.is_terminal:
+        if not self.is_terminal and not self._environ.get("COLUMNS", "").isdigit():
             self.width = columns
 
     def print_table(self, table: Table) -> None:
-        """Prints a table without the columns for which there is no room, and says which."""
+        """Prints a table in as many parts as it needs, and says which columns it leaves out."""
         from celltcp.present.fit_table import fit_table
 
-        shown, left_out = fit_table(self, table)
-        self.print(shown)
+        parts, left_out = fit_table(self, table)
+        for part in parts:
+            self.print(part)
         if left_out:
             names = ", ".join(left_out)
             self.print(f"Columns omitted (terminal too narrow; --json has them): {names}", style="dim")
