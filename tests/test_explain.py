@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -439,6 +440,45 @@ def test_losses_that_keep_frames_waiting_are_the_reason_why_they_are_late() -> N
     late = (result.units["duration_s"].fillna(99) > 0.5).sum()
     assert f"{late:,}".replace(",", " ") in causes["slow_units"].text
     assert "came after their deadline of 500 ms" in causes["slow_units"].text
+
+
+@pytest.mark.parametrize("backlog", ["all", "newest"])
+def test_late_frames_are_counted_as_in_the_table_and_each_has_a_reason(backlog: str) -> None:
+    """Frames wait behind those that a reduced window delays, unless the sender drops them."""
+    path = {"path.rtt": "100ms", "path.down.rate": "50Mbit/s", "path.loss": 0.001}
+    live = {"kind": "frames", "size": "25kB", "interval": "33ms", "deadline": "300ms"}
+    changes = {**path, "flows.0.workload": {**live, "backlog": backlog}}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="40s", set=changes)
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    text = {each.name: each.text for each in explained.causes}["slow_units"]
+    counted = re.match(r"([^a-z]+) of ([^a-z]+) frames \(.*?: (.*)\.$", text)
+    assert counted is not None, text
+    late, among = (int(re.sub(r"\D", "", number)) for number in counted.groups()[:2])
+    (application,) = result.applications
+    assert late / among == pytest.approx(application.means("late_share")[0], abs=0.01)
+    parts = (re.match(r"([^a-z]+) (.*)", part) for part in counted[3].split(", "))
+    named = {part[2]: int(re.sub(r"\D", "", part[1])) for part in parts if part}
+    assert sum(named.values()) == late
+    assert named["waited behind earlier ones"] > 0
+    assert named.get("had other reasons", 0) < 0.02 * late
+    assert ("were dropped by the sender" in named) == (backlog == "newest")
+
+
+def test_short_connections_are_held_against_the_lowest_rtt_of_all_of_them() -> None:
+    """A connection that begins in a standing queue never sees the RTT of the path."""
+    web = {"name": "web", "workload": {"kind": "page"}}
+    changes: Changes = {"path.rtt": "50ms", "path.buffer": "4bdp", "flows": [web, {"name": "bulk"}]}
+    result = ct.compare("steady-20-68", "cubic+cubic", 1, duration="20s", set=changes)
+    mean, lowest, induced = (
+        result.values("cubic+cubic", name)[0]
+        for name in ("rtt_mean_ms", "rtt_min_ms", "induced_delay_ms")
+    )
+    assert lowest == pytest.approx(51, abs=3)
+    assert induced == pytest.approx(mean - lowest)
+    explained = ct.explain(result).comparisons[""].ccas[0]
+    text = {each.name: each.text for each in explained.causes}["queue"]
+    assert "which bulk (" in text
+    assert f"lowest RTT of {lowest:.0f} ms" in text
 
 
 def test_time_outs_within_a_burst_of_losses_are_a_cause_and_of_the_run_that_fared_worst() -> None:

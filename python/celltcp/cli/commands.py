@@ -33,7 +33,7 @@ SENTENCES = {
     "pcap": "Read captures: connections, kinds of loss, and the path.",
     "radio": "Compare the model of the radio with measurements.",
     "fidelity": "Measure how far the native TCP is from that of a Linux kernel.",
-    "kernel": "Build, list and remove Linux kernels for the kernel engine.",
+    "kernel": "Build, show and remove Linux kernels for the kernel engine.",
     "bench": "Measure speed and memory of the native engine.",
 }
 

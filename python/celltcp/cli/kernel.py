@@ -11,7 +11,7 @@ from celltcp.cli.options import option
 
 @click.group()
 def kernel() -> None:
-    """Build, list and remove Linux kernels for the kernel engine.
+    """Build, show and remove Linux kernels for the kernel engine.
 
     Such a kernel runs as an ordinary process with its own TCP, in virtual time.
     """

@@ -18,7 +18,7 @@ METRICS = {
     "rtt_mean_ms": "Mean RTT, ms.",
     "rtt_p95_ms": "95th percentile of the RTT, ms.",
     "rtt_min_ms": "Lowest RTT, ms.",
-    "induced_delay_ms": "Mean RTT less the lowest one of the path, ms.",
+    "induced_delay_ms": "Mean RTT less the lowest one of all connections of the flow, ms.",
     "retransmissions": "Segments sent again.",
     "pm_balanced": "Performance metric of even weights.",
     "pm_delay": "Performance metric that weighs delay.",

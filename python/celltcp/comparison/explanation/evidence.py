@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import in_unit
+from celltcp.comparison.metrics import FRAMES
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 
@@ -73,8 +74,9 @@ class Evidence:
         self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
         flows = result.flows
         self._all_flows = flows[flows["run"].isin(self.runs)]
-        #: Connections of the flow.
-        self.flows = self._all_flows[flow.has(self._all_flows["name"])]
+        #: Connections of the flow. A short one may meet nothing but a long queue, so that the lowest
+        #: delays are those of all connections of a run.
+        self.flows = _with_lowest(self._all_flows[flow.has(self._all_flows["name"])])
         slots = joined_slots(flow, flows, result.slots)
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
@@ -86,6 +88,7 @@ class Evidence:
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = self._recoveries(result)
         self._outages = result.results.tables.get("outages")
+        self._events = result.results.tables.get("events")
         number = [each.name for each in FlowUnderTest.each(about)].index(flow.name)
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][number].get("workload", {})
@@ -116,6 +119,25 @@ class Evidence:
         if self.units is None or self.units.empty:
             return ""
         return f"{self.units['unit'].iloc[0]}:{self.flow}"
+
+    @property
+    def dropped_frames(self) -> int:
+        """Frames that the sender has dropped because newer ones were there."""
+        if self._events is None:
+            return 0
+        keys = self.flows[["run", "flow"]]
+        mine = frame(self._events).merge(keys, on=["run", "flow"])
+        frames, shares = (
+            mine[mine["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
+            for kind in (FRAMES, "dropped_share")
+        )
+        return round(float((frames * shares).sum())) if len(shares) else 0
+
+    def mean_rtt_ms(self, run: int, start: float, end: float) -> float:
+        """Returns the mean RTT of the flow in a time of a run, ms; NaN without a sample."""
+        near = self.slots[self.slots["run"] == run]
+        near = near[(near["t_s"] < end) & (near["t_s"] + self.slot_s > start)]
+        return float(near["rtt_mean_ms"].mean())
 
     @property
     def is_bulk(self) -> bool:
@@ -281,3 +303,9 @@ class Evidence:
         ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
         length = (ends - rows["t_s"]).clip(lower=0.0)
         return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)
+
+
+def _with_lowest(flows: pd.DataFrame) -> pd.DataFrame:
+    """Returns connections with the lowest delays of all of them in each run."""
+    names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in flows]
+    return flows.assign(**{name: flows.groupby("run")[name].transform("min") for name in names})

@@ -245,7 +245,8 @@ def queue(evidence: Evidence) -> Cause | None:
 
     Packets wait {_QUEUE_MS:.0f} ms and {_QUEUE:.0%} of the lowest RTT on average.
     """
-    induced, least = evidence.mean("induced_delay_ms"), evidence.mean("rtt_min_ms")
+    least = evidence.mean("rtt_min_ms")
+    induced = evidence.mean("rtt_mean_ms") - least
     waits = evidence.mean("owd_mean_ms") - evidence.mean("owd_min_ms")
     if not waits >= max(_QUEUE * least, _QUEUE_MS):
         return None
@@ -258,9 +259,9 @@ def queue(evidence: Evidence) -> Cause | None:
 
 
 def _filled_by(evidence: Evidence) -> str:
-    """Returns the flow that fills the queue of a flow that sends little; empty if none is known."""
+    """Returns the flow that fills the queue of one that is no bulk flow; empty if none is known."""
     others = evidence.others
-    if not evidence.is_thin or not others:
+    if evidence.is_bulk or not others:
         return ""
     largest = max(others, key=others.__getitem__)
     return f", which {largest} ({others[largest]:.2f} Mbit/s) filled"

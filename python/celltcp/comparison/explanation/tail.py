@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 _KINDS = ("response", "frame_delay", "page_load")
 #: Time from which on a unit is slow, medians.
 _SLOW = 1.5
+#: Mean RTT from which on packets waited in a queue, lowest RTTs.
+_QUEUED = 1.5
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
     """Some frames came after their deadline, or some units took over {_SLOW} times their median.
 
-    A loss probe, fast recovery, time-out or outage falls into the time of some of them.
+    An outage, time-out, loss probe or fast recovery falls into the time of some of them, or they waited
+    behind earlier ones, or in a queue: the mean RTT meanwhile is {_QUEUED} times the lowest one.
     """
     if evidence.units is None:
         return None
@@ -33,61 +36,91 @@ def slow_units(evidence: Evidence) -> Cause | None:
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
         median = float(units["duration_s"].median()) if len(units) else 0.0
         least, bound = _SLOW * median, f"took over {_SLOW} times the median of {median:.3f} s"
-        deadline = evidence.deadline_s
+        deadline, dropped = evidence.deadline_s, 0
         if deadline is not None and (units["duration_s"] > deadline).any():
             least, bound = deadline, f"came after their deadline of {1e3 * deadline:g} ms"
+            dropped = evidence.dropped_frames
         slow = units[units["duration_s"] > least]
-        reasons = _reasons(evidence, slow)
+        reasons = _reasons(evidence, units, slow)
         if not any(reasons.values()):
             continue
         rest = len(slow) - sum(reasons.values())
         parts = [f"{grouped(count)} {reason}" for reason, count in reasons.items() if count]
+        if dropped:
+            parts.insert(0, f"{grouped(dropped)} were dropped by the sender")
         if rest:
             parts.append(f"{grouped(rest)} had other reasons")
-        share = percent(len(slow) / len(units))
+        of, among = len(slow) + dropped, len(units) + dropped
         ended = slow[np.isfinite(slow["duration_s"])]
         longest = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
         excess = float((ended["duration_s"] - min(median, least)).sum())
         whole = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(
             "slow_units",
-            f"{grouped(len(slow))} of {grouped(len(units))} {UNITS[name].noun} ({share}) {bound}"
-            f"{longest}: {', '.join(parts)}.",
+            f"{grouped(of)} of {grouped(among)} {UNITS[name].noun} ({percent(of / among)}) {bound}"
+            f"{' or never' if dropped else ''}{longest}: {', '.join(parts)}.",
             min(excess / float(whole), 1.0) if whole > 0 else 0.0,
         )
     return None
 
 
-def _reasons(evidence: Evidence, units: pd.DataFrame) -> dict[str, int]:
-    """Returns how many units met an outage, or else a time-out, a loss probe or a fast recovery."""
-    rows = evidence.recoveries
-    by_connection = dict(tuple(rows.groupby(["run", "flow"]))) if len(rows) else {}
-    outages = [*evidence.outages, *evidence.ack_outages]
-    counts = dict.fromkeys(
-        (
-            "met an outage",
-            "waited for a time-out",
-            "waited for a loss probe",
-            "waited for a fast recovery",
-        ),
-        0,
-    )
-    outage, time_out, probe, recovery = counts
-    columns = units[["run", "connection", "start_s", "end_s"]]
-    for run, connection, start, end in columns.itertuples(index=False, name=None):
-        if any(gap.overlaps(run, start, end) for gap in outages):
-            counts[outage] += 1
-            continue
-        mine = by_connection.get((run, connection))
-        if mine is None:
-            continue
-        starts = mine[["dropped_s", "t_s"]].min(axis=1).to_numpy()
-        ends = mine["end_s"].fillna(np.inf).to_numpy()
-        mine = mine[(starts <= end) & (ends >= start)]
-        if (mine["timeouts"] > 0).any():
-            counts[time_out] += 1
-        elif (mine["loss_probes"] > 0).any():
-            counts[probe] += 1
-        elif len(mine):
-            counts[recovery] += 1
+#: What units met, the first that fits.
+_OUTAGE, _TIME_OUT, _PROBE, _RECOVERY, _BEHIND, _IN_QUEUE = _REASONS = (
+    "met an outage",
+    "waited for a time-out",
+    "waited for a loss probe",
+    "waited for a fast recovery",
+    "waited behind earlier ones",
+    "waited in a queue",
+)
+
+
+def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dict[str, int]:
+    """Returns how many of the slow units each reason has.
+
+    Args:
+        evidence: of the flow.
+        units: all units of the kind.
+        slow: those that are slow.
+    """
+    # The objects of a page come over several connections.
+    keys = ["run"] if (slow["unit"] == "page_load").any() else ["run", "flow"]
+    by_connection = dict(tuple(evidence.recoveries.groupby(keys))) if len(evidence.recoveries) else {}
+    behind = _waits_behind(units)
+    queued_ms = _QUEUED * evidence.mean("rtt_min_ms")
+    counts = dict.fromkeys(_REASONS, 0)
+    columns = slow[["run", "connection", "start_s", "end_s"]]
+    for place, run, connection, start, end in columns.itertuples(name=None):
+        reason = _reason(evidence, by_connection.get((run, connection)[: len(keys)]), run, start, end)
+        if reason is None and behind[place]:
+            reason = _BEHIND
+        if reason is None and evidence.mean_rtt_ms(run, start, end) >= queued_ms:
+            reason = _IN_QUEUE
+        if reason is not None:
+            counts[reason] += 1
     return counts
+
+
+def _reason(
+    evidence: Evidence, recoveries: pd.DataFrame | None, run: int, start: float, end: float
+) -> str | None:
+    """Returns what the connections of a unit met in its time; None without an outage and a loss."""
+    if any(gap.overlaps(run, start, end) for gap in (*evidence.outages, *evidence.ack_outages)):
+        return _OUTAGE
+    if recoveries is None:
+        return None
+    starts = recoveries[["dropped_s", "t_s"]].min(axis=1).to_numpy()
+    ends = recoveries["end_s"].fillna(np.inf).to_numpy()
+    met = recoveries[(starts <= end) & (ends >= start)]
+    if (met["timeouts"] > 0).any():
+        return _TIME_OUT
+    if (met["loss_probes"] > 0).any():
+        return _PROBE
+    return _RECOVERY if len(met) else None
+
+
+def _waits_behind(units: pd.DataFrame) -> pd.Series:
+    """Returns which units began before an earlier one of their connection had ended."""
+    ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
+    ends = ordered["end_s"].fillna(np.inf).groupby([ordered["run"], ordered["connection"]])
+    return ends.transform(lambda of: of.shift().cummax()) > ordered["start_s"]
