@@ -207,6 +207,23 @@ def test_the_scenario_of_a_fast_transfer_reaches_its_rate(celltcp, tmp_path: Pat
     assert ran > 0.85 * reached
 
 
+def test_a_path_that_was_never_filled_has_a_lower_bound_of_its_capacity(
+    celltcp, tmp_path: Path
+) -> None:
+    """Slow start overflows a shallow buffer early, and one segment a round trip follows."""
+    changes = ["path.rtt=80ms", "path.down.rate=400Mbit/s", "path.buffer=0.05bdp", "tcp.sack=false"]
+    file = tmp_path / "shallow.pcap"
+    ct.run("steady-20-68", "reno", duration="8s", set=changes, samples="off", pcap=file)
+    done = celltcp("pcap", "to-scenario", str(file), "--out", "shallow.toml")
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("capacity"))
+    assert "at least: the sender never filled the path" in line
+    assert "buffer" in done.stdout
+    assert "lower bound" in done.stdout
+    reached = analyse(file).connections["throughput_mbps"].iloc[0]
+    assert max(reached, 20.0) < float(line.split()[1]) <= 400.0
+
+
 def test_captures_in_between_are_judged(celltcp) -> None:
     """Losses on both sides of the capture, and captures of cases drawn at random."""
     case = Case("both sides", "steady-20-68", "cubic", ("path.buffer=80packets",), "20s", 0.4, "0.1%")

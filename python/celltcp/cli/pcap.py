@@ -177,8 +177,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     direction = "from the server" if path.direction == "down" else "from the client"
     click.echo(f"transfer     connection {path.connection}, {direction}")
     click.echo(f"base RTT     {path.rtt_ms:.1f} ms")
-    measured = f"measured in {100 * path.measured:.0f} % of the time"
-    click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s on average, {measured}")
+    average = " on average" if path.is_measured.any() else ""
+    click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s{average}, {path.capacity_note}")
     bound = "" if path.is_buffer_full else " (lower bound: no overflow observed)"
     click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{bound}")
     click.echo(f"random loss  {100 * path.random_loss:.3f} %")

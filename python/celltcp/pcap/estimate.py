@@ -67,6 +67,13 @@ class PathEstimate:
         """Share of the time in which the capacity could be measured."""
         return float(self.is_measured.mean())
 
+    @property
+    def capacity_note(self) -> str:
+        """Time in which the capacity was measured, in words."""
+        if self.is_measured.any():
+            return f"measured in {100 * self.measured:.0f} % of the time"
+        return "at least: the sender never filled the path for 100 ms"
+
 
 def estimate_path(
     analyses: CaptureAnalyses, connection: int | None = None, file: str | None = None
@@ -94,8 +101,8 @@ def estimate_path(
 
     rtt = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
     intervals = of_connection(analyses.intervals, row, up)
-    times, rate, is_measured = _capacity(intervals, row)
     losses = of_connection(analyses.losses, row, up)
+    times, rate, is_measured = _capacity(intervals, losses, row)
     buffer, is_full = _buffer(losses, intervals, row, times, rate)
     segments = int(row["segments_up"] if up else row["segments_down"])
     lost = int((losses["kind"] == "random").sum())
@@ -108,7 +115,8 @@ def estimate_path(
         rate,
         is_measured,
         buffer,
-        is_full,
+        # A capacity of which only a lower bound is known gives no more of the buffer.
+        is_full and bool(is_measured.any()),
         lost / max(segments, 1),
         endpoint_settings(row, float(rate.max())),
     )
@@ -157,7 +165,7 @@ def _queue_ms(intervals: pd.DataFrame, row: dict[Hashable, Any], *, least: bool 
 
 
 def _capacity(
-    intervals: pd.DataFrame, row: dict[Hashable, Any]
+    intervals: pd.DataFrame, losses: pd.DataFrame, row: dict[Hashable, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Returns times, capacity, and where it was measured: the output of a queue is the capacity."""
     count = int(intervals["t_s"].max() / _BIN_S + 0.5) + 1
@@ -180,9 +188,12 @@ def _capacity(
     times = np.arange(count, dtype=np.float64) * _BIN_S
     if is_measured.mean() < _LEAST_MEASURED:
         is_measured[:] = False
-        # A sender that never fills the path shows a lower bound: the rate that it has carried.
-        most = float(np.percentile(rate[rate > 0], 90)) if (rate > 0).any() else 0.0
-        return times, np.full(count, most), is_measured
+        # A sender that never fills the path for long shows a lower bound: the rate that it has carried.
+        # Slow start reaches it before its losses; after them, ACKs of what had arrived come at once.
+        first_loss = float(losses["t_s"].min()) if len(losses) else np.inf
+        before = rate[:-1][times[1:] <= first_loss]
+        usual = np.percentile(rate[rate > 0], 90) if (rate > 0).any() else 0.0
+        return times, np.full(count, max(before.max(initial=0.0), usual)), is_measured
     filled = np.interp(times, times[is_measured], rate[is_measured])
     return (
         times,
@@ -243,7 +254,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.buffer_bytes)}B" # {note}\n'
         f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
-        f'down.trace = "{trace.name}" # measured in {100 * path.measured:.0f} % of the time\n'
+        f'down.trace = "{trace.name}" # {path.capacity_note}\n'
         f"{path.endpoints}"
     )
     return write_text(file, text), trace
