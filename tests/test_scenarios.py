@@ -96,6 +96,15 @@ def test_the_list_is_grouped_by_folder_and_a_folder_can_be_listed(celltcp) -> No
     assert sorted(mobility) == sorted(f"mobility/{way}-{v}-{at}" for way, v, at in ways)
 
 
+@pytest.mark.parametrize("pattern", ["stress/loss-*", "short/100k@*", "thesis36"])
+def test_patterns_and_sets_list_the_scenarios_that_comparisons_run(celltcp, pattern: str) -> None:
+    from celltcp.scenarios.scenario_list import expand_scenarios
+
+    listed = [line.split()[0] for line in celltcp("scenarios", pattern).stdout.splitlines() if line]
+    assert listed == [each.name for each in expand_scenarios(pattern).sources]
+    assert len(listed) > 3
+
+
 def test_a_variant_changes_fields_and_the_name(celltcp) -> None:
     default = ct.load_scenario("mobility/forward-60-4g")
     assert ct.load_scenario("mobility/forward-60-4g@aeroflex").hash == default.hash

@@ -100,7 +100,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "show_default": True,
         "type": SEEDS,
         "metavar": "N",
-        "help": "Seed of the first run; run i uses seed + i.",
+        "help": "Seed of the first run; each further run has the next one.",
     },
     "engine": {
         "default": NATIVE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import click
 
@@ -16,10 +17,12 @@ from celltcp.cli.verbosity import note
 def scenarios(name: str | None, schema: bool) -> None:
     """List the built-in scenarios, or print one as a commented file.
 
-    NAME is a scenario, or a folder such as mobility, whose scenarios are then listed.
+    NAME is a scenario. A folder such as mobility, a pattern such as "stress/loss-*" or a set such as
+    thesis36 lists its scenarios.
     """
     from celltcp._core import scenario_schema
-    from celltcp.scenarios.scenarios import load_scenario, scenario_names
+    from celltcp.scenarios.scenario_list import expand_scenarios
+    from celltcp.scenarios.scenarios import description, load_scenario, names_one, scenario_names
 
     names = scenario_names()
     if schema and name is not None:
@@ -27,10 +30,12 @@ def scenarios(name: str | None, schema: bool) -> None:
     if schema:
         click.echo(scenario_schema())
     elif not name:
-        _print_list(names)
+        _print_list({each: description(each) for each in names})
     elif inside := [each for each in names if each.startswith(f"{name.rstrip('/')}/")]:
-        _print_list(inside)
+        _print_list({each: description(each) for each in inside})
         _print_variants(name.rstrip("/"))
+    elif not names_one([name]):
+        _print_list({each.name: each.scenario.description for each in expand_scenarios(name).sources})
     else:
         click.echo(load_scenario(name).to_toml(), nl=False)
 
@@ -43,13 +48,12 @@ def _print_variants(folder: str) -> None:
         note(f"NAME@{name}: {variant['description']}")
 
 
-def _print_list(names: list[str]) -> None:
+def _print_list(descriptions: Mapping[str, str]) -> None:
     """Names and descriptions, with an empty line between folders."""
-    from celltcp.scenarios.scenarios import description
-
-    width = max(map(len, names))
-    for number, (_, group) in enumerate(itertools.groupby(names, lambda name: name.rpartition("/")[0])):
+    width = max(map(len, descriptions))
+    groups = itertools.groupby(descriptions.items(), lambda item: item[0].rpartition("/")[0])
+    for number, (_, group) in enumerate(groups):
         if number:
             click.echo()
-        for each in group:
-            click.echo(f"{each:<{width}}  {description(each)}")
+        for name, text in group:
+            click.echo(f"{name:<{width}}  {text}")
