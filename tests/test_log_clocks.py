@@ -125,3 +125,11 @@ def test_many_rows_in_a_minute_have_lost_their_seconds(tmp_path: Path) -> None:
     with pytest.raises(ct.CelltcpError, match=r"55 of 60 rows have the time of another one.*--step"):
         read(tmp_path, table("time,mbps", *rows))
     check(read(tmp_path, table("time,mbps", *rows), step="5s"), 300, MEAN)
+
+
+def test_digits_of_clocks_are_asked_for(tmp_path: Path) -> None:
+    rows = [f"{958 + n // 6}{n % 6}0,{RATES[n % 10]}" for n in range(20)]
+    text = table("time,mbps", *(row.replace("960", "1000").replace("961", "1001") for row in rows))
+    with pytest.raises(ct.CelltcpError, match=r"hours, minutes and seconds in one number.*--step"):
+        read(tmp_path, text)
+    check(read(tmp_path, text, step="10s"), 200, MEAN)

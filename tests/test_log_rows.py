@@ -219,3 +219,85 @@ def test_progress_of_two_directions_is_told_apart(tmp_path: Path) -> None:
     log = read(tmp_path, text, "x.jsonl", direction="up")
     check(log, 10, 2 * MEAN)
     assert log.has_both
+
+
+@pytest.mark.parametrize("times", ["{n}0,{n}5", "2024-05-01 08:{n:02d}:00,2024-05-01 08:{n:02d}:05"])
+def test_rows_last_until_their_ends(tmp_path: Path, times: str) -> None:
+    rows = (f"{times.format(n=n + 1)},{rate * BYTES * 5:.0f}" for n, rate in enumerate(RATES))
+    text = table("start,end,bytes", *rows)
+    log = read(tmp_path, text)
+    check(log, 50, MEAN)
+    assert "not measured: 9 holes" in log.summary
+    # Flows are of the same time.
+    flows = table("start_s,end_s,bytes", *(f"{n},{n + 5},{9_000 + n}" for n in range(20)))
+    with pytest.raises(ct.CelltcpError, match=r'until "end_s" are of the same time.*--step'):
+        read(tmp_path, flows)
+
+
+def test_rows_may_have_a_direction_each(tmp_path: Path) -> None:
+    rows = [
+        f"{EPOCH + 2 * n + place},{name},{rate * (1 + place)}"
+        for n, rate in enumerate(RATES)
+        for place, name in enumerate(("download", "upload"))
+    ]
+    text = table("timestamp,test,mbps", *rows)
+    log = read(tmp_path, text)
+    check(log, 20, MEAN)
+    assert "rows of test=download" in log.summary
+    check(read(tmp_path, text, direction="up"), 20, 2 * MEAN)
+    check(read(tmp_path, text, run="test=upload"), 20, 2 * MEAN)
+    several = text.replace("download", "DL-TCP", 5).replace("download", "DL-UDP")
+    with pytest.raises(ct.CelltcpError, match="--run test=DL-TCP reads one of them"):
+        read(tmp_path, several)
+    # The state of a link is no direction.
+    states = table(
+        "time_s,state,mbps",
+        *(f"{n},{'up' if n % 3 else 'down'},{rate}" for n, rate in enumerate(RATES)),
+    )
+    check(read(tmp_path, states), 10, MEAN)
+
+
+def test_counters_of_several_devices_are_told_apart(tmp_path: Path) -> None:
+    pairs = zip(_counts(), _counts(3_000_000), strict=True)
+    rows = [
+        f"{EPOCH + n}.{place}00,{name},{count}"
+        for n, counts in enumerate(pairs)
+        for place, (name, count) in enumerate(zip(("lte1", "lte2"), counts, strict=True))
+    ]
+    text = table("time,iface,rx_bytes", *rows)
+    with pytest.raises(ct.CelltcpError, match="--run iface=lte1 reads one of them"):
+        read(tmp_path, text)
+    check(read(tmp_path, text, run="iface=lte1"), 10, MEAN)
+
+
+def test_the_speed_of_a_link_is_no_rate(tmp_path: Path) -> None:
+    rows = (f"{EPOCH + n},433,{count}" for n, count in enumerate(_counts()))
+    check(read(tmp_path, table("timestamp,linkSpeed_Mbps,rx_bytes", *rows)), 10, MEAN)
+
+
+def test_a_second_table_is_left_out(tmp_path: Path) -> None:
+    rows = [f"{n},{rate}" for n, rate in enumerate(RATES)]
+    log = read(tmp_path, table("time_s,mbps", *rows, "", "percentile,mbps", "50,19.0", "95,33.0"))
+    check(log, 10, MEAN)
+    assert '3 lines from "percentile" on left out' in log.summary
+    # The same names again begin no other table.
+    again = table("time_s,mbps", *rows, "time_s,mbps", *rows)
+    check(read(tmp_path, again), 20, MEAN)
+
+
+def test_names_may_be_more_than_the_fields_of_most_rows(tmp_path: Path) -> None:
+    rows = [f"{n},{rate / 8}{',handover' if n % 6 == 0 else ''}" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table("time,MB/s,event", *rows)), 10, MEAN)
+
+
+@pytest.mark.parametrize(
+    "head", ["Time (s)  Rate (MB/s)", "Time     DL MB/s", "% time [s]  rate [MB/s]", "// time  MB/s"]
+)
+def test_names_in_spaces_have_their_units(tmp_path: Path, head: str) -> None:
+    check(read(tmp_path, table(head, *(f"{n} {rate / 8}" for n, rate in enumerate(RATES)))), 10, MEAN)
+
+
+def test_kilobytes_of_ifstat_are_1024_bytes(tmp_path: Path) -> None:
+    rows = (f"08:00:{n:02d}  {rate * 1e6 / 8 / 1024:.4f}  1.00" for n, rate in enumerate(RATES))
+    text = table("  Time           eth0", "HH:MM:SS   KB/s in  KB/s out", *rows)
+    check(read(tmp_path, text), 10, MEAN)

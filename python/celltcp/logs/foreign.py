@@ -95,7 +95,7 @@ _LINES = (
         "counters, RTTs or totals of a tool that logs no rates over time: log rates with iperf3 -J, or "
         "as a table of times and received bytes",
     ),
-    (r"^\s*<(?:!DOCTYPE html|html)", "a web page and no log: is it the page about the file?"),
+    (r"^\s*<(?:!DOCTYPE html|html|table)\b", "a web page and no log: is it the page about the file?"),
 )
 
 

@@ -10,6 +10,8 @@ from celltcp.logs.blocks import each_block, sample
 from celltcp.logs.errors import refuse
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from celltcp.logs.intervals import Intervals
     from celltcp.logs.recording import Recording
 
@@ -80,13 +82,30 @@ def check_steps(recording: Recording, intervals: Intervals) -> None:
             f"{intervals.doubled} of {intervals.rows} rows have the time of another one, as times "
             "without seconds do: --step says how long a row lasts, such as 1s (step in a scenario file)"
         )
+    if recording.is_time_guess and _are_digits_of_clocks(recording.ns):
+        raise refuse(
+            "the times may be hours, minutes and seconds in one number, such as 095900: --step says "
+            "how long a row lasts, such as 1s, or --unit the unit that they have, such as s,Mbit/s"
+        )
     if recording.is_time_guess and (
         step >= _VERY_LONG_NS or (many and (step >= _LONG_NS or step < _SHORT_NS))
     ):
         raise refuse(
             f"nothing tells the unit of the times, whose steps would be {step / 1e9:g} s: --unit says "
-            "it (unit in a scenario file), such as ms,Mbit/s or s,Mbit/s"
+            "it (unit in a scenario file), such as ms,Mbit/s or s,Mbit/s, or --step the length of a row"
         )
+
+
+def _are_digits_of_clocks(ns: NDArray[np.int64]) -> bool:
+    """Returns whether times as seconds are rather digits, whose last pairs are all below 60."""
+    some = sample(ns)
+    seconds = some // 10**9
+    low, high = seconds % 100, seconds // 100 % 100
+    are_pairs = (
+        (some >= 0).all() and (low < 60).all() and (high < 60).all() and (seconds < 240_000).all()
+    )
+    is_past_minute = len(np.unique(seconds // 100)) > 1 and len(np.unique(low)) > 1
+    return bool(len(some) >= _MANY_ROWS // 2 and are_pairs and is_past_minute)
 
 
 def demand(intervals: Intervals) -> str | None:

@@ -93,8 +93,8 @@ _SEPARATORS = re.compile(r"[\s_.:,;\-\[\]()<>#\\]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[kMG]?[bB]ps)")
 #: Names such as `Bytes Received/sec` of Windows' performance monitor.
 _AMOUNT_PER_SECOND = re.compile(r"[A-Za-z ](?:/|[ _]per[ _])s(?:ec|ecs|econd|econds)?\W*$")
-#: Names of sysstat (sar, sadf), whose kB have 1024 bytes.
-_SYSSTAT = re.compile(r"[rt]xkB/s")
+#: Names of sysstat (sar, sadf) and ifstat, whose kB have 1024 bytes.
+_SYSSTAT = re.compile(r"[rt]xkB/s|KB/s (?:in|out)")
 
 
 def parts_of(name: str) -> list[str]:

@@ -23,6 +23,8 @@ _THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
 _POINTS = r"[-+]?[1-9]\d{0,2}\.\d{3}"
 #: A line between the rows of a table that is drawn with characters.
 _BORDER = re.compile(r"[-+|:= ]*-{3}[-+|:= ]*")
+#: A comment, as of a shell, MATLAB or C.
+_COMMENT = re.compile(r"\s*(?:#|%[% ]|//)")
 #: A unit behind a number.
 _UNIT_BEHIND = r"(?<=\d) ?[A-Za-zµ%/]+$"
 #: A text that is no list of values: words, or a number with its unit.
@@ -77,7 +79,7 @@ def dialect_of(head: str) -> Dialect:
     lines = [
         (number, line)
         for number, line in numbered
-        if not (line.lstrip().startswith("#") or _BORDER.fullmatch(line))
+        if not (_COMMENT.match(line) or _BORDER.fullmatch(line))
     ]
     if not lines:
         raise refuse("no line with a time and a rate")
@@ -85,6 +87,8 @@ def dialect_of(head: str) -> Dialect:
     separator = stated[1] if stated else _separator(judged)
     rows = [(number, split(line, separator)) for number, line in lines[: 5 * _JUDGED]]
     width = Counter(len(fields) for _, fields in rows).most_common(1)[0][0]
+    if separator != " " and _is_wider_head(rows, width):
+        width = len(rows[0][1])
     at = next(index for index, (_, fields) in enumerate(rows) if len(fields) == width)
     number, first = rows[at]
     has_names = not any(_is_value(field) for field in first) and any(
@@ -104,7 +108,12 @@ def dialect_of(head: str) -> Dialect:
             names = rows[at][1] if is_full else [" ".join(filter(None, pair)) for pair in pairs]
             at += 1
     else:
-        names = _in_comment(head, number, separator, width) or _beside_row_names(rows[:at], width)
+        above = lines[at - 1][1] if at else ""
+        names = (
+            _in_comment(head, number, separator, width)
+            or _beside_row_names(rows[:at], width)
+            or (_in_words(above, width) if separator == " " else [])
+        )
         has_names = bool(names)
         names = names or [str(place + 1) for place in range(width)]
     if at >= len(rows):
@@ -234,12 +243,35 @@ def _are_units(fields: list[str], following: list[tuple[int, list[str]]]) -> boo
 def _in_comment(head: str, before: int, separator: str, width: int) -> list[str]:
     """Returns the names in the last comment before the first row, a unit among them."""
     above = [line.strip() for line in head.splitlines()[:before]]
-    comments = [line.lstrip("#").strip() for line in above if line.startswith("#")]
+    comments = [line.lstrip("#%/").strip() for line in above if _COMMENT.match(line)]
     for comment in reversed(comments):
         names = split(comment, separator)
+        if len(names) != width and separator == " ":
+            names = _in_words(comment, width)
         if len(names) == width and any(rate_unit_in(name) for name in names):
             return names
     return []
+
+
+def _in_words(line: str, width: int) -> list[str]:
+    """Returns the names in a line whose names have spaces: wider ones between them, or before units."""
+    for names in (re.split(r"\s{2,}|\t", line.strip()), re.sub(r"\s+(?=[\[(])", "", line).split()):
+        if len(names) == width > 1 and all(re.search("[A-Za-z]", name) for name in names):
+            return names if not any(map(_is_value, names)) else []
+    return []
+
+
+def _is_wider_head(rows: list[tuple[int, list[str]]], width: int) -> bool:
+    """Returns whether the first line has names of columns that most rows leave out at their end."""
+    head = rows[0][1]
+    widths = [len(fields) for _, fields in rows[1:]]
+    return (
+        len(head) > width
+        and all(field and not _is_value(field) for field in head)
+        and bool(widths)
+        and max(widths) <= len(head)
+        and _has_values(rows[1][1])
+    )
 
 
 def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[str]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.blocks import holds
 from celltcp.logs.errors import listed, refuse
 from celltcp.logs.recording import Recording
-from celltcp.logs.table.columns import Column, columns_of, durations, is_counter, tells_runs_apart
+from celltcp.logs.table.columns import Column, columns_of, durations, is_counter
 from celltcp.logs.table.dialect import Dialect, dialect_of
 from celltcp.logs.table.frames import FrameTable, TextTable
 from celltcp.logs.table.pairs import blocks_in, pairs_in
 from celltcp.logs.table.roles import Roles, roles_of, unit_is_open
+from celltcp.logs.table.runs import (
+    both_runs,
+    check_counters,
+    direction_of_rows,
+    first_table,
+    only_run,
+    runs_of,
+)
 from celltcp.logs.table.times import Times, combined, read_times
 from celltcp.logs.table.values import Numbers, numbers
 from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, rate_unit, time_unit
@@ -36,8 +43,6 @@ _SAMPLE = 2_000
 _MANY_STEPS = 8
 #: Mean rate above which numbers with groups of three digits are rather decimals, bit/s.
 _MANY_BPS = 1e9
-#: Different values up to which a column can number the runs.
-_MOST_RUNS = 1_000
 
 
 def read_table(source: Source, options: ReadOptions, side: Direction) -> Recording:
@@ -73,7 +78,12 @@ def understand(
     places = sorted(_needed(columns, roles, options, dialect))
     frame = table.read(places, numeric=[each.place for each in columns if each.is_number])
     notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
-    frame = _only_run(frame, options, dialect)
+    frame = first_table(frame, roles, dialect, notes)
+    direction, directed = direction_of_rows(frame, columns, roles, options, side)
+    if directed is not None:
+        options = dataclasses.replace(options, run=both_runs(options.run, directed))
+        notes.append(f"rows of {directed}")
+    frame = only_run(frame, options, dialect)
     rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
     name = _name(dialect, roles.rate)
     unit = _unit(roles, rates, options, name)
@@ -98,6 +108,8 @@ def understand(
     if counter and lengths is not None:
         # A counter has what came until the end of its row.
         times, lengths = times._replace(ns=times.ns + lengths), None
+    if chosen.is_volume and counter is False and options.counter is None:
+        check_counters(frame, columns, roles, rates.values, options)
     if chosen.is_volume and not counter and options.unit is None:
         _check_durations(columns, roles, times, name)
     ends_at_row = options.rates_end_at_row
@@ -125,13 +137,13 @@ def understand(
         counter_unit=chosen.bits,
         ends_at_row=bool(ends_at_row),
         is_absolute=times.is_absolute,
-        runs=_runs(frame, columns, roles, options, times, timed),
+        runs=runs_of(frame, columns, roles, options, times, timed),
         rtt_ms=_rtt(frame, columns, roles, dialect, timed),
         radio={
             kind: _numbers(frame, place, dialect).values[timed] for kind, place in roles.radio.items()
         },
-        direction=roles.direction,
-        has_both=roles.has_both,
+        direction=roles.direction or direction,
+        has_both=roles.has_both or directed is not None,
         is_rate_guess=unit is None,
         is_time_guess=times.is_guess,
         notes=tuple(notes),
@@ -245,7 +257,15 @@ def _name(dialect: Dialect, place: int) -> str:
 
 def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: Dialect) -> set[int]:
     """Returns the places of the columns that are read."""
-    given = (roles.time, roles.clock, roles.duration, roles.rate, roles.delay, *roles.radio.values())
+    given = (
+        roles.time,
+        roles.clock,
+        roles.duration,
+        roles.end,
+        roles.rate,
+        roles.delay,
+        *roles.radio.values(),
+    )
     result = {place for place in given if place is not None}
     names = [name.lower() for name in dialect.names]
     for column, _ in options.wanted_runs():
@@ -262,18 +282,6 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
         if values is None or (len(values) and (values % 1 == 0).all()):
             result.add(each.place)
     return result
-
-
-def _only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.DataFrame:
-    names = [name.lower() for name in dialect.names]
-    for column, value in options.wanted_runs():
-        texts = frame[names.index(column.lower())].astype("string").str.strip().str.removesuffix(".0")
-        chosen = frame[(texts == value).to_numpy(dtype=bool, na_value=False)]
-        if not len(chosen):
-            known = [str(value) for value in texts.dropna().unique()[:12]]
-            raise refuse(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
-        frame = chosen.reset_index(drop=True)
-    return frame
 
 
 def _times(
@@ -302,16 +310,50 @@ def _times(
     times = read_times(
         column, roles.time_unit, dates=options.dates, has_decimal_comma=dialect.has_decimal_comma
     )
+    until = None
+    if roles.end is not None:
+        until = _lengths_until(frame[roles.end], times, roles, dialect, options)
     name = _name(dialect, roles.time)
+    if until is not None:
+        assert roles.end is not None
+        name += f" to {_name(dialect, roles.end)}"
     if roles.clock is not None:
         name += f" and {_name(dialect, roles.clock)}"
     return (
         times,
-        None,
+        until,
         f"time {name} {'' if times.title.startswith('dates') else 'in '}{times.title}".replace(
             f"{name} dates", f"{name} as dates"
         ),
     )
+
+
+def _lengths_until(
+    ends: pd.Series, times: Times, roles: Roles, dialect: Dialect, options: ReadOptions
+) -> NDArray[np.int64] | None:
+    """Returns the lengths of rows with an end; `None` if most have none.
+
+    Raises:
+        CelltcpError: if rows are of the same time.
+    """
+    read = read_times(
+        ends, roles.time_unit, dates=options.dates, has_decimal_comma=dialect.has_decimal_comma
+    )
+    known = times.is_known & read.is_known
+    lengths = np.where(known, read.ns - times.ns, 0)
+    begins = times.ns[lengths > 0]
+    used = lengths[lengths > 0]
+    if 2 * len(used) < len(lengths):
+        return None
+    order = np.argsort(begins, kind="stable")
+    is_late = np.diff(begins[order]) < 0.9 * used[order][:-1]
+    if is_late.sum() > 0.05 * len(used):
+        raise refuse(
+            f"rows until {_name(dialect, roles.end or 0)} are of the same time, as those of flows are: "
+            "write the bytes of each second as a table, or say the length of a row by --step (step in a "
+            "scenario file)"
+        )
+    return np.asarray(lengths, dtype=np.int64)
 
 
 def _rtt(
@@ -331,47 +373,3 @@ def _rtt(
     if unit is None and not re.search(r"ping", name, re.IGNORECASE):
         return None
     return np.asarray(values * (unit.nanos / 1e6 if unit else 1.0))
-
-
-def _runs(
-    frame: pd.DataFrame,
-    columns: list[Column],
-    roles: Roles,
-    options: ReadOptions,
-    times: Times,
-    timed: Rows,
-) -> NDArray[np.int64] | None:
-    """Returns the run of each row, if times fall or are doubled, and a single column explains that.
-
-    Raises:
-        CelltcpError: if the runs are of the same time.
-    """
-    import pandas as pd
-
-    ns = times.ns[timed]
-    after, before = ns[1:], ns[:-1]
-    if holds(len(after), lambda rows: after[rows] > before[rows]):
-        return None
-    for column in columns:
-        if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
-            continue
-        if not tells_runs_apart(column):
-            continue
-        codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
-        if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):
-            continue
-        order = np.lexsort((np.arange(len(ns)), codes))
-        same = np.diff(codes[order]) == 0
-        if not (np.diff(ns[order])[same] > 0).all():
-            continue
-        changes = int((np.diff(codes) != 0).sum())
-        if changes == len(values) - 1:
-            return np.asarray(codes, dtype=np.int64)
-        shown = ", ".join(str(value) for value in values[:5])
-        given = f"{options.run}," if options.run else ""
-        wanted = f"{given}{column.name}={values[0]}"
-        raise refuse(
-            f'several runs at the same time, which "{column.name}" tells apart ({shown}): --run '
-            f"{shlex.quote(wanted)} reads one of them (run in a scenario file)"
-        )
-    return None

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 
 from celltcp.logs.errors import listed, refuse
 from celltcp.logs.table.columns import Column, role_is_open
-from celltcp.logs.table.time_column import clock_of, time_of
-from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, TIME, UP, VOLUME
-from celltcp.logs.units import RATE_UNITS, VOLUME_UNITS, RateUnit, TimeUnit, rate_unit_in, time_unit_in
+from celltcp.logs.table.time_column import clock_of, end_of, time_of
+from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, ROWS, TIME, UP, VOLUME
+from celltcp.logs.units import (
+    RATE_UNITS,
+    VOLUME_UNITS,
+    RateUnit,
+    TimeUnit,
+    rate_unit_in,
+    time_unit_in,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
@@ -25,6 +33,8 @@ class Roles:
     clock: int | None
     #: Column of the lengths of rows, where there are no times.
     duration: int | None
+    #: Column of the ends of rows.
+    end: int | None
     rate: int
     time_unit: TimeUnit | None
     #: Unit of the rates; `None` if nothing says it.
@@ -71,6 +81,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         time=time,
         clock=clock,
         duration=duration,
+        end=end_of(columns, time) if time is not None and clock is None else None,
         rate=rate,
         time_unit=time_unit or _unit_of_time(columns, duration if time is None else time, dialect),
         rate_unit=unit,
@@ -156,7 +167,10 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
 
 
 def _is_position(column: Column) -> bool:
-    return column.is_of({"speed"}) and not column.is_of(DOWN | UP) and rate_unit_in(column.name) is None
+    """Returns whether a column has the speed of a vehicle, or that of the physical layer."""
+    if not column.is_of({"speed"}) or column.is_of(DOWN | UP):
+        return False
+    return column.is_of({"link"}) or rate_unit_in(column.name) is None
 
 
 def _rate(
@@ -178,7 +192,7 @@ def _rate(
     fitting = [each for each in result if _direction(each) == wanted]
     if fitting:
         result = fitting
-    elif options.direction:
+    elif options.direction and not any(map(has_directions, columns)):
         raise refuse(role_is_open(columns, "which column is of that direction"))
     elif result and all(_direction(each) for each in result):
         other = "up" if wanted == "down" else "down"
@@ -197,6 +211,12 @@ def _rate(
             "scenario file)"
         )
     raise refuse(role_is_open(columns, "which column has the rates"))
+
+
+def has_directions(column: Column) -> bool:
+    """Returns whether a column says of each row whether it is of the downlink or of the uplink."""
+    words = set(words_of(column.sample))
+    return not column.is_number and any(words & each for each in ROWS.values())
 
 
 def _direction(column: Column) -> Direction | None:

@@ -12,7 +12,7 @@ from celltcp.logs.table.times import (
     epoch_unit,
     has_time_of_day,
 )
-from celltcp.logs.table.words import DOWN, DURATION, INDEX, OTHER, RATE, TIME, UP, VOLUME
+from celltcp.logs.table.words import DOWN, DURATION, END, INDEX, OTHER, RATE, TIME, UP, VOLUME
 from celltcp.logs.units import rate_unit_in
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def time_of(
         clocks,
     ):
         if group:
-            time = group[0]
+            time = min(group, key=lambda each: each.is_of(END))
             return time.place, clock_of(columns, time.place), None
     lengths = [each for each in others if each.is_number and each.is_of(DURATION - {"interval"})]
     lengths = [each for each in lengths if (each.known > 0).all() and not _is_amount(each)]
@@ -115,6 +115,21 @@ def _falls_rarely(column: Column) -> bool:
     """Returns whether a column may have times of several runs: they fall where a run ends only."""
     known = column.known
     return bool(len(known) > 1 and (np.diff(known) < 0).mean() < _FALLS)
+
+
+def end_of(columns: list[Column], time: int) -> int | None:
+    """Returns the column of the ends of the rows, which are not before their times."""
+    begin = columns[time]
+    for each in columns:
+        if each.place == time or each.is_constant or not each.is_of(END):
+            continue
+        if each.is_of(OTHER | RATE | VOLUME):
+            continue
+        kinds = [(column.is_number, column.is_date, column.is_clock) for column in (begin, each)]
+        is_later = not each.is_number or (each.values >= begin.values)[np.isfinite(each.values)].all()
+        if kinds[0] == kinds[1] and any(kinds[0]) and is_later:
+            return each.place
+    return None
 
 
 def clock_of(columns: list[Column], time: int) -> int | None:

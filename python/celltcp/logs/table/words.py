@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from celltcp.logs.options import Direction
+
 TIME = {"time", "timestamp", "timestamps", "t", "ts", "date", "datetime", "epoch", "elapsed", "clock"}
 TIME |= {
     "s",
@@ -31,6 +36,7 @@ INDEX = {
     "n",
     "unnamed",
 }
+END = {"end", "stop", "finish", "until", "ended", "stopped", "finished"}
 DURATION = {"duration", "dur", "length", "interval"}
 RATE = {
     "rate",
@@ -93,6 +99,8 @@ OTHER |= {
     "km",
 }
 OTHER |= {"kmh", "mph", "buffer", "queue", "packets", "packet", "pkts", "pps", "success", "hit", "cpu"}
+#: Rates of the physical layer.
+OTHER |= {"linkspeed", "phy"}
 #: Amounts of a moment, of which none belongs to the time of a row.
 OTHER |= {
     "flight",
@@ -105,6 +113,11 @@ OTHER |= {
     "backlog",
     "mss",
     "mtu",
+}
+#: Words of rows of a direction each; "up" and "down" may be the state of a link.
+ROWS: dict[Direction, set[str]] = {
+    "down": DOWN - {"down", "pdsch"} | {"ingress", "inbound", "incoming"},
+    "up": UP - {"up", "pusch"} | {"egress", "outbound", "outgoing"},
 }
 #: Words of the quality of the radio.
 RADIO = {"sinr": {"sinr", "snr"}, "rsrp": {"rsrp"}}

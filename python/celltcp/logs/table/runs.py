@@ -1,0 +1,185 @@
+"""Rows of a table that are read: those of the first table, of a direction, of a run."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celltcp.logs.blocks import holds
+from celltcp.logs.errors import refuse
+from celltcp.logs.table.columns import Column, is_counter, tells_runs_apart
+from celltcp.logs.table.roles import Roles, has_directions
+from celltcp.logs.table.times import Times, looks_like_time
+from celltcp.logs.table.values import MISSING
+from celltcp.logs.table.words import ROWS
+from celltcp.logs.units import words_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from celltcp.logs.options import Direction, ReadOptions
+    from celltcp.logs.table.dialect import Dialect
+
+    #: Choice of rows of an array.
+    Rows = NDArray[np.bool_] | slice
+
+#: Different values up to which a column can number the runs, and name devices.
+_MOST_RUNS = 1_000
+_MOST_DEVICES = 50
+#: Lines with texts alone that may be the names of a second table.
+_MOST_HEADS = 8
+
+
+def first_table(frame: pd.DataFrame, roles: Roles, dialect: Dialect, notes: list[str]) -> pd.DataFrame:
+    """Returns the rows above the names of a second table, such as that of percentiles."""
+    import pandas as pd
+
+    if roles.time is None or not dialect.has_names:
+        return frame
+    texts = []
+    for place in (roles.time, roles.rate):
+        if pd.api.types.is_numeric_dtype(frame[place]):
+            return frame
+        texts.append(frame[place].astype("string").str.strip().fillna(""))
+    times, rates = texts
+    head = (dialect.names[roles.time], dialect.names[roles.rate])
+    are_names = times.str.match("[A-Za-z_]") & rates.str.match("[A-Za-z_]")
+    for row in np.flatnonzero(are_names.to_numpy(dtype=bool))[:_MOST_HEADS].tolist():
+        cells = (times.iloc[row], rates.iloc[row])
+        # The same names again are those of a recording that goes on.
+        if row and cells != head and not any(_is_value(cell) for cell in cells):
+            notes.append(f'{len(frame) - row} lines from "{cells[0]}" on left out, as another table')
+            return frame.head(row)
+    return frame
+
+
+def _is_value(cell: str) -> bool:
+    return looks_like_time(cell) or cell.lower() in MISSING
+
+
+def direction_of_rows(
+    frame: pd.DataFrame,
+    columns: list[Column],
+    roles: Roles,
+    options: ReadOptions,
+    side: Direction,
+) -> tuple[Direction | None, str | None]:
+    """Returns the direction that is read, and its rows as a run, if rows have a direction each.
+
+    Raises:
+        CelltcpError: if several kinds of rows are of the direction.
+    """
+    given = {column.lower() for column, _ in options.wanted_runs()}
+    for column in columns:
+        is_free = roles.direction is None and column.place in frame and column.name.lower() not in given
+        if not is_free or not has_directions(column):
+            continue
+        values = [str(value).strip() for value in frame[column.place].dropna().unique()[:_MOST_RUNS]]
+        kinds = {
+            name: [each for each in values if set(words_of(each)) & words]
+            for name, words in ROWS.items()
+        }
+        if not all(kinds.values()):
+            continue
+        wanted = options.direction or side
+        if len(kinds[wanted]) > 1:
+            raise refuse(_several_runs(column, kinds[wanted], options))
+        return wanted, f"{column.name}={kinds[wanted][0]}"
+    return None, None
+
+
+def both_runs(given: str | None, run: str) -> str:
+    """Returns a run with the conditions of both."""
+    return f"{given},{run}" if given else run
+
+
+def _several_runs(column: Column, values: list[Any], options: ReadOptions) -> str:
+    """Returns the error about runs of the same time."""
+    shown = ", ".join(str(value) for value in values[:5])
+    run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
+    return (
+        f'several runs at the same time, which "{column.name}" tells apart ({shown}): --run {run} '
+        "reads one of them (run in a scenario file)"
+    )
+
+
+def check_counters(
+    frame: pd.DataFrame,
+    columns: list[Column],
+    roles: Roles,
+    amounts: NDArray[np.float64],
+    options: ReadOptions,
+) -> None:
+    """Asks about amounts that are the counters of several devices.
+
+    Raises:
+        CelltcpError: with the option that chooses one.
+    """
+    import pandas as pd
+
+    for column in columns:
+        if column.is_number or column.place not in frame or column.place in (roles.time, roles.clock):
+            continue
+        codes, values = pd.factorize(frame[column.place].to_numpy())
+        if 1 < len(values) <= min(_MOST_DEVICES, len(codes) // 2) and all(
+            is_counter(amounts[codes == code]) for code in range(len(values))
+        ):
+            raise refuse(_several_runs(column, list(values), options))
+
+
+def only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.DataFrame:
+    """Returns the rows of the run that the options choose.
+
+    Raises:
+        CelltcpError: if there is none.
+    """
+    names = [name.lower() for name in dialect.names]
+    for column, value in options.wanted_runs():
+        texts = frame[names.index(column.lower())].astype("string").str.strip().str.removesuffix(".0")
+        chosen = frame[(texts == value).to_numpy(dtype=bool, na_value=False)]
+        if not len(chosen):
+            known = [str(value) for value in texts.dropna().unique()[:12]]
+            raise refuse(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
+        frame = chosen.reset_index(drop=True)
+    return frame
+
+
+def runs_of(
+    frame: pd.DataFrame,
+    columns: list[Column],
+    roles: Roles,
+    options: ReadOptions,
+    times: Times,
+    timed: Rows,
+) -> NDArray[np.int64] | None:
+    """Returns the run of each row, if times fall or are doubled, and a single column explains that.
+
+    Raises:
+        CelltcpError: if the runs are of the same time.
+    """
+    import pandas as pd
+
+    ns = times.ns[timed]
+    after, before = ns[1:], ns[:-1]
+    if holds(len(after), lambda rows: after[rows] > before[rows]):
+        return None
+    for column in columns:
+        if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
+            continue
+        if not tells_runs_apart(column):
+            continue
+        codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
+        if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):
+            continue
+        order = np.lexsort((np.arange(len(ns)), codes))
+        same = np.diff(codes[order]) == 0
+        if not (np.diff(ns[order])[same] > 0).all():
+            continue
+        changes = int((np.diff(codes) != 0).sum())
+        if changes == len(values) - 1:
+            return np.asarray(codes, dtype=np.int64)
+        raise refuse(_several_runs(column, list(values), options))
+    return None
