@@ -174,7 +174,7 @@ def test_an_amount_of_a_test_is_not_spread_until_the_next_one(tmp_path: Path) ->
         ),
         (
             table("  KB/s in  KB/s out", *("  1000.00  10.00", "  2000.00  20.00", "  0.00 1.00") * 3),
-            "first row has",
+            "has times: --step",
             {"column": "1", "step": "1s", "unit": "kbit/s"},
         ),
         (

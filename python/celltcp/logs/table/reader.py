@@ -350,8 +350,8 @@ def _lengths_until(
     if is_late.sum() > 0.05 * len(used):
         raise refuse(
             f"rows until {_name(dialect, roles.end or 0)} are of the same time, as those of flows are: "
-            "write the bytes of each second as a table, or say the length of a row by --step (step in a "
-            "scenario file)"
+            "write the bytes of each second as a table, or give the length of a row as --step (step in "
+            "a scenario file)"
         )
     return np.asarray(lengths, dtype=np.int64)
 
