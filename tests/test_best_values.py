@@ -12,6 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.cli.json_schema import schema_of
+from celltcp.comparison.best_value_tables import best_values_tables
 from celltcp.comparison.best_values import field_rankings
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.report.sweep import sweep_part
@@ -127,6 +128,18 @@ def test_each_field_is_ranked_at_each_place_of_the_others(home: Path) -> None:
     frame = result.best_values
     assert set(frame["verdict"]) <= {"best", "leads", "tied", "undecided", "worse"}
     assert len(frame) == 4 * 2 * 2
+
+
+def test_values_stand_in_the_order_given(home: Path) -> None:
+    vary = ["path.queue=fq-codel,droptail", "path.buffer=200packets,50packets,750packets"]
+    result = ct.sweep(home, vary, "cubic", 2, duration="3s")
+    queue, buffer = (
+        [row[0] for row in table.rows]
+        for table in best_values_tables(result)
+        if table.columns[0].heading in ("path.buffer", "path.queue")
+    )
+    assert list(dict.fromkeys(queue)) == ["200packets", "50packets", "750packets"]
+    assert list(dict.fromkeys(buffer)) == ["fq-codel", "droptail"]
 
 
 def test_runs_are_paired_by_seed_where_some_are_missing(queues: Sweep) -> None:

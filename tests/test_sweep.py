@@ -42,6 +42,15 @@ def test_what_is_no_sweep_is_refused(celltcp, tmp_path: Path, text: str, part: s
     assert not list(tmp_path.glob("out/*"))
 
 
+def test_a_field_is_either_set_or_varied(celltcp) -> None:
+    vary = ("--vary", "path.rtt=20ms,40ms")
+    done = celltcp("sweep", "steady-5-18", "--set", "path.rtt=60ms", *vary, *QUICK)
+    assert done.returncode == 2
+    assert "path.rtt is varied, too" in done.stderr
+    with pytest.raises(ct.CelltcpError, match=r"path\.rtt is varied, too"):
+        ct.sweep("steady-5-18", {"path.rtt": ["20ms"]}, "cubic", 1, set={"path": {"rtt": "60ms"}})
+
+
 def test_a_value_that_the_field_refuses_is_told_before_anything_runs(celltcp) -> None:
     done = celltcp("sweep", "steady-5-18", "--vary", "tcp.window_scale=13..15", *QUICK)
     assert done.returncode == 2

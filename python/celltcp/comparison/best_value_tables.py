@@ -40,14 +40,17 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
         rankings = list(group)
         places = list(rankings[0].place)
         has_ccas = len(result.ccas) > 1
-        # All rows of a need stand together, so that congestion controls can be compared.
+        order = {tuple(each.place.values()): None for each in rankings}
+        at = {place: number for number, place in enumerate(order)}
+        # All rows of a need stand together, so that congestion controls can be compared; values stand
+        # in the order given.
         rows = sorted(
             (
                 (tuple(each.place.values()), number, each.cca or "", (each, stake))
                 for each in rankings
                 for number, stake in enumerate(each.stakes_by(by))
             ),
-            key=lambda row: row[:2],
+            key=lambda row: (at[row[0]], row[1]),
         )
         cells = []
         for place, _, cca, (ranking, stake) in rows:

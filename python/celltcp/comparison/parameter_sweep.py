@@ -306,6 +306,12 @@ def sweep_request(
 ) -> CampaignRequest[Sweep]:
     """Plans a comparison for each scenario and combination of values."""
     fields = varied_fields(vary)
+    for change in settings.stored_overrides:
+        field = change.partition("=")[0].strip()
+        if field in fields:
+            raise CelltcpError(
+                f"set: {field} is varied, too, so that {change} would never run; give one of both"
+            )
     if len(sources) * math.prod(map(len, fields.values())) > MAX_POINTS:
         raise CelltcpError(
             f"vary: scenarios and values have too many combinations; allowed: up to {MAX_POINTS}"
