@@ -70,7 +70,7 @@ impl Connection {
             rto: self.sender.rto(),
             delivered: self.sender.delivered(),
             retransmissions: counts.retransmissions,
-            delivery_rate: positive(self.sender.latest_rate),
+            delivery_rate: positive(self.sender.latest_rate()),
             app_limited: w.app_limited,
             pacing_rate: positive(w.pacing_rate),
             send_window: Some(self.sender.snd_wnd()),

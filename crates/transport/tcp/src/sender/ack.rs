@@ -2,8 +2,9 @@
 
 use units::{Duration, Instant};
 
-use super::rtt::{echoed_ms, micros_between, rtt_of_echo};
-use super::{Sender, loss, scoreboard};
+use super::reordering::INITIAL_REORDERING;
+use super::rtt::{micros_between, rtt_of_echo};
+use super::{Sender, scoreboard};
 use cca::{Ack, AckKind, AckSample, CaState, SendLimit};
 
 /// Acknowledging part of an incoming segment, in 64-bit sequence numbers.
@@ -66,12 +67,12 @@ impl Sender {
     /// Handles the acknowledging part of a segment, and sends what it allows.
     pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         self.set_now(now);
-        self.radio_loss = input.radio_loss;
-        if input.ack > self.snd_nxt {
+        self.signals.radio_loss = input.radio_loss;
+        if input.ack > self.seq.snd_nxt {
             // For data never sent (RFC 9293 §3.10.7.4).
             return;
         }
-        if input.ack < self.snd_una {
+        if input.ack < self.seq.snd_una {
             self.process_old_ack(now, input);
         } else {
             self.process_ack(now, input);
@@ -80,12 +81,9 @@ impl Sender {
         self.check_space(now);
     }
 
-    /// Returns whether an ACK may change the window (the kernel's `tcp_may_update_window`). A smaller window counts only
-    /// together with new data of either end.
+    /// Returns whether an ACK may change the window.
     pub(crate) fn is_window_update(&self, ack: u64, seq: u64, window: u64) -> bool {
-        ack > self.snd_una
-            || seq > self.window_from
-            || (seq == self.window_from && (window > self.snd_wnd || window == 0))
+        self.seq.may_update_window(ack, seq, window)
     }
 
     /// Handles an ACK that was overtaken by a later one: it may still report data by SACK.
@@ -93,8 +91,8 @@ impl Sender {
         if input.sack.is_empty() {
             return;
         }
-        self.echo = input.echo;
-        let una = self.snd_una;
+        self.last_ack.rcv_tsecr = input.echo;
+        let una = self.seq.snd_una;
         let mut effects = AckEffects::default();
         self.process_sacks(now, input, una, &mut effects);
         let resend = self.fastretrans_alert(now, una, false, &mut effects);
@@ -104,16 +102,16 @@ impl Sender {
     }
 
     fn process_ack(&mut self, now: Instant, input: &AckInput<'_>) {
-        let prior_una = self.snd_una;
+        let prior_una = self.seq.snd_una;
         let prior_inflight = self.board.in_flight();
         let prior_packets = self.board.packets_out();
         let prior_sacked = self.board.sacked_out();
-        let prior_highest = self.highest_sacked;
+        let prior_highest = self.reordering.highest_sacked;
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
         let reneged = self.rate.reneged;
-        self.echo = input.echo;
-        self.rcv_tstamp = now;
+        self.last_ack.rcv_tsecr = input.echo;
+        self.last_ack.rcv_tstamp = now;
         self.congestion.window.timestamps = input.timestamps.into();
 
         let mut effects = AckEffects {
@@ -122,17 +120,18 @@ impl Sender {
             ecn_echo: input.ecn_echo,
             ..AckEffects::default()
         };
-        let new_window = input.window != self.snd_wnd;
-        if self.is_window_update(input.ack, input.seq, input.window) {
-            self.window_from = input.seq;
-            self.snd_wnd = input.window;
-            self.max_wnd = self.max_wnd.max(input.window);
+        let new_window = input.window != self.seq.snd_wnd;
+        if self
+            .seq
+            .may_update_window(input.ack, input.seq, input.window)
+        {
+            self.seq.update_window(input.seq, input.window);
             effects.not_duplicate = true;
         }
         if effects.una_advanced {
-            self.retransmits = 0;
+            self.timeouts.retransmits = 0;
         }
-        self.snd_una = input.ack;
+        self.seq.snd_una = input.ack;
         if !input.sack.is_empty() {
             self.process_sacks(now, input, prior_una, &mut effects);
         }
@@ -190,11 +189,7 @@ impl Sender {
         let lost = self.congestion.window.lost;
         let least = self.rtt.minimum();
         let rate = self.rate.finish(now, newly, least, lost, reneged);
-        if let Some(sample) = rate.rate(self.config.mss)
-            && (!rate.app_limited || sample >= self.latest_rate)
-        {
-            self.latest_rate = sample;
-        }
+        self.rate.keep(&rate, self.config.mss);
         self.refresh_window();
         // A single short segment without other signs has probably waited for the delayed-ACK timer.
         let delayed = effects.acked == 1
@@ -222,7 +217,7 @@ impl Sender {
     /// `prior_highest` is the highest number that SACK had reported before this ACK.
     fn clean_rtx_queue(&mut self, now: Instant, prior_highest: u64, effects: &mut AckEffects) {
         let before = self.board.packets_out();
-        let ack = self.snd_una;
+        let ack = self.seq.snd_una;
         let mut lowest_original = u64::MAX;
         while let Some(head) = self.board.head() {
             if head.end > ack {
@@ -235,7 +230,7 @@ impl Sender {
                 effects.last_acked_at = Some(sent.sent_at);
                 effects.first_acked_at.get_or_insert(sent.sent_at);
                 lowest_original = lowest_original.min(sent.seq);
-                effects.original_delivered |= sent.end <= self.high_seq;
+                effects.original_delivered |= sent.end <= self.recovery.high_seq;
             }
             if !sent.sacked {
                 self.rate.delivered += u64::from(self.config.sack);
@@ -256,7 +251,7 @@ impl Sender {
         if effects.data_acked {
             // A hole was filled by a segment that was never retransmitted: that is reordering.
             if lowest_original < prior_highest {
-                self.note_reordering(lowest_original);
+                self.reordering.check_sack(lowest_original, self.config.mss);
             }
             effects.timer_is_due = true;
         } else if let Some(sacked_at) = effects.first_sacked_at
@@ -271,16 +266,14 @@ impl Sender {
         }
     }
 
-    /// Returns the time of the segment whose timestamp this ACK echoes, milliseconds.
-    pub(super) fn echoed_ms(&self) -> Option<u64> {
-        echoed_ms(self.congestion.window.now, self.echo?)
-    }
-
     /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
     /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
     fn is_spurious_retrans(&self, sent: &scoreboard::Sent) -> bool {
         let at_ms = sent.sent_at.since_start().as_millis();
-        sent.ever_retransmitted && self.echoed_ms().is_some_and(|echo| echo < at_ms)
+        sent.ever_retransmitted
+            && self
+                .last_ack
+                .echoes_before(self.congestion.window.now, at_ms)
     }
 
     /// Takes the RTT from the newly delivered segments. If the cumulative ACK covers only retransmitted
@@ -292,14 +285,18 @@ impl Sender {
         let mut latest = since(effects.last_sacked_at.or(original(effects.last_acked_at)));
         let mut smoothed = since(original(effects.first_acked_at).or(effects.first_sacked_at));
         if smoothed.is_none() && effects.data_acked {
-            smoothed = self.echo.and_then(|echo| rtt_of_echo(now, echo));
+            smoothed = self
+                .last_ack
+                .rcv_tsecr
+                .and_then(|echo| rtt_of_echo(now, echo));
             latest = smoothed;
         }
         effects.rtt = latest;
         if let Some(smoothed) = smoothed {
             self.rtt.sample_minimum(latest.unwrap_or(smoothed), now);
-            self.rtt.sample(smoothed, self.snd_una, self.snd_nxt);
-            self.backoff = 0;
+            self.rtt
+                .sample(smoothed, self.seq.snd_una, self.seq.snd_nxt);
+            self.timeouts.backoff = 0;
         }
     }
 
@@ -319,7 +316,7 @@ impl Sender {
         if matches!(state, CaState::Cwr | CaState::Recovery) {
             self.reduce_window(ack.delivered, ack.lost, effects.una_advanced);
         } else {
-            let may_raise = if self.reordering > loss::INITIAL_REORDERING {
+            let may_raise = if self.reordering.degree > INITIAL_REORDERING {
                 effects.data_acked || effects.data_sacked
             } else {
                 effects.data_acked
@@ -359,9 +356,9 @@ mod tests {
     fn only_a_filled_hole_is_reordering() {
         let (mut sender, now) = ten_out();
         ack(&mut sender, now, 1, &[(2, 3)], None);
-        assert_eq!(sender.reordering_seen, 0);
+        assert_eq!(sender.reordering.reord_seen, 0);
         ack(&mut sender, now, 3, &[], None);
-        assert_eq!(sender.reordering_seen, 1);
+        assert_eq!(sender.reordering.reord_seen, 1);
     }
 
     /// Linux `tcp_check_dsack`: a segment that arrived twice was delivered twice, but no more duplicates

@@ -163,7 +163,7 @@ impl Sender {
     /// Takes up to `bytes` from the application and sends what may be sent; returns the bytes taken. An application
     /// that finds no room goes on as soon as a third of the buffer is free (the kernel's `tcp_sendmsg_locked`).
     pub(crate) fn write(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
-        if self.fin_queued {
+        if self.seq.fin_queued {
             return 0;
         }
         self.set_now(now);
@@ -206,24 +206,24 @@ impl Sender {
         let mut left = bytes;
         while left > 0 {
             let goal = self.xmit_size_goal();
-            let mut room = self.buffer.room(self.snd_nxt, goal);
+            let mut room = self.buffer.room(self.seq.snd_nxt, goal);
             if room == 0 {
-                if self.memory() >= self.buffer.limit || self.unsent() >= self.most_unsent() {
+                if self.memory() >= self.buffer.limit || self.seq.unsent() >= self.most_unsent() {
                     self.buffer.waits = true;
                     break;
                 }
-                self.buffer.begin(self.write_end);
+                self.buffer.begin(self.seq.write_seq);
                 room = goal;
             }
             let taken = room.min(left);
             self.buffer.append(taken, left == bytes);
-            self.write_end += taken;
+            self.seq.write_seq += taken;
             self.chronograph.start(now, SendLimit::InFlight);
             left -= taken;
             if left == 0 || taken < room {
                 break;
             }
-            if self.write_end > self.buffer.pushed + self.max_wnd / 2 {
+            if self.seq.write_seq > self.buffer.pushed + self.seq.max_window / 2 {
                 self.buffer.push();
                 self.transmit_as(now, Push::Full);
             } else if self.buffer.head_is_last() {
@@ -237,10 +237,10 @@ impl Sender {
     /// has offered (the kernel's `tcp_xmit_size_goal`).
     fn xmit_size_goal(&self) -> u64 {
         let mss = u64::from(self.config.mss);
-        let half = if self.max_wnd > TINY_WINDOW {
-            self.max_wnd / 2
+        let half = if self.seq.max_window > TINY_WINDOW {
+            self.seq.max_window / 2
         } else {
-            self.max_wnd
+            self.seq.max_window
         };
         let device = self
             .config
@@ -253,24 +253,18 @@ impl Sender {
 
     /// Keeps data from `number` on, although it may be acknowledged.
     pub(crate) fn retain_from(&mut self, number: u64) {
-        self.kept_from = Some(number);
+        self.signals.retain_from(number);
     }
 
     /// Returns the number from which on data is kept.
     pub(super) fn retained_from(&self) -> u64 {
-        self.kept_from
-            .map_or(self.snd_una, |kept| kept.min(self.snd_una))
+        self.signals.retained_from(self.seq.snd_una)
     }
 
     /// Returns the memory of the data that is kept, bytes, including that of the buffers of unacknowledged data.
     fn memory(&self) -> u64 {
         let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
-        self.write_end.saturating_sub(self.retained_from()) + buffers * BUFFER_OVERHEAD
-    }
-
-    /// Returns the bytes that were written and not sent.
-    fn unsent(&self) -> u64 {
-        self.write_end - self.snd_nxt
+        self.seq.write_seq.saturating_sub(self.retained_from()) + buffers * BUFFER_OVERHEAD
     }
 
     /// Returns the unsent bytes at which the application has to wait (`tcp_notsent_lowat`). It goes on below half of them
@@ -294,7 +288,7 @@ impl Sender {
         let segment = (announced + HEADERS + SHARED_INFO).next_power_of_two() + BUFFER_HEADER;
         let segments = MIN_SEGMENTS
             .max(self.congestion.window.cwnd)
-            .max(self.reordering + 1);
+            .max(self.reordering.degree + 1);
         let windows = u64::from(self.congestion.sndbuf_expand());
         let wanted = windows * u64::from(segments) * segment;
         let most = self.config.settings.send_buffer_max.get();
@@ -317,7 +311,7 @@ impl Sender {
         }
         let kept = self.memory();
         let free = self.buffer.limit.saturating_sub(kept);
-        let scarce = 2 * self.unsent() >= self.most_unsent();
+        let scarce = 2 * self.seq.unsent() >= self.most_unsent();
         self.buffer.waits = free == 0 || free < kept / 2 || scarce;
         if !self.buffer.waits {
             self.stop_limit(now, SendLimit::SendBuffer);

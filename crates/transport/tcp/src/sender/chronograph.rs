@@ -35,7 +35,7 @@ impl Sender {
     /// (`tcp_chrono_stop`).
     pub(super) fn stop_limit(&mut self, now: Instant, limit: SendLimit) {
         let present = self.chronograph.present();
-        if self.write_end == self.snd_una {
+        if self.seq.all_acked() {
             if present != SendLimit::NotBegun {
                 self.chronograph.enter(now, SendLimit::Idle);
             }
@@ -47,7 +47,7 @@ impl Sender {
 
     /// Returns what holds the data back that a sender has, where Linux only says that it is busy.
     fn present_busy_limit(&self, now: Instant) -> SendLimit {
-        let has_more = self.has_unsent() || self.buffer.waits();
+        let has_more = self.seq.has_unsent() || self.buffer.waits();
         let has_room = self.congestion.window.cwnd > self.board.in_flight();
         self.busy_limit(now, has_more, has_room)
     }
@@ -65,7 +65,7 @@ impl Sender {
     pub(super) fn note_time_out(&mut self) {
         if self.chronograph.present().is_busy() {
             self.chronograph
-                .enter_since(self.rcv_tstamp, SendLimit::TimeOut);
+                .enter_since(self.last_ack.rcv_tstamp, SendLimit::TimeOut);
         }
     }
 
@@ -100,7 +100,7 @@ impl Sender {
 
     /// Returns what holds back data for which the congestion window has room.
     fn limit_within_window(&self, now: Instant) -> SendLimit {
-        let unsent = self.write_end - self.snd_nxt;
+        let unsent = self.seq.unsent();
         if self.is_paced() && self.pacer.next() > now {
             SendLimit::Pacing
         } else if (1..u64::from(self.config.mss)).contains(&unsent) && self.next_fits() {

@@ -52,11 +52,13 @@ impl Sender {
     pub(super) fn validate_window(&mut self, now: Instant, limited: bool) {
         let out = self.board.packets_out();
         let usage = &mut self.usage;
-        if self.snd_una >= usage.until || limited || (!usage.limited && out > usage.max_packets_out)
+        if self.seq.snd_una >= usage.until
+            || limited
+            || (!usage.limited && out > usage.max_packets_out)
         {
             usage.limited = limited;
             usage.max_packets_out = out;
-            usage.until = self.snd_nxt;
+            usage.until = self.seq.snd_nxt;
         }
         if self.is_cwnd_limited() {
             self.usage.used = 0;
@@ -65,7 +67,7 @@ impl Sender {
         }
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
-        if self.buffer.waits() && !self.has_unsent() {
+        if self.buffer.waits() && !self.seq.has_unsent() {
             self.chronograph.start(now, SendLimit::SendBuffer);
         }
         // An application that waits for room in the send buffer does not limit the connection.
@@ -107,7 +109,7 @@ impl Sender {
             return;
         }
         let rto = self.rto();
-        let mut idle = now.saturating_since(self.last_sent);
+        let mut idle = now.saturating_since(self.output.lsndtime);
         if self.config.settings.slow_start_after_idle
             && idle > rto
             && !self.congestion.owns_window()

@@ -8,24 +8,19 @@ use super::Sender;
 impl Sender {
     /// Enters recovery without reducing cwnd (loss on the radio).
     pub(super) fn start_eln_recovery(&mut self) {
-        self.high_seq = self.snd_nxt;
+        self.recovery.high_seq = self.seq.snd_nxt;
         self.probe.clear();
         self.prr.start();
         self.refresh_window();
         let w = &mut self.congestion.window;
         w.prior_cwnd = w.cwnd;
-        self.eln_prior_ssthresh = Some(w.ssthresh);
+        self.signals.start_eln(w.ssthresh);
         w.ssthresh = w.cwnd;
-    }
-
-    /// Returns whether the present recovery reduces nothing.
-    pub(super) fn is_eln_recovery(&self) -> bool {
-        self.eln_prior_ssthresh.is_some()
     }
 
     /// Gives the threshold back that held before a recovery that reduced nothing.
     pub(super) fn end_eln_recovery(&mut self) {
-        if let Some(before) = self.eln_prior_ssthresh.take() {
+        if let Some(before) = self.signals.end_eln() {
             self.congestion.window.ssthresh = before;
         }
     }

@@ -32,7 +32,7 @@ pub(super) type Limits = PhaseTimes<Limit, 5>;
 impl Sender {
     /// Notes what holds the sender back after it has sent what it may.
     pub(super) fn note_limit(&mut self, now: Instant) {
-        let has_unsent = self.has_unsent();
+        let has_unsent = self.seq.has_unsent();
         let room = self.congestion.window.cwnd > self.board.in_flight();
         let limit = if has_unsent {
             // Linux looks at the offered window last, where pacing and the congestion window have room.
@@ -49,7 +49,7 @@ impl Sender {
             Limit::SendBuffer
         };
         // Nothing limits a sender that has not begun.
-        if self.limits.present() != Limit::Start || self.snd_nxt > self.snd_una {
+        if self.limits.present() != Limit::Start || self.seq.snd_nxt > self.seq.snd_una {
             self.limits.enter(now, limit);
         }
         if self.chronograph.present().is_busy() {

@@ -2,14 +2,9 @@
 
 use units::Instant;
 
+use super::reordering::INITIAL_REORDERING;
 use super::{AckEffects, Rexmit, Sender};
 use cca::{CaState, Event, Lost};
-
-/// Initial degree of reordering, segments (`tcp_reordering`, the three duplicate ACKs of RFC 5681).
-pub(super) const INITIAL_REORDERING: u32 = 3;
-
-/// Upper bound of the degree of reordering (`tcp_max_reordering`).
-pub(super) const MAX_REORDERING: u32 = 300;
 
 impl Sender {
     /// Handles a dubious ACK: detects losses, changes the state, and returns what to resend.
@@ -29,11 +24,11 @@ impl Sender {
             return Rexmit::Nothing;
         }
         if state == CaState::Open {
-            self.retransmission_stamp = None;
-        } else if self.snd_una >= self.high_seq {
+            self.recovery.retrans_stamp = None;
+        } else if self.seq.snd_una >= self.recovery.high_seq {
             match state {
                 // A reduction lasts until data sent after its start is acknowledged.
-                CaState::Cwr if self.snd_una != self.high_seq => {
+                CaState::Cwr if self.seq.snd_una != self.recovery.high_seq => {
                     self.end_reduction();
                     self.set_state(CaState::Open);
                 }
@@ -62,8 +57,8 @@ impl Sender {
                 let lost = self.congestion.window.lost;
                 self.detect_loss(now, effects);
                 if self.congestion.window.state == CaState::Recovery {
-                    if self.is_eln_recovery()
-                        && !self.radio_loss
+                    if self.signals.is_eln_recovery()
+                        && !self.signals.radio_loss
                         && self.congestion.window.lost > lost
                     {
                         self.enter_late_reduction();
@@ -130,18 +125,16 @@ impl Sender {
 
     /// Like [`Sender::enter_recovery`], but a reduction that marks request as well cannot be undone.
     fn begin_recovery(&mut self, ecn_echo: bool) {
-        if !self.any_retransmission_out() {
-            self.retransmission_stamp = None;
-        }
+        self.retrans_stamp_cleanup();
         self.undo.forget_threshold();
         self.undo
-            .start(self.snd_una, self.board.retrans_out(), &self.probe);
+            .start(self.seq.snd_una, self.board.retrans_out(), &self.probe);
         let state = self.congestion.window.state;
         if !matches!(state, CaState::Cwr | CaState::Recovery) {
             if !ecn_echo {
                 self.undo.remember_ssthresh(&self.congestion.window);
             }
-            if self.radio_loss {
+            if self.signals.radio_loss {
                 self.start_eln_recovery();
             } else {
                 self.start_reduction();
@@ -153,7 +146,8 @@ impl Sender {
 
     /// Begins a reduction of the window (the kernel's `tcp_init_cwnd_reduction`).
     pub(super) fn start_reduction(&mut self) {
-        self.high_seq = self.snd_nxt;
+        let ecn = self.congestion.window.ecn;
+        self.recovery.start_reduction(self.seq.snd_nxt, ecn);
         self.probe.clear();
         self.prr.start();
         self.refresh_window();
@@ -162,7 +156,6 @@ impl Sender {
         w.prior_cwnd = w.cwnd;
         let ssthresh = self.congestion.ssthresh();
         self.congestion.window.ssthresh = ssthresh;
-        self.cwr_queued = self.congestion.window.ecn;
     }
 
     /// Begins a reduction that marks or the CCA request (RFC 3168 §6.1.2), at most once per window of data.
@@ -205,12 +198,12 @@ impl Sender {
         self.mark_all_lost(now);
         let state = self.congestion.window.state;
         let new_recovery = !matches!(state, CaState::Recovery | CaState::Loss);
-        let spared = self.is_eln_recovery();
+        let spared = self.signals.is_eln_recovery();
         self.end_eln_recovery();
         if spared
             || state <= CaState::Disorder
-            || self.high_seq <= self.snd_una
-            || (state == CaState::Loss && self.retransmits == 0)
+            || self.recovery.high_seq <= self.seq.snd_una
+            || (state == CaState::Loss && self.timeouts.retransmits == 0)
         {
             self.undo.remember_ssthresh(&self.congestion.window);
             self.refresh_window();
@@ -219,7 +212,7 @@ impl Sender {
             self.congestion.window.ssthresh = ssthresh;
             self.congestion.cwnd_event(Event::Loss);
             self.undo
-                .start(self.snd_una, self.board.retrans_out(), &self.probe);
+                .start(self.seq.snd_una, self.board.retrans_out(), &self.probe);
         }
         let in_flight = self.board.in_flight();
         let w = &mut self.congestion.window;
@@ -228,14 +221,15 @@ impl Sender {
         self.usage.touch(now);
         if state <= CaState::Disorder && self.board.sacked_out() >= INITIAL_REORDERING {
             // The time-out shows that the degree of reordering was overestimated.
-            self.reordering = self.reordering.min(INITIAL_REORDERING);
+            self.reordering.reset_degree();
         }
         self.refresh_window();
         self.set_state(CaState::Loss);
-        self.high_seq = self.snd_nxt;
+        let ecn = self.congestion.window.ecn;
+        self.recovery.start_reduction(self.seq.snd_nxt, ecn);
         self.probe.clear();
-        self.cwr_queued = self.congestion.window.ecn;
-        self.f_rto = self.config.settings.f_rto && (new_recovery || self.retransmits > 0);
+        self.recovery.frto =
+            self.config.settings.f_rto && (new_recovery || self.timeouts.retransmits > 0);
     }
 
     /// Marks all segments as lost but those sent too recently. If the receiver has reneged, those count as well
@@ -266,27 +260,27 @@ impl Sender {
     /// Handles an ACK in the Loss state: F-RTO first, then plain recovery (the kernel's `tcp_process_loss`;
     /// RFC 5682 §3.1).
     fn process_loss(&mut self, duplicate: bool, effects: &AckEffects) -> Rexmit {
-        let recovered = self.snd_una >= self.high_seq;
+        let recovered = self.seq.snd_una >= self.recovery.high_seq;
         if effects.una_advanced && self.undo_time_out(false) {
             return Rexmit::Nothing;
         }
-        if self.f_rto {
+        if self.recovery.frto {
             // Step 3b: data that was never retransmitted arrived; the time-out was spurious.
             if effects.original_delivered && self.undo_time_out(true) {
                 return Rexmit::Nothing;
             }
-            if self.snd_nxt > self.high_seq {
+            if self.seq.snd_nxt > self.recovery.high_seq {
                 // Step 3a: new data was sent, and the loss was real.
                 if effects.data_sacked || duplicate {
-                    self.f_rto = false;
+                    self.recovery.frto = false;
                 }
             } else if effects.una_advanced && !recovered {
                 // Step 2b: send new data to find out.
-                self.high_seq = self.snd_nxt;
-                if self.has_unsent() && self.send_window_open() {
+                self.recovery.high_seq = self.seq.snd_nxt;
+                if self.seq.has_unsent() && self.seq.window_room() > 0 {
                     return Rexmit::New;
                 }
-                self.f_rto = false;
+                self.recovery.frto = false;
             }
         }
         if recovered {
@@ -294,7 +288,7 @@ impl Sender {
             return Rexmit::Nothing;
         }
         if self.is_reno() {
-            if self.snd_nxt > self.high_seq && duplicate {
+            if self.seq.snd_nxt > self.recovery.high_seq && duplicate {
                 self.count_duplicate_ack();
             } else if effects.una_advanced {
                 self.forget_duplicate_acks();
@@ -306,9 +300,7 @@ impl Sender {
     /// Enters or leaves Disorder, or begins the reduction that marks request (the kernel's
     /// `tcp_try_to_open`).
     fn try_to_open(&mut self, ecn_echo: bool) {
-        if !self.any_retransmission_out() {
-            self.retransmission_stamp = None;
-        }
+        self.retrans_stamp_cleanup();
         if ecn_echo {
             self.enter_cwr();
         }
@@ -327,6 +319,13 @@ impl Sender {
                 .is_some_and(|head| head.ever_retransmitted)
     }
 
+    /// Forgets the time of the first retransmission if all are acknowledged (`tcp_retrans_stamp_cleanup`).
+    pub(super) fn retrans_stamp_cleanup(&mut self) {
+        if !self.any_retransmission_out() {
+            self.recovery.retrans_stamp = None;
+        }
+    }
+
     /// Enters Open if there is no sign of loss, else Disorder.
     pub(super) fn try_keep_open(&mut self) {
         let suspicious = self.board.sacked_out() > 0
@@ -339,26 +338,13 @@ impl Sender {
         };
         if self.congestion.window.state != state {
             self.set_state(state);
-            self.high_seq = self.snd_nxt;
+            self.recovery.high_seq = self.seq.snd_nxt;
         }
     }
 
     pub(super) fn set_state(&mut self, state: CaState) {
         self.refresh_window();
         self.congestion.set_state(state);
-    }
-
-    /// Handles the delivery of a segment at `low` that was never retransmitted. It is reordering if a higher
-    /// one was delivered earlier.
-    pub(super) fn note_reordering(&mut self, low: u64) {
-        if low >= self.highest_sacked {
-            return;
-        }
-        let distance = (self.highest_sacked - low).div_ceil(u64::from(self.config.mss)) as u32;
-        if distance > self.reordering {
-            self.reordering = distance.min(MAX_REORDERING);
-        }
-        self.reordering_seen += 1;
     }
 }
 

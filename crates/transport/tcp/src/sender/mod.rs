@@ -9,28 +9,33 @@ mod chrono;
 mod chronograph;
 mod cwnd_validation;
 mod eln;
+mod last_ack;
 mod limited_time;
 mod loss;
+mod middlebox_signals;
 mod nagle;
+mod output;
 mod pacing;
 mod prr;
 mod rack;
 mod rate_sample;
+mod recovery;
 mod reneging;
 mod reno;
+mod reordering;
 mod rtt;
 mod sack;
 mod scoreboard;
+mod send_sequence;
 mod small_queue;
 mod suspension;
 mod tcp_info;
+mod timeouts;
 mod timers;
 mod tlp;
 mod transmit;
 mod undo;
-mod user_timeout;
-
-use std::collections::VecDeque;
+mod window_probes;
 
 use units::{Duration, Instant};
 
@@ -41,41 +46,33 @@ use buffer::SendBuffer;
 use cca::{BuiltCca, CongestionState, SendLimit, SwitchMode, TransferState};
 use chronograph::Chronograph;
 use cwnd_validation::WindowValidation;
+use last_ack::LastAck;
 pub(crate) use limited_time::Limit;
 use limited_time::Limits;
+use middlebox_signals::MiddleboxSignals;
 use nagle::Nagle;
 pub use nagle::SendFlags;
+pub(crate) use output::Outgoing;
+use output::Output;
 use pacing::Pacer;
 use prr::Prr;
 use rack::Rack;
 use rate_sample::RateSampler;
+use recovery::Recovery;
+use reordering::Reordering;
 use rtt::RttEstimator;
 pub(crate) use rtt::rtt_of_echo;
 use sack::SackCache;
 use scoreboard::Scoreboard;
+use send_sequence::SendSequence;
 pub(crate) use small_queue::SLACK;
 use small_queue::SmallQueue;
+use timeouts::Timeouts;
 use timers::Timer;
 use tlp::LossProbe;
 use transmit::Push;
 use undo::Undo;
-
-/// Data to be put into a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outgoing {
-    pub(crate) seq: u64,
-    /// Payload bytes.
-    pub(crate) len: u32,
-    pub(crate) fin: bool,
-    /// Whether nothing follows for now.
-    pub(crate) push: bool,
-    /// Whether it was sent before.
-    pub(crate) is_retransmission: bool,
-    /// Whether more of the same burst follows.
-    pub(crate) continues: bool,
-    /// Time at which it may leave the host.
-    pub(crate) departure: Instant,
-}
+use window_probes::WindowProbes;
 
 /// Sending half of a connection.
 #[derive(Debug)]
@@ -97,59 +94,16 @@ pub(crate) struct Sender {
     limits: Limits,
     chronograph: Chronograph,
     sack_cache: SackCache,
-    snd_una: u64,
-    /// Number from which on data is kept, if acknowledged data may be needed (AS-TCP).
-    kept_from: Option<u64>,
-    snd_nxt: u64,
-    /// End of the data that the application has written.
-    write_end: u64,
-    fin_queued: bool,
+    seq: SendSequence,
+    recovery: Recovery,
+    reordering: Reordering,
+    timeouts: Timeouts,
+    window_probes: WindowProbes,
+    last_ack: LastAck,
+    signals: MiddleboxSignals,
     hold: Nagle,
-    /// End of the last segment sent that was not full (`snd_sml`).
-    snd_sml: u64,
-    snd_wnd: u64,
-    /// Sequence number of the segment that set the window (`snd_wl1`).
-    window_from: u64,
-    /// Largest window that the other end has offered, bytes.
-    max_wnd: u64,
-    /// Recovery ends when this is acknowledged.
-    high_seq: u64,
-    /// End of the highest segment that SACK has reported.
-    highest_sacked: u64,
-    /// Degree of reordering, segments.
-    reordering: u32,
-    /// Times that reordering was seen.
-    reordering_seen: u32,
-    /// Segments that D-SACK has reported.
-    duplicates_reported: u64,
-    /// Consecutive time-outs, and the time of the first one.
-    retransmits: u32,
-    timing_out_since: Instant,
-    backoff: u32,
-    /// Window probes without an answer, and the time of the first one.
-    probes: u32,
-    probing_since: Option<Instant>,
-    /// Whether the other end has not answered for too long.
-    timed_out: bool,
-    /// Time of the first retransmission of this episode, milliseconds.
-    retransmission_stamp: Option<u64>,
-    f_rto: bool,
-    /// Whether CWR has to be sent: the window was reduced.
-    cwr_queued: bool,
-    /// Our timestamp that the present ACK echoes.
-    echo: Option<u32>,
-    /// Time of the last ACK.
-    rcv_tstamp: Instant,
-    last_sent: Instant,
-    /// Time since which nothing is sent, because the link is interrupted.
-    suspended_since: Option<Instant>,
-    /// Whether the latest report of a loss said that it was on the radio.
-    radio_loss: bool,
-    /// Threshold from before the present recovery, if that reduces nothing.
-    eln_prior_ssthresh: Option<u32>,
     pub(crate) counts: Counts,
-    pub(crate) latest_rate: units::Rate,
-    out: VecDeque<Outgoing>,
+    output: Output,
 }
 
 /// Counters of the sender.
@@ -185,39 +139,16 @@ impl Sender {
             limits: Limits::new(Limit::Start),
             chronograph: Chronograph::new(SendLimit::NotBegun),
             sack_cache: SackCache::default(),
-            snd_una: first,
-            kept_from: None,
-            snd_nxt: first,
-            write_end: first,
-            fin_queued: false,
+            seq: SendSequence::new(first),
+            recovery: Recovery::new(first),
+            reordering: Reordering::new(config.reordering, first),
+            timeouts: Timeouts::default(),
+            window_probes: WindowProbes::default(),
+            last_ack: LastAck::default(),
+            signals: MiddleboxSignals::default(),
             hold: Nagle::new(config.nagle),
-            snd_sml: first,
-            snd_wnd: 0,
-            window_from: 0,
-            max_wnd: 0,
-            high_seq: first,
-            highest_sacked: first,
-            reordering: config.reordering,
-            reordering_seen: 0,
-            duplicates_reported: 0,
-            retransmits: 0,
-            timing_out_since: Instant::ZERO,
-            backoff: 0,
-            probes: 0,
-            probing_since: None,
-            timed_out: false,
-            retransmission_stamp: None,
-            f_rto: false,
-            cwr_queued: false,
-            echo: None,
-            rcv_tstamp: Instant::ZERO,
-            last_sent: Instant::ZERO,
-            suspended_since: None,
-            radio_loss: false,
-            eln_prior_ssthresh: None,
             counts: Counts::default(),
-            latest_rate: units::Rate::ZERO,
-            out: VecDeque::with_capacity(64),
+            output: Output::new(),
             config,
         }
     }
@@ -231,11 +162,10 @@ impl Sender {
         window: u64,
         cautious: bool,
     ) {
-        self.snd_wnd = window;
-        self.max_wnd = window;
+        self.seq.set_first_window(window);
         self.set_now(now);
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt, self.snd_una, self.snd_nxt);
+            self.rtt.sample(rtt, self.seq.snd_una, self.seq.snd_nxt);
             self.rtt.sample_minimum(rtt, now);
         } else {
             self.rtt.fall_back();
@@ -244,7 +174,7 @@ impl Sender {
             self.congestion.window.cwnd = self.congestion.window.cwnd.min(1);
         }
         self.usage.touch(now);
-        self.last_sent = now;
+        self.output.lsndtime = now;
         // The SYN is the first segment delivered.
         self.rate.delivered = 1;
         self.refresh_window();
@@ -255,17 +185,17 @@ impl Sender {
 
     /// Returns the oldest unacknowledged sequence number.
     pub(crate) fn snd_una(&self) -> u64 {
-        self.snd_una
+        self.seq.snd_una
     }
 
     /// Returns the next sequence number to be sent.
     pub(crate) fn snd_nxt(&self) -> u64 {
-        self.snd_nxt
+        self.seq.snd_nxt
     }
 
     /// Returns the window that the other end offers, bytes.
     pub(crate) fn snd_wnd(&self) -> u64 {
-        self.snd_wnd
+        self.seq.snd_wnd
     }
 
     /// Returns the smoothed RTT.
@@ -280,7 +210,8 @@ impl Sender {
 
     /// Returns the retransmission time-out with its back-off.
     pub(crate) fn rto(&self) -> Duration {
-        (self.rtt.rto() * (1 << self.backoff.min(20))).min(self.config.max_rto)
+        self.timeouts
+            .backed_off(self.rtt.rto(), self.config.max_rto)
     }
 
     /// Returns the segments sent and not acknowledged cumulatively.
@@ -293,6 +224,11 @@ impl Sender {
         self.board.in_flight()
     }
 
+    /// Returns the latest delivery rate.
+    pub(crate) fn latest_rate(&self) -> units::Rate {
+        self.rate.latest
+    }
+
     /// Returns the segments delivered.
     pub(crate) fn delivered(&self) -> u64 {
         self.rate.delivered
@@ -300,14 +236,12 @@ impl Sender {
 
     /// Returns the segments that D-SACK has reported.
     pub(crate) fn duplicates_reported(&self) -> u64 {
-        self.duplicates_reported
+        self.reordering.dsack_dups
     }
 
     /// Ends the stream after the data written, and sends what may be sent.
     pub(crate) fn finish(&mut self, now: Instant) {
-        if !self.fin_queued {
-            self.fin_queued = true;
-            self.write_end += 1;
+        if self.seq.queue_fin() {
             self.chronograph.start(now, SendLimit::InFlight);
             self.transmit_as(now, Push::All);
         }
@@ -315,23 +249,22 @@ impl Sender {
 
     /// Returns whether the FIN was sent.
     pub(crate) fn fin_sent(&self) -> bool {
-        self.fin_queued && self.snd_nxt == self.write_end
+        self.seq.fin_sent()
     }
 
     /// Returns whether everything written, including the FIN, is acknowledged.
     pub(crate) fn all_acked(&self) -> bool {
-        self.snd_una == self.write_end
+        self.seq.all_acked()
     }
 
-    /// Returns whether CWR must be sent, since the window was reduced (RFC 3168 §6.1.2): true once
-    /// for each reduction.
+    /// Returns whether CWR must be sent, since the window was reduced: true once for each reduction.
     pub(crate) fn take_window_reduced(&mut self) -> bool {
-        core::mem::take(&mut self.cwr_queued)
+        self.recovery.take_cwr()
     }
 
     /// Returns the next piece of data to put on the wire.
     pub(crate) fn poll(&mut self) -> Option<Outgoing> {
-        self.out.pop_front()
+        self.output.queue.pop_front()
     }
 
     /// Lets another congestion control take over the live connection. A reduction by the previous one can no
@@ -364,9 +297,9 @@ impl Sender {
         w.srtt = self.rtt.srtt();
         w.min_rtt = self.rtt.minimum();
         w.next_departure = self.pacer.next();
-        w.last_sent = self.last_sent;
-        w.snd_una = self.snd_una;
-        w.snd_nxt = self.snd_nxt;
+        w.last_sent = self.output.lsndtime;
+        w.snd_una = self.seq.snd_una;
+        w.snd_nxt = self.seq.snd_nxt;
         w.app_limited = self.rate.is_app_limited();
         w.cwnd_limited = cwnd_limited;
     }

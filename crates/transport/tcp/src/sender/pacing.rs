@@ -132,8 +132,11 @@ impl Sender {
     pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
         let half = (self.congestion.window.cwnd / 2).max(1);
         let segments = room.min(half).min(largest);
-        let wanted = self.snd_nxt + u64::from(segments) * u64::from(self.config.mss);
-        let (end, push) = self.buffer.head(wanted).unwrap_or((self.snd_nxt, false));
+        let wanted = self.seq.snd_nxt + u64::from(segments) * u64::from(self.config.mss);
+        let (end, push) = self
+            .buffer
+            .head(wanted)
+            .unwrap_or((self.seq.snd_nxt, false));
         Burst {
             segments,
             end,
@@ -153,20 +156,20 @@ impl Sender {
     ) -> Option<Deferred> {
         let w = &self.congestion.window;
         let mss = u64::from(self.config.mss);
-        let available = burst.end - self.snd_nxt;
+        let available = burst.end - self.seq.snd_nxt;
         if available <= mss || matches!(w.state, CaState::Recovery | CaState::Loss) {
             return None;
         }
         if now.saturating_since(self.pacer.next) > Duration::from_millis(1) {
             return None;
         }
-        let send_window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let send_window = self.seq.window_room();
         let cwnd_room = u64::from(room) * mss;
         let limit = send_window.min(cwnd_room);
         if limit >= u64::from(largest) * mss || (!burst.last && limit >= available) {
             return None;
         }
-        let share = self.snd_wnd.min(u64::from(w.cwnd) * mss)
+        let share = self.seq.snd_wnd.min(u64::from(w.cwnd) * mss)
             / u64::from(self.config.burst_window_divisor.max(1));
         if limit >= share {
             return None;
@@ -184,7 +187,7 @@ impl Sender {
         if cwnd_room >= send_window && send_window <= available {
             return Some(Deferred::ByOfferedWindow);
         }
-        let ends = self.fin_queued && burst.last;
+        let ends = self.seq.fin_queued && burst.last;
         (!ends).then_some(Deferred::Otherwise)
     }
 }

@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-use super::loss::INITIAL_REORDERING;
+use super::reordering::INITIAL_REORDERING;
 use super::rtt::micros_between;
 use super::scoreboard::Sent;
 use super::timers::TIMEOUT_MIN;
@@ -103,12 +103,14 @@ impl Sender {
     /// delivered one without being lost. It is zero in recovery or after three SACKs if no reordering was
     /// seen (RFC 8985 §6.2 step 4).
     fn reordering_window(&self) -> Duration {
-        if self.reordering_seen == 0 {
+        if self.reordering.reord_seen == 0 {
             let in_recovery = matches!(
                 self.congestion.window.state,
                 CaState::Recovery | CaState::Loss
             );
-            if in_recovery || self.board.sacked_out() >= INITIAL_REORDERING.min(self.reordering) {
+            if in_recovery
+                || self.board.sacked_out() >= INITIAL_REORDERING.min(self.reordering.degree)
+            {
                 return Duration::ZERO;
             }
         }
@@ -201,9 +203,9 @@ mod tests {
     fn a_loss_that_the_timer_finds_begins_a_recovery() {
         let rtt = Duration::from_millis(50);
         let (mut sender, start) = established_sender(TcpConfig::default(), rtt, 10 * MSS);
-        sender.out.clear();
+        sender.output.queue.clear();
         ack(&mut sender, start + rtt, 0, &[(1, 2)], None);
-        assert!(sender.out.is_empty());
+        assert!(sender.output.queue.is_empty());
         let due = sender.deadline();
         sender.on_deadline(due);
         let window = &sender.congestion.window;
@@ -211,7 +213,8 @@ mod tests {
         // Eight in flight and the one that leaves.
         assert_eq!((window.cwnd, window.ssthresh, window.lost), (9, 5, 1));
         let again: Vec<_> = sender
-            .out
+            .output
+            .queue
             .iter()
             .map(|out| (out.seq, out.is_retransmission))
             .collect();

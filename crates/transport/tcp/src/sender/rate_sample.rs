@@ -1,6 +1,6 @@
 //! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation-02).
 
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 use super::rtt::micros_between;
 use super::scoreboard::{NewlySent, Sent, SeqRange, TxState};
@@ -17,6 +17,8 @@ pub(crate) struct RateSampler {
     app_limited: u64,
     /// Whether the receiver has dropped data that it had reported, so that no sample is of use (`is_sack_reneg`).
     pub(super) reneged: bool,
+    /// Latest sample that tells the rate of the path.
+    pub(super) latest: Rate,
     sample: Sampled,
 }
 
@@ -122,6 +124,15 @@ impl RateSampler {
             retransmitted: s.retransmitted,
             tx_in_flight: s.tx_in_flight,
             lost: (lost - s.lost_before) as u32,
+        }
+    }
+
+    /// Keeps the rate of a sample, unless the application may have kept it below that of the path.
+    pub(super) fn keep(&mut self, sample: &RateSample, mss: u32) {
+        if let Some(rate) = sample.rate(mss)
+            && (!sample.app_limited || rate >= self.latest)
+        {
+            self.latest = rate;
         }
     }
 

@@ -39,7 +39,7 @@ mod tests {
             ..TcpConfig::default()
         };
         let (mut sender, start) = established_sender(config, rtt, 10 * MSS);
-        sender.out.clear();
+        sender.output.queue.clear();
         (sender, start + rtt)
     }
 
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(sender.board.sacked_out(), 4);
         ack(&mut sender, now, 2, &[(6, 8)], None);
         assert_eq!(sender.deadline(), now + Duration::from_millis(25));
-        sender.out.clear();
+        sender.output.queue.clear();
         let late = sender.deadline();
         sender.on_deadline(late);
         assert_eq!(sender.congestion.window.state, CaState::Loss);
@@ -59,7 +59,8 @@ mod tests {
         assert_eq!(sender.board.sacked_out(), 0);
         assert_eq!(sender.board.lost_out(), 8);
         let again: Vec<_> = sender
-            .out
+            .output
+            .queue
             .iter()
             .map(|out| (out.seq, out.is_retransmission))
             .collect();
@@ -75,7 +76,7 @@ mod tests {
         let late = sender.deadline();
         sender.on_deadline(late);
         let mut latest = |ms: u64, segments: u64| {
-            sender.latest_rate = units::Rate::ZERO;
+            sender.rate.latest = units::Rate::ZERO;
             ack(
                 &mut sender,
                 late + Duration::from_millis(ms),
@@ -84,7 +85,7 @@ mod tests {
                 None,
             );
             (
-                sender.latest_rate != units::Rate::ZERO,
+                sender.rate.latest != units::Rate::ZERO,
                 sender.congestion.window.state,
             )
         };
@@ -99,7 +100,7 @@ mod tests {
             4 * MSS,
             SendFlags::Message,
         );
-        sender.latest_rate = units::Rate::ZERO;
+        sender.rate.latest = units::Rate::ZERO;
         ack(
             &mut sender,
             late + Duration::from_millis(150),
@@ -107,7 +108,7 @@ mod tests {
             &[],
             None,
         );
-        assert!(sender.latest_rate != units::Rate::ZERO);
+        assert!(sender.rate.latest != units::Rate::ZERO);
     }
 
     #[test]
@@ -139,7 +140,7 @@ mod tests {
             let at = sender.deadline();
             sender.on_deadline(at);
         }
-        assert!(sender.f_rto);
+        assert!(sender.recovery.frto);
         assert_eq!(sender.in_flight(), 1);
         assert!(sender.any_retransmission_out());
     }

@@ -43,8 +43,7 @@ impl Sender {
         let most = self.board.packets_out() - holes;
         if self.board.sacked_out() > most {
             self.board.set_arrived(most);
-            self.reordering = (self.board.packets_out() + acked).min(super::loss::MAX_REORDERING);
-            self.reordering_seen += 1;
+            self.reordering.check_reno(self.board.packets_out() + acked);
         }
     }
 
@@ -52,7 +51,7 @@ impl Sender {
     /// `tcp_newreno_mark_lost`).
     pub(super) fn mark_head_lost(&mut self, una_advanced: bool) {
         let state = self.congestion.window.state;
-        let enough = state < CaState::Recovery && self.board.sacked_out() >= self.reordering;
+        let enough = state < CaState::Recovery && self.board.sacked_out() >= self.reordering.degree;
         let partial = state == CaState::Recovery && una_advanced;
         if (enough || partial) && self.board.packets_out() > 0 {
             self.mark_lost(self.board.ordinals().start);

@@ -52,13 +52,13 @@ impl Sender {
         let mut lowest_new = u64::MAX;
         let cache = self.sack_cache.blocks;
         for &(left, right) in ordered.iter() {
-            if left >= right || left <= self.snd_una || right > self.snd_nxt {
+            if left >= right || left <= self.seq.snd_una || right > self.seq.snd_nxt {
                 continue;
             }
             self.mark_range(now, left, right, &cache, effects, &mut lowest_new);
         }
         if self.congestion.window.state != CaState::Loss || self.undo.is_possible() {
-            self.note_reordering(lowest_new);
+            self.reordering.check_sack(lowest_new, self.config.mss);
         }
         self.sack_cache.remember(blocks);
     }
@@ -94,10 +94,10 @@ impl Sender {
             }
             if !sent.sacked {
                 if !sent.ever_retransmitted {
-                    if sent.seq < self.highest_sacked {
+                    if sent.seq < self.reordering.highest_sacked {
                         *lowest_new = (*lowest_new).min(sent.seq);
                     }
-                    effects.original_delivered |= sent.end <= self.high_seq;
+                    effects.original_delivered |= sent.end <= self.recovery.high_seq;
                     effects.first_sacked_at.get_or_insert(sent.sent_at);
                     effects.last_sacked_at = Some(sent.sent_at);
                 }
@@ -105,7 +105,7 @@ impl Sender {
                 self.rate.on_delivered(&sent);
                 self.rate.delivered += 1;
                 self.board.mark_sacked(ordinal);
-                self.highest_sacked = self.highest_sacked.max(sent.end);
+                self.reordering.highest_sacked = self.reordering.highest_sacked.max(sent.end);
                 effects.data_sacked = true;
             }
             ordinal += 1;
@@ -115,21 +115,21 @@ impl Sender {
     /// Handles a report that the receiver got data twice (the kernel's `tcp_check_dsack`).
     fn check_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, effects: &mut AckEffects) {
         let mss = u64::from(self.config.mss);
-        if left >= right || right > self.snd_nxt {
+        if left >= right || right > self.seq.snd_nxt {
             return;
         }
         let segments = (right - left).div_ceil(mss);
         if segments == 1 {
             effects.dsack_of_probe = self.probe.ended_at(right);
         }
-        self.duplicates_reported += segments;
-        if self.duplicates_reported > self.counts.retransmissions {
+        self.reordering.dsack_dups += segments;
+        if self.reordering.dsack_dups > self.counts.retransmissions {
             // More than was ever retransmitted: the network has duplicated it.
             effects.dsack_of_probe = false;
             return;
         }
         effects.dsack = true;
-        self.rack.dsack_seen |= self.reordering_seen > 0 && !effects.dsack_of_probe;
+        self.rack.dsack_seen |= self.reordering.reord_seen > 0 && !effects.dsack_of_probe;
         // An unneeded segment was delivered all the same.
         self.rate.delivered += segments;
         if right <= prior_una {

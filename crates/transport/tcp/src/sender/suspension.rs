@@ -7,23 +7,18 @@ use super::Sender;
 impl Sender {
     /// Sends nothing from now on. Timers stand still.
     pub(crate) fn suspend(&mut self, now: Instant) {
-        self.suspended_since.get_or_insert(now);
-    }
-
-    /// Returns whether the sender is suspended.
-    pub(super) fn is_suspended(&self) -> bool {
-        self.suspended_since.is_some()
+        self.signals.suspend(now);
     }
 
     /// Goes on as if no time had passed: outstanding segments count as sent later by the length of the pause, and their
     /// time-out starts anew.
     pub(crate) fn resume(&mut self, now: Instant) {
-        let Some(since) = self.suspended_since.take() else {
+        let Some(since) = self.signals.resume() else {
             return;
         };
         self.set_now(now);
         self.board.postpone(now.saturating_since(since));
-        self.last_sent = self.last_sent.max(now);
+        self.output.lsndtime = self.output.lsndtime.max(now);
         if self.board.packets_out() > 0 {
             self.restart_retransmission(now);
         } else {

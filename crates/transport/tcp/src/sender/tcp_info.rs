@@ -23,7 +23,7 @@ impl Sender {
 
     /// Returns the largest window that the other end has offered, bytes.
     pub(crate) fn max_wnd(&self) -> u64 {
-        self.max_wnd
+        self.seq.max_window
     }
 
     /// Changes the memory that the send buffer may take.
@@ -41,18 +41,18 @@ impl Sender {
         info.busy = times.busy();
         info.window_limited = times.get(SendLimit::ReceiveWindow);
         info.buffer_limited = times.get(SendLimit::SendBuffer);
-        info.retransmits = self.retransmits;
-        info.probes = self.probes;
-        info.backoff = self.backoff;
+        info.retransmits = self.timeouts.retransmits;
+        info.probes = self.window_probes.probes_out;
+        info.backoff = self.timeouts.backoff;
         info.sacked = self.board.sacked_out();
         info.lost = self.board.lost_out();
         info.retransmissions_out = self.board.retrans_out();
-        info.since_data_sent = now.saturating_since(self.last_sent);
+        info.since_data_sent = now.saturating_since(self.output.lsndtime);
         info.rtt_variation = self.rtt.variation();
-        info.reordering = self.reordering;
-        info.reordering_seen = self.reordering_seen;
-        info.unsent = self.write_end - self.snd_nxt;
-        info.unacknowledged = self.write_end - self.retained_from();
-        info.duplicates_reported = self.duplicates_reported;
+        info.reordering = self.reordering.degree;
+        info.reordering_seen = self.reordering.reord_seen;
+        info.unsent = self.seq.unsent();
+        info.unacknowledged = self.seq.write_seq - self.retained_from();
+        info.duplicates_reported = self.reordering.dsack_dups;
     }
 }

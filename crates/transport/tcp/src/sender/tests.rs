@@ -9,7 +9,7 @@ const RTT: Duration = Duration::from_millis(50);
 /// Returns a sender with ten segments out, and the time a round trip later.
 fn ten_out() -> (Sender, Instant) {
     let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
-    sender.out.clear();
+    sender.output.queue.clear();
     (sender, start + RTT)
 }
 
@@ -135,10 +135,20 @@ fn a_lost_repetition_is_repeated() {
     sender.congestion.window.cwnd = 20;
     sender.retransmit_lost(now);
     let repeated = |sender: &mut Sender| -> Vec<u64> {
-        let out = sender.out.drain(..).filter(|sent| sent.is_retransmission);
+        let out = sender
+            .output
+            .queue
+            .drain(..)
+            .filter(|sent| sent.is_retransmission);
         out.map(|sent| (sent.seq - FIRST) / MSS).collect()
     };
-    assert!(sender.out.iter().all(|sent| u64::from(sent.len) == MSS));
+    assert!(
+        sender
+            .output
+            .queue
+            .iter()
+            .all(|sent| u64::from(sent.len) == MSS)
+    );
     assert_eq!(repeated(&mut sender), [0, 1, 2, 3]);
     ack(&mut sender, now + RTT, 0, &[(1, 9)], None);
     assert_eq!(repeated(&mut sender), [0, 9], "9 was never reported");

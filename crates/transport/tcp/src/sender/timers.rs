@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-use super::Sender;
+use super::{Sender, WindowProbes};
 use cca::CaState;
 
 /// Least time of these timers in Linux (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
@@ -47,7 +47,7 @@ impl Timer {
 impl Sender {
     /// Returns the time at which the sender wants to be called again.
     pub(crate) fn deadline(&self) -> Instant {
-        if self.is_suspended() {
+        if self.signals.is_suspended() {
             return Instant::NEVER;
         }
         let sending = self.pacer.deadline().min(self.device_deadline());
@@ -168,38 +168,36 @@ impl Sender {
         }
         // Where the receiver has withdrawn its window, the repetition is a probe of the window, not a time-out (the
         // kernel's `tcp_retransmit_timer`).
-        let withdrawn = self.snd_wnd == 0;
+        let withdrawn = self.seq.snd_wnd == 0;
         let hopeless = if withdrawn {
             self.rtx_probe0_timed_out(now)
         } else {
-            self.write_timed_out(now)
+            self.timeouts.write_timed_out(now, &self.config)
         };
         if hopeless {
-            self.timed_out = true;
+            self.timeouts.expired = true;
             return;
         }
         self.refresh_window();
+        self.timeouts.begin(now, withdrawn);
         if withdrawn {
-            if self.backoff == 0 {
-                self.timing_out_since = now;
-            }
             self.enter_loss(now);
         } else {
-            if self.retransmits == 0 {
-                self.timing_out_since = now;
-            }
             self.counts.timeouts += 1;
             self.note_time_out();
             self.enter_loss(now);
-            self.retransmits += 1;
+            self.timeouts.retransmits += 1;
         }
         let first = self.board.ordinals().start;
         if !self.still_in_host_queue(now, first) && self.fit_repetition(first, 1) > 0 {
             self.retransmit(now, first, 1);
         }
         // RFC 6298 §5.5: back off.
-        self.backoff += 1;
-        self.arm_rto(now, self.clamp_to_user_timeout(now, self.rto()));
+        self.timeouts.backoff += 1;
+        let wait = self
+            .timeouts
+            .clamp_to_user_timeout(now, self.rto(), self.config.user_timeout);
+        self.arm_rto(now, wait);
     }
 
     /// Handles the end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
@@ -226,7 +224,7 @@ impl Sender {
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
         if self.timer.waits == TimerKind::Nothing
             && self.board.packets_out() == 0
-            && self.has_unsent()
+            && self.seq.has_unsent()
         {
             self.start_timer(TimerKind::ZeroWindow, now, self.rto());
         }
@@ -239,29 +237,28 @@ impl Sender {
             self.send_held(now);
             return;
         }
-        if self.probe_timed_out(now) {
-            self.timed_out = true;
+        if self.window_probes.timed_out(now, &self.config) {
+            self.timeouts.expired = true;
             return;
         }
-        self.probes += 1;
-        if self.send_window_open() {
-            self.backoff = 0;
+        self.window_probes.probes_out += 1;
+        if self.seq.window_room() > 0 {
+            self.timeouts.backoff = 0;
             self.send_part(now);
             return;
         }
         // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
         self.push_probe_of_window(now);
-        self.backoff += 1;
+        self.timeouts.backoff += 1;
         self.start_timer(TimerKind::ZeroWindow, now, self.rto());
     }
 
     /// Handles an ACK while nothing was in flight: the window may have opened (the kernel's `tcp_ack_probe`).
     pub(super) fn after_zero_window_probe(&mut self, now: Instant) {
         self.timer.clear();
-        self.probes = 0;
-        self.probing_since = None;
+        self.window_probes = WindowProbes::default();
         if self.next_fits() {
-            self.backoff = 0;
+            self.timeouts.backoff = 0;
         } else {
             self.ensure_zero_window_probe(now);
         }

@@ -73,7 +73,7 @@ impl Sender {
             self.rearm_retransmission(now);
             return;
         }
-        let repeats = !(self.has_unsent() && self.next_fits());
+        let repeats = !(self.seq.has_unsent() && self.next_fits());
         let sent = if repeats {
             let last = self.board.ordinals().end - 1;
             !self.still_in_host_queue(now, last) && self.retransmit_as_tlp(now, last)
@@ -86,7 +86,7 @@ impl Sender {
         }
         self.counts.loss_probes += 1;
         self.probe.retransmission = repeats;
-        self.probe.high_seq = Some(self.snd_nxt);
+        self.probe.high_seq = Some(self.seq.snd_nxt);
         self.restart_retransmission(now);
     }
 

@@ -33,30 +33,9 @@ impl Push {
 }
 
 impl Sender {
-    /// Returns whether the application has written more than was sent.
-    pub(super) fn has_unsent(&self) -> bool {
-        self.snd_nxt < self.write_end
-    }
-
-    /// Returns whether the other end's window has room for a byte.
-    pub(super) fn send_window_open(&self) -> bool {
-        self.snd_nxt < self.snd_una + self.snd_wnd
-    }
-
     /// Returns whether the next segment fits into the other end's window (`tcp_snd_wnd_test`).
     pub(super) fn next_fits(&self) -> bool {
-        self.next_end() <= self.snd_una + self.snd_wnd
-    }
-
-    /// Returns the end of the next segment. The last one takes the FIN along.
-    fn next_end(&self) -> u64 {
-        let fin = u64::from(self.fin_queued);
-        let end = self.snd_nxt + u64::from(self.config.mss);
-        if end + fin >= self.write_end {
-            self.write_end
-        } else {
-            end
-        }
+        self.seq.next_end(self.config.mss) <= self.seq.wnd_end()
     }
 
     fn in_reduction(&self) -> bool {
@@ -74,7 +53,7 @@ impl Sender {
     /// Sends new data like [`Sender::transmit`], for the reason `push`.
     pub(super) fn transmit_as(&mut self, now: Instant, push: Push) {
         self.set_now(now);
-        if self.has_unsent() && !self.is_suspended() {
+        if self.seq.has_unsent() && !self.signals.is_suspended() {
             self.send_new_data(now, push);
         }
         self.note_limit(now);
@@ -83,10 +62,10 @@ impl Sender {
 
     fn send_new_data(&mut self, now: Instant, push: Push) {
         let (mut limited, mut closed) = (false, false);
-        let sent_before = self.snd_nxt;
+        let sent_before = self.seq.snd_nxt;
         self.restart_after_idle(now);
         let largest = self.burst_segments();
-        while self.has_unsent() && !self.is_held_by_pacing(now) {
+        while self.seq.has_unsent() && !self.is_held_by_pacing(now) {
             let in_flight = self.board.in_flight();
             let room = self.congestion.window.cwnd.saturating_sub(in_flight);
             if room == 0 {
@@ -105,7 +84,7 @@ impl Sender {
                 break;
             };
             let within_write = push.is_within_write();
-            if self.small_queue_check(now, end - self.snd_nxt, within_write) {
+            if self.small_queue_check(now, end - self.seq.snd_nxt, within_write) {
                 self.tso_fragment(end);
                 if self.device_holds() {
                     self.device.throttle();
@@ -123,7 +102,7 @@ impl Sender {
             self.stop_limit(now, SendLimit::ReceiveWindow);
         }
         limited |= self.board.in_flight() >= self.congestion.window.cwnd;
-        let sent = self.snd_nxt > sent_before;
+        let sent = self.seq.snd_nxt > sent_before;
         if sent || limited {
             self.validate_window(now, limited);
         }
@@ -137,15 +116,15 @@ impl Sender {
     /// is outstanding (Nagle's algorithm with Minshall's modification).
     fn end_of_burst(&self, burst: Burst, push: Push) -> Option<u64> {
         let mss = u64::from(self.config.mss);
-        let window = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
-        let len = burst.end - self.snd_nxt;
-        let fin = u64::from(self.fin_queued && burst.last);
+        let window = self.seq.window_room();
+        let len = burst.end - self.seq.snd_nxt;
+        let fin = u64::from(self.seq.fin_queued && burst.last);
         let short = self.nagle_check(push);
         if !self.first_fits(burst) {
             // Silly-window avoidance (RFC 9293 §3.8.6.2.1): only a probe splits the first segment, unless no window
             // has ever had room for one.
-            let splits = window > 0 && self.max_wnd < mss && self.board.packets_out() == 0;
-            return splits.then_some(self.snd_nxt + window);
+            let splits = window > 0 && self.seq.max_window < mss && self.board.packets_out() == 0;
+            return splits.then_some(self.seq.snd_nxt + window);
         }
         if len <= mss {
             let waits = len < mss && burst.last && fin == 0 && short;
@@ -165,32 +144,32 @@ impl Sender {
                 needed
             }
         };
-        Some(self.snd_nxt + takes)
+        Some(self.seq.snd_nxt + takes)
     }
 
     /// Returns whether the other end's window has room for the first segment of a burst (the kernel's
     /// `tcp_snd_wnd_test`).
     fn first_fits(&self, burst: Burst) -> bool {
         let mss = u64::from(self.config.mss);
-        let fin = u64::from(self.fin_queued && burst.last);
-        let len = burst.end - self.snd_nxt;
+        let fin = u64::from(self.seq.fin_queued && burst.last);
+        let len = burst.end - self.seq.snd_nxt;
         let first = if len > mss { mss } else { len + fin };
-        self.snd_nxt + first <= self.snd_una + self.snd_wnd
+        self.seq.snd_nxt + first <= self.seq.wnd_end()
     }
 
     /// Returns whether a segment that was not full is not acknowledged (the kernel's `tcp_minshall_check`).
     pub(super) fn minshall_check(&self) -> bool {
-        self.board.packets_out() > 0 && self.snd_sml > self.snd_una
+        self.board.packets_out() > 0 && self.seq.has_short_outstanding()
     }
 
     /// Sends the data up to `end` back to back, and the FIN if it follows.
     fn send_burst(&mut self, now: Instant, burst: Burst, end: u64) {
         let mss = u64::from(self.config.mss);
-        let from = self.snd_nxt;
-        let fin = self.fin_queued && end + 1 == self.write_end;
-        let before = self.out.len();
+        let from = self.seq.snd_nxt;
+        let fin = self.seq.fin_queued && end + 1 == self.seq.write_seq;
+        let before = self.output.len();
         loop {
-            let to = (self.snd_nxt + mss).min(end);
+            let to = (self.seq.snd_nxt + mss).min(end);
             self.send_new(now, to + u64::from(fin && to == end));
             if to == end {
                 break;
@@ -198,18 +177,16 @@ impl Sender {
         }
         // A burst of several segments has the push flag, so that aggregation on the way ends with it (the kernel's
         // `__tcp_transmit_skb`).
-        self.join_burst(before);
+        self.output.join_burst(before);
         let marked = burst.push && end == burst.end;
-        if let Some(last) = self.out.back_mut() {
-            last.push = end - from > mss || marked;
-        }
+        self.output.set_push(end - from > mss || marked);
         self.end_burst(now, end - from, marked);
     }
 
     /// Notes the end of a burst of `bytes`, and whether the application has marked it to be pushed.
     fn end_burst(&mut self, now: Instant, bytes: u64, marked: bool) {
         if !bytes.is_multiple_of(u64::from(self.config.mss)) {
-            self.snd_sml = self.snd_nxt;
+            self.seq.minshall_update();
         }
         self.board.end_burst(marked);
         self.tsq_enqueue(now, self.departure(now), bytes);
@@ -219,30 +196,28 @@ impl Sender {
 
     /// Sends the part of the next segment that the other end's window has room for.
     pub(super) fn send_part(&mut self, now: Instant) {
-        let end = self.snd_una + self.snd_wnd;
-        let len = end - self.snd_nxt;
+        let end = self.seq.wnd_end();
+        let len = end - self.seq.snd_nxt;
         self.send_new(now, end);
-        self.end_burst(now, len, end == self.write_end);
+        self.end_burst(now, len, end == self.seq.write_seq);
     }
 
     /// Sends what the hold of short segments keeps back.
     pub(super) fn send_held(&mut self, now: Instant) {
         self.transmit_as(now, Push::All);
-        if let Some(last) = self.out.back_mut() {
-            last.push = true;
-        }
+        self.output.set_push(true);
     }
 
     /// Sends one new segment regardless of the congestion window (tail loss probe). Returns whether pacing
     /// and the other end's window let it leave.
     pub(super) fn send_one_beyond_window(&mut self, now: Instant) -> bool {
-        let end = self.next_end();
-        if self.is_held_by_pacing(now) || end > self.snd_una + self.snd_wnd {
+        let end = self.seq.next_end(self.config.mss);
+        if self.is_held_by_pacing(now) || end > self.seq.wnd_end() {
             return false;
         }
-        let len = end - self.snd_nxt;
+        let len = end - self.seq.snd_nxt;
         self.send_new(now, end);
-        self.end_burst(now, len, end == self.write_end);
+        self.end_burst(now, len, end == self.seq.write_seq);
         true
     }
 
@@ -250,31 +225,31 @@ impl Sender {
     fn send_new(&mut self, now: Instant, end: u64) {
         let idle = self.board.packets_out() == 0;
         self.note_start_of_transmission();
-        let fin = self.fin_queued && end == self.write_end;
-        let seq = self.snd_nxt;
+        let fin = self.seq.fin_queued && end == self.seq.write_seq;
+        let seq = self.seq.snd_nxt;
         let load = self.load_with_one_more();
         let leaves = self.departure(now);
         let stamp = self
             .rate
             .stamp(SeqRange { seq, end, fin }, idle, leaves, load);
         self.board.push(stamp);
-        self.snd_nxt = end;
+        self.seq.snd_nxt = end;
         let len = (end - seq) as u32 - u32::from(fin);
-        self.out.push_back(Outgoing {
+        let piece = Outgoing {
             seq,
             len,
             fin,
-            push: end == self.write_end,
+            push: end == self.seq.write_seq,
             is_retransmission: false,
             continues: false,
             departure: leaves,
-        });
+        };
+        self.output.push(now, piece);
         self.counts.segments += u64::from(len > 0);
         if self.in_reduction() {
             self.prr.out += 1;
         }
         self.buffer.sent(end);
-        self.last_sent = now;
         self.rearm_after_sending(now, idle);
     }
 
@@ -288,7 +263,7 @@ impl Sender {
 
     /// Retransmits lost segments as far as the window allows (the kernel's `tcp_xmit_retransmit_queue`).
     pub(super) fn retransmit_lost(&mut self, now: Instant) {
-        if self.is_suspended() {
+        if self.signals.is_suspended() {
             return;
         }
         let largest = self.burst_segments();
@@ -331,9 +306,9 @@ impl Sender {
     pub(super) fn fit_repetition(&mut self, first: u64, segments: u32) -> u32 {
         let mss = u64::from(self.config.mss);
         let sent = *self.board.get(first);
-        let room = match (self.snd_una + self.snd_wnd).checked_sub(sent.seq) {
+        let room = match self.seq.wnd_end().checked_sub(sent.seq) {
             Some(room) if room > 0 => room,
-            _ if sent.seq == self.snd_una => mss,
+            _ if sent.seq == self.seq.snd_una => mss,
             _ => return 0,
         };
         if room >= mss {
@@ -348,39 +323,28 @@ impl Sender {
     /// Retransmits consecutive segments.
     pub(super) fn retransmit(&mut self, now: Instant, first: u64, segments: u32) {
         let mut bytes = 0;
-        let mut before = self.out.len();
+        let mut before = self.output.len();
         let last = first + u64::from(segments) - 1;
         for ordinal in first..=last {
             let stamp = self.repeat(now, ordinal);
             bytes += stamp.end - stamp.seq - u64::from(stamp.fin);
             self.board.mark_retransmitted(ordinal, stamp);
             self.undo.retransmitted();
-            self.retransmission_stamp
-                .get_or_insert(now.as_nanos() / 1_000_000);
+            self.recovery.stamp_retransmission(now);
             // The contents of a buffer leave together, as they did before.
             if ordinal == last || self.board.get(ordinal).ends_burst {
-                self.join_burst(before);
-                if self.out.len() - before > 1
-                    && let Some(last) = self.out.back_mut()
-                {
+                self.output.join_burst(before);
+                if self.output.len() - before > 1 {
                     // Like every burst (the kernel's `__tcp_transmit_skb`).
-                    last.push = true;
+                    self.output.set_push(true);
                 }
-                before = self.out.len();
+                before = self.output.len();
             }
         }
         if self.device_holds() {
             self.tsq_enqueue(now, self.departure(now), bytes);
         }
         self.pace(now, bytes);
-    }
-
-    /// Marks what was put out after the first `before` pieces as one burst.
-    fn join_burst(&mut self, before: usize) {
-        let last = self.out.len().saturating_sub(1);
-        for piece in self.out.range_mut(before.min(last)..last) {
-            piece.continues = true;
-        }
     }
 
     /// Repeats a segment as a tail loss probe, as far as the other end's window has room. Returns whether it has any.
@@ -399,7 +363,7 @@ impl Sender {
         let sent = *self.board.get(ordinal);
         let len = (sent.end - sent.seq) as u32 - u32::from(sent.fin);
         let leaves = self.departure(now);
-        self.out.push_back(Outgoing {
+        let piece = Outgoing {
             seq: sent.seq,
             len,
             fin: sent.fin,
@@ -407,10 +371,10 @@ impl Sender {
             is_retransmission: true,
             continues: false,
             departure: leaves,
-        });
+        };
+        self.output.push(now, piece);
         self.counts.segments += u64::from(len > 0);
         self.counts.retransmissions += 1;
-        self.last_sent = now;
         let what = SeqRange {
             seq: sent.seq,
             end: sent.end,
@@ -430,8 +394,8 @@ impl Sender {
 
     /// Sends an empty segment just below the window (RFC 9293 §3.8.6.1).
     pub(super) fn push_probe_of_window(&mut self, now: Instant) {
-        self.out.push_back(Outgoing {
-            seq: self.snd_una - 1,
+        self.output.queue.push_back(Outgoing {
+            seq: self.seq.snd_una - 1,
             len: 0,
             fin: false,
             push: false,
@@ -444,8 +408,7 @@ impl Sender {
     /// Marks the connection as limited by the application before a write that comes late, if nothing else
     /// keeps the sender from sending (draft-cheng-iccrg-delivery-rate-estimation-02 §4.1.2.4).
     pub(super) fn note_app_limit(&mut self) {
-        let unsent = self.write_end - self.snd_nxt;
-        if unsent < u64::from(self.config.mss)
+        if self.seq.unsent() < u64::from(self.config.mss)
             && self.board.in_flight() < self.congestion.window.cwnd
             && self.board.lost_out() <= self.board.retrans_out()
         {

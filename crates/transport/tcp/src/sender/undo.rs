@@ -69,9 +69,11 @@ impl Sender {
     /// than the first retransmission (RFC 3522 §3), or there was no retransmission yet. A recovery without SACK that has
     /// all its data acknowledged has lost the time of its retransmission (the kernel's `tcp_packet_delayed`).
     fn original_acked(&self) -> bool {
-        match self.retransmission_stamp {
-            Some(stamp) => self.echoed_ms().is_some_and(|echo| echo < stamp),
-            None => !self.is_reno() || self.snd_una < self.high_seq,
+        match self.recovery.retrans_stamp {
+            Some(stamp) => self
+                .last_ack
+                .echoes_before(self.congestion.window.now, stamp),
+            None => !self.is_reno() || self.seq.snd_una < self.recovery.high_seq,
         }
     }
 
@@ -104,10 +106,8 @@ impl Sender {
         } else {
             self.rack.recovery_ended();
         }
-        if self.is_reno() && self.snd_una == self.high_seq {
-            if !self.any_retransmission_out() {
-                self.retransmission_stamp = None;
-            }
+        if self.is_reno() && self.seq.snd_una == self.recovery.high_seq {
+            self.retrans_stamp_cleanup();
             return true;
         }
         self.set_state(CaState::Open);
@@ -121,13 +121,11 @@ impl Sender {
             return false;
         }
         // A late packet filled the hole, not a retransmission.
-        self.note_reordering(prior_una);
+        self.reordering.check_sack(prior_una, self.config.mss);
         if self.board.retrans_out() > 0 {
             return true;
         }
-        if !self.any_retransmission_out() {
-            self.retransmission_stamp = None;
-        }
+        self.retrans_stamp_cleanup();
         self.undo_reduction(true);
         self.try_keep_open();
         false
@@ -149,8 +147,8 @@ impl Sender {
             return false;
         }
         self.undo_reduction(true);
-        self.retransmits = 0;
-        self.f_rto = false;
+        self.timeouts.retransmits = 0;
+        self.recovery.frto = false;
         self.set_state(CaState::Open);
         self.rate.reneged = false;
         true
@@ -163,8 +161,8 @@ impl Sender {
             Rexmit::Lost => self.retransmit_lost(now),
             Rexmit::New => {
                 self.transmit(now);
-                if self.snd_nxt <= self.high_seq {
-                    self.f_rto = false;
+                if self.seq.snd_nxt <= self.recovery.high_seq {
+                    self.recovery.frto = false;
                     self.retransmit_lost(now);
                 }
             }

@@ -63,10 +63,10 @@ fn the_limit_follows_the_window() {
     sender.expand_buffer();
     assert_eq!(sender.buffer.limit, 2 * 100 * 2_304);
     sender.congestion.window.cwnd = 20;
-    sender.reordering = 50;
+    sender.reordering.degree = 50;
     sender.expand_buffer();
     assert_eq!(sender.buffer.limit, 2 * 100 * 2_304, "it never falls");
-    sender.reordering = 150;
+    sender.reordering.degree = 150;
     sender.expand_buffer();
     assert_eq!(sender.buffer.limit, 2 * 151 * 2_304);
     sender.congestion.window.cwnd = 100_000;
@@ -172,14 +172,14 @@ fn half_of_the_taken_memory_must_be_free() {
 fn the_buffer_does_not_grow_while_the_window_is_filled() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     sender.write(start(), 1 << 20, SendFlags::Message);
-    sender.reordering = 100;
+    sender.reordering.degree = 100;
     sender.check_space(start());
     assert_eq!(sender.buffer.limit, 46_080);
     sender.congestion.window.cwnd = 11;
     sender.check_space(start());
     assert_eq!(sender.buffer.limit, 2 * 101 * 2_304);
     sender.buffer.waits = false;
-    sender.reordering = 200;
+    sender.reordering.degree = 200;
     sender.check_space(start());
     assert_eq!(sender.buffer.limit, 2 * 101 * 2_304, "nobody waits");
 }
@@ -337,7 +337,7 @@ fn an_application_waits_where_enough_is_unsent() {
     sender.buffer.limit = 1 << 22;
     sender.write(start(), 1 << 20, SendFlags::Message);
     assert!(sender.writer_waits());
-    let unsent = |sender: &Sender| sender.write_end - sender.snd_nxt;
+    let unsent = |sender: &Sender| sender.seq.unsent();
     assert!(
         (lowat..lowat + 65_536).contains(&unsent(&sender)),
         "{}",

@@ -153,13 +153,13 @@ fn the_ack_of_a_single_short_segment_may_be_late() {
         let (mut sender, seen) = ten_out();
         sender.set_nagle(Instant::ZERO + RTT, false);
         let mut ms = 0;
-        while sender.snd_una < sender.write_end {
+        while sender.seq.snd_una < sender.seq.write_seq {
             ms += 10;
-            let segments = (sender.snd_nxt - FIRST) / MSS;
+            let segments = (sender.seq.snd_nxt - FIRST) / MSS;
             ack(&mut sender, ms, segments, &[]);
-            if segments * MSS + FIRST < sender.snd_nxt {
+            if segments * MSS + FIRST < sender.seq.snd_nxt {
                 let all = AckInput {
-                    ack: sender.snd_nxt,
+                    ack: sender.seq.snd_nxt,
                     ..ACK
                 };
                 sender.on_ack(Instant::ZERO + RTT * 2 + Duration::from_millis(ms), &all);
@@ -171,7 +171,7 @@ fn the_ack_of_a_single_short_segment_may_be_late() {
             sender.write(now, len, SendFlags::Message);
         }
         let all = AckInput {
-            ack: sender.snd_nxt,
+            ack: sender.seq.snd_nxt,
             ecn_echo: marked,
             ..ACK
         };

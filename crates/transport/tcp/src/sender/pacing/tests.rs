@@ -17,7 +17,7 @@ fn before(at: Instant, by: Duration) -> Instant {
 /// room for `offered` bytes more.
 fn soon_acked(offered: u64) -> (Sender, Instant) {
     let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 1 << 20);
-    sender.snd_wnd = 10 * MSS + offered;
+    sender.seq.snd_wnd = 10 * MSS + offered;
     let now = before(start + RTT, Duration::from_micros(300));
     sender.pacer.next = now;
     (sender, now)
@@ -27,7 +27,7 @@ fn soon_acked(offered: u64) -> (Sender, Instant) {
 fn last_burst(sender: &Sender, bytes: u64) -> Burst {
     Burst {
         segments: 2,
-        end: sender.snd_nxt + bytes,
+        end: sender.seq.snd_nxt + bytes,
         push: false,
         last: true,
     }
@@ -66,7 +66,7 @@ fn other_bursts_leave_at_once() {
     assert!(!waits(&|_, _| {}, 4, two), "a third of ten segments");
     assert!(!waits(&|_, _| {}, 2, MSS));
     assert!(waits(&|_, _| {}, 2, MSS + 1));
-    assert!(!waits(&|sender, _| sender.fin_queued = true, 3, two));
+    assert!(!waits(&|sender, _| sender.seq.fin_queued = true, 3, two));
     for state in [CaState::Recovery, CaState::Loss] {
         let repairs = |sender: &mut Sender, _: &mut Instant| {
             sender.congestion.window.state = state;

@@ -15,7 +15,7 @@ fn withdrawn(config: TcpConfig) -> (Sender, Instant) {
     let (mut sender, start) = established_sender(config, RTT, 1 << 20);
     let now = start + RTT;
     closed_window(&mut sender, now, FIRST + 1);
-    sender.out.clear();
+    sender.output.queue.clear();
     (sender, now)
 }
 
@@ -37,7 +37,7 @@ fn repetitions(sender: &mut Sender, times: usize) -> Vec<Instant> {
         let now = sender.deadline();
         sender.on_deadline(now);
         let head = |sent: &crate::sender::Outgoing| sent.is_retransmission && sent.seq <= FIRST + 1;
-        if sender.out.drain(..).any(|sent| head(&sent)) {
+        if sender.output.queue.drain(..).any(|sent| head(&sent)) {
             seen.push(now);
         }
     }
@@ -58,7 +58,7 @@ fn a_repetition_into_a_withdrawn_window_is_no_time_out() {
     assert_eq!(waits[1], waits[0] * 2);
     assert_eq!(waits[2], waits[1] * 2);
     assert_eq!(sender.counts.timeouts, 0);
-    assert_eq!(sender.retransmits, 0);
+    assert_eq!(sender.timeouts.retransmits, 0);
     assert_eq!(sender.congestion.window.state, CaState::Loss);
 }
 
@@ -108,7 +108,7 @@ fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
 fn a_time_out_ends_on_a_tick_of_the_wheel() {
     let rtt = Duration::from_millis(137);
     let (mut sender, start) = established_sender(TcpConfig::default(), rtt, 1 << 20);
-    sender.out.clear();
+    sender.output.queue.clear();
     let probe = sender.deadline();
     assert!(probe > start + rtt);
     sender.on_deadline(probe);

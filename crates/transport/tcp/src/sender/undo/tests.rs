@@ -33,7 +33,8 @@ fn sack(sender: &mut Sender, now: Instant, from: u64, to: u64) {
 /// Returns the numbers of the segments that the sender has repeated since the last call.
 fn repeated(sender: &mut Sender) -> Vec<u64> {
     sender
-        .out
+        .output
+        .queue
         .drain(..)
         .filter(|sent| sent.is_retransmission)
         .map(|sent| (sent.seq - FIRST) / MSS)
@@ -73,7 +74,7 @@ fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one
     // Data that was sent after the time-out arrives: the head is lost, and so is its retransmission.
     let mut again = Vec::new();
     for _ in 0..20 {
-        let newest = (sender.snd_nxt - FIRST) / MSS;
+        let newest = (sender.seq.snd_nxt - FIRST) / MSS;
         now += RTT;
         sack(&mut sender, now, 3, newest);
         again.append(&mut repeated(&mut sender));
