@@ -301,3 +301,31 @@ def test_kilobytes_of_ifstat_are_1024_bytes(tmp_path: Path) -> None:
     rows = (f"08:00:{n:02d}  {rate * 1e6 / 8 / 1024:.4f}  1.00" for n, rate in enumerate(RATES))
     text = table("  Time           eth0", "HH:MM:SS   KB/s in  KB/s out", *rows)
     check(read(tmp_path, text), 10, MEAN)
+
+
+def test_a_rate_may_have_its_second_behind_a_line(tmp_path: Path) -> None:
+    rows = (f"{2 * n},{rate / 8}" for n, rate in enumerate(RATES))
+    check(read(tmp_path, table("time_s,rx_MB_s", *rows)), 20, MEAN)
+
+
+def test_a_value_without_the_unit_of_the_others_is_none(tmp_path: Path) -> None:
+    rows = [f"{n},{rate} Mbps" for n, rate in enumerate(RATES)]
+    log = read(tmp_path, table("time_s,rx", *rows, "10,7.5", "11,0"))
+    check(log, 11, MEAN * 10 / 11)
+    assert '1 values such as "7.5" are no numbers' in log.summary
+
+
+def test_spaces_in_names_and_dates_separate_nothing(tmp_path: Path) -> None:
+    rows = (f"10/28/2023 09:09:{n:02d} AM\t{rate}\t1.5" for n, rate in enumerate(RATES))
+    text = table("Device\tPixel", "time\tdownload [Mbit/s]\tup [Mbit/s]", *rows)
+    check(read(tmp_path, text), 10, MEAN)
+
+
+def test_counters_are_those_of_each_run(tmp_path: Path) -> None:
+    rows = [f"{run},{n},{count}" for run in (1, 2) for n, count in enumerate(_counts(9_000_000_000))]
+    check(read(tmp_path, table("run,time_s,rx_bytes", *rows)), 20, MEAN)
+    # Lines below have no times.
+    below = table("time_s,rx_bytes", *(row[2:] for row in rows[:11]), "Average,1")
+    check(read(tmp_path, below), 10, MEAN)
+    late = [*rows[:3], rows[5], rows[3], rows[4], *rows[6:11]]
+    check(read(tmp_path, table("run,time_s,rx_bytes", *late)), 10, MEAN)

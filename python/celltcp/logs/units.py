@@ -101,8 +101,10 @@ def parts_of(name: str) -> list[str]:
     """Returns what in a name may be a unit: what stands in brackets, its words, `x_per_second`."""
     bracketed = _BRACKETED.findall(name)
     joined = re.findall(r"[A-Za-z]+[ _-]per[ _-][A-Za-z]+", name)
-    # FCC's logs have bytes_sec.
-    amounts = re.findall(r"([A-Za-z]*(?:bits?|bytes?))_s(?:ec)?(?![a-z])", name)
+    # FCC's logs have bytes_sec, others MB_s.
+    amounts = re.findall(
+        r"([A-Za-z]*(?:bits?|bytes?)|(?<![A-Za-z])[kKMG]?i?[bB])_s(?:ec)?(?![A-Za-z])", name
+    )
     joined += [f"{amount}/s" for amount in amounts]
     plain = [part for part in _SEPARATORS.split(_BRACKETED.sub(" ", name)) if part]
     camel = [part for each in plain for part in _CAMEL.split(each)]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celltcp.logs.table.dialect import Dialect
+    from celltcp.logs.table.times import Times
 
 #: Values from which a column that never falls is a counter: fewer different ones may rise by chance.
 _COUNTER_ROWS = 8
@@ -92,9 +93,26 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
     return result
 
 
-def is_counter(values: NDArray[np.float64]) -> bool | None:
-    """Returns whether amounts add up, as they fall at resets only; `None` if it may be by chance."""
-    known = values[np.isfinite(values)]
+def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool | None:
+    """Returns whether amounts add up, as they fall at resets only; `None` if it may be by chance.
+
+    Another run begins where the times fall.
+    """
+    used = np.isfinite(values)
+    if times is not None:
+        used &= times.is_known
+        ns = times.ns[used]
+        falls = np.flatnonzero(np.diff(ns) < 0) + 1
+        if 2 * falls.size > ns.size:
+            # The newest row is the first.
+            return is_counter(values[used][::-1])
+        if 0 < falls.size <= ns.size // _COUNTER_ROWS:
+            parts = [is_counter(part) for part in np.split(values[used], falls)]
+            if False in parts or True in parts:
+                return False not in parts
+            # A few rows may be out of order.
+            return is_counter(values[used][np.argsort(ns, kind="stable")]) or None
+    known = values[used]
     steps = np.diff(known)
     before, after = known[:-1][steps < 0], known[1:][steps < 0]
     # A reset begins near zero again.

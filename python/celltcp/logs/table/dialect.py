@@ -28,7 +28,7 @@ _COMMENT = re.compile(r"\s*(?:#|%[% ]|//)")
 #: A unit behind a number.
 _UNIT_BEHIND = r"(?<=\d) ?[A-Za-zµ%/]+$"
 #: A text that is no list of values: words, or a number with its unit.
-_PLAIN = re.compile(r"[\w .:%/()+-]*|[-+]?\d[\d.,]*\s?[A-Za-zµ%/]+")
+_PLAIN = re.compile(r"[\w .:%/()\[\]+-]*|[-+]?\d[\d.,]*\s?[A-Za-zµ%/]+")
 
 
 @dataclass(frozen=True)

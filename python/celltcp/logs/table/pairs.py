@@ -25,7 +25,7 @@ _FIELD = re.compile(r"\s*([A-Za-z][\w .()/%-]*?)\s*[:=]\s+(\S.*?)\s*")
 #: Share of the first lines that have the same names, in two pairs or more.
 _ALIKE = 0.8
 #: A time before the pairs, as in the logs of systems.
-_TIME_BEFORE = re.compile(r"\s*\[?(.*?\d{1,2}:\d{2}[^\s\]]*)")
+_TIME_BEFORE = re.compile(r"\s*\[?(.*?\d{1,2}:\d{2}[^\s\]]*(?: [AP]M| \d{4}\b)?)")
 #: Times since 1970 before the pairs, or after them as in InfluxDB's line protocol.
 _EPOCH_BEFORE = re.compile(r"\s*\[?(\d{10,19}(?:\.\d+)?)\b")
 _EPOCH_AFTER = re.compile(r"\s(\d{10,19})\s*$")

@@ -98,8 +98,7 @@ def understand(
         notes.append(_decimal_note(number, dialect, chosen, rates.values, is_given=is_given))
     counter = chosen.is_volume and options.counter
     if chosen.is_volume and counter is None:
-        is_newest_first = len(times.ns) > 1 and times.ns[0] > times.ns[-1]
-        counter = is_counter(rates.values[::-1] if is_newest_first else rates.values)
+        counter = is_counter(rates.values, times)
         if counter is None:
             raise refuse(
                 f"the amounts {name} rise in so few rows that they may add up or not: --counter or "
@@ -279,7 +278,8 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
             continue
         if values is not None and not dialect.has_names:
             continue
-        if values is None or (len(values) and (values % 1 == 0).all()):
+        # Lines below the table may have other values.
+        if values is None or (len(values) and (values % 1 == 0).mean() > 0.9):
             result.add(each.place)
     return result
 

@@ -91,6 +91,10 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
         with_unit = own.notna().to_numpy(dtype=bool)
         read = np.where(with_unit | (read == 0), read * own.fillna(1.0).to_numpy(), np.nan)
         unit, is_scaled = "bit/s", True
+    elif unit and not has_one and rate_unit(unit) and parts[1].notna().mean() > 0.5:
+        # A number without the unit of the others is none of them, such as one of a line below.
+        bare = parts[1].isna().to_numpy(dtype=bool) & (read != 0)
+        read, wrong = np.where(bare, np.nan, read), wrong | (bare & np.isfinite(read))
     elif len(units) and not has_one:
         # Values with several units would need each its own: only those without one are numbers.
         with_unit = parts[1].notna().to_numpy(dtype=bool)
