@@ -29,6 +29,7 @@ from celltcp._core import (
 )
 from celltcp.cli import celltcp
 from celltcp.cli.exit_codes import EXIT_CODES
+from celltcp.comparison.explanation.remedies import REMEDIES
 from celltcp.comparison.explanation.rules import LAST_RULE, RULES
 from celltcp.comparison.metrics import APPLICATIONS
 from celltcp.pcap.diagnosis.faults import FAULTS
@@ -129,10 +130,14 @@ def causes() -> Iterator[str]:
     """Yields a table of the causes that explanations know, in the order of their rules."""
     rules = (*RULES.items(), LAST_RULE)
     rows = [
-        (name, re.sub(r"(?<=\d)%", " %", one_line(rule).format_map(rule.__globals__)))
+        (
+            name,
+            re.sub(r"(?<=\d)%", " %", one_line(rule).format_map(rule.__globals__)),
+            one_line(REMEDIES[name]) if name in REMEDIES else "",
+        )
         for name, rule in rules
     ]
-    yield f"{table(('cause', 'rule'), rows)}\n"
+    yield f"{table(('cause', 'rule', 'remedies'), rows)}\n"
 
 
 def diagnoses() -> Iterator[str]:

@@ -63,7 +63,11 @@ def test_a_report_has_answer_tables_pictures_scenario_versions_and_command(folde
     assert f"{result.summary.loc['bbr', ('goodput_mbps', 'mean')]:.2f}" in taken.text("td")
     assert result.results.about["build"] in taken.text("td")
     assert result.results.about["hash"] in taken.text("td")
-    assert html.unescape(taken.text("pre")).startswith("# Name in results")
+    assert "# Name in results" in html.unescape(taken.text("pre"))
+    assert (
+        "celltcp compare drive --duration 3s --cca cubic,bbr --set path.queue=fq-codel"
+        in taken.text("pre")
+    )
     command = "celltcp compare drive --duration 3s --cca cubic,bbr --runs 2 --seed 1 --out results"
     assert command in taken.text("pre")
 

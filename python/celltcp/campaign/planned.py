@@ -11,9 +11,10 @@ from celltcp.campaign.shards import Shards
 from celltcp.results.completeness import Completeness
 from celltcp.results.folder import about_in
 from celltcp.results.keys import Keys
-from celltcp.results.manifest import MANIFEST, manifest_of
+from celltcp.results.manifest import manifest_of
 from celltcp.results.tables import Results
 from celltcp.results.working import PARTS, mark_working, working_folder
+from celltcp.scenarios.stored import MANIFEST
 
 #: Fewest runs by which a CCA of an unfinished campaign is compared, if others have as many.
 _COMPARED = 2

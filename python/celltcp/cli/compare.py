@@ -50,9 +50,9 @@ def compare(
     (.down, .csv, .txt; also .gz). In run i, all congestion controls meet the same realisation of the
     channel.
 
-    SCENARIO may also be a folder of traces or a pattern such as 'mobility/*'. Each scenario then has a
-    table of its own, and a folder of its own within that of --out. The last table has the means over
-    all.
+    SCENARIO may also be a folder of results, which stands for their scenario. Of a folder of traces or
+    a pattern such as 'mobility/*', each scenario has a table of its own, and a folder of its own within
+    that of --out. The last table has the means over all.
     """
     from celltcp.comparison.run import comparison_request
     from celltcp.scenarios.scenarios import names_one

@@ -109,6 +109,7 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
         return
     from celltcp.comparison.verdict_tables import (
         chosen_text,
+        identical_text,
         stake_texts,
         unranked_text,
         verdict_text,
@@ -121,6 +122,8 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
     if not is_ranked:
         return
     for text in stake_texts(result):
+        console.print(text)
+    if text := identical_text(result):
         console.print(text)
     for text in result.trade_offs:
         console.print(f"trade-off: {text}")

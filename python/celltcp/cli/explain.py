@@ -39,6 +39,10 @@ def explain(folder: str, json_file: str | None) -> None:
             if name:
                 click.echo(f"{name}:")
             _print(result, explained.selection(name))
+            if not name and (tries := result.remedy_texts(folder)):
+                click.echo("Try next:")
+                for each in tries:
+                    click.echo(f"  {each}")
             if not name and result.plots:
                 commands = "; ".join(f"celltcp show {folder} {each}" for each in result.plots)
                 click.echo(f"Pictures of it: {commands}")
@@ -54,7 +58,7 @@ def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None
         console.print_table(table)
     for note in result.notes:
         console.print(f"note: {note}")
-    for each in result.ccas:
+    for each in result.shown:
         for text in result.texts(each):
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
     if selected:

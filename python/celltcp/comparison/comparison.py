@@ -43,6 +43,13 @@ if TYPE_CHECKING:
     from celltcp.comparison.stakes import Stake
 
 
+#: Columns of connections that are the same where runs are.
+_SAME = (
+    *("flow", "bytes", "segments", "retransmissions", "duration_s", "goodput_mbps"),
+    *("rtt_mean_ms", "rtt_p95_ms"),
+)
+
+
 class Comparison(Recorded):
     """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
 
@@ -348,6 +355,19 @@ class Comparison(Recorded):
     def __getitem__(self, cca: str) -> Comparison:
         """Returns the part of the comparison that is about one congestion control."""
         return self.only([cca])
+
+    @functools.cached_property
+    def identical_ccas(self) -> list[list[str]]:
+        """Groups of congestion controls or line-ups under which the runs are the same, seed by seed."""
+        rows: dict[int, list[tuple[Any, ...]]] = {}
+        for run, *row in rows_of(self.results.tables["flows"], "run", *_SAME):
+            rows.setdefault(run, []).append(tuple(map(repr, row)))
+        numbers_of = self._columns["run"]
+        groups: dict[str, list[str]] = {}
+        for cca, places in self._places.items():
+            runs = [(self._columns["seed"][at], rows.get(numbers_of[at])) for at in places]
+            groups.setdefault(repr(runs), []).append(cca)
+        return [group for group in groups.values() if len(group) > 1]
 
     @property
     def several_flows(self) -> bool:

@@ -22,6 +22,8 @@ def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
         return "undecided"
     if result.contradicted_by:
         return f"no verdict, as the application's figures are against it: {result.contradicted_by}"
+    if result.is_same:
+        return "the same under all"
     tied = ", ".join(names[cca] for cca in result.tied)
     if not result.undecided:
         return f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
@@ -59,6 +61,17 @@ def unranked_text(ccas: Sequence[str]) -> str:
     names = labels(ccas)
     unranked = ", ".join(names[each] for each in ccas if is_of_several_flows(each))
     return f"not ranked, as line-ups of several flows: {unranked}" if unranked else ""
+
+
+def identical_text(result: Comparison) -> str:
+    """Returns that runs are the same whatever the congestion control; empty where they are not."""
+    names = labels(result.ccas)
+    texts = []
+    for group in result.identical_ccas:
+        if len(group) == len(result.ccas):
+            return "The runs are the same under all: the CCA does not matter here."
+        texts.append(f"The runs are the same under {' and '.join(names[cca] for cca in group)}.")
+    return " ".join(texts)
 
 
 def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:

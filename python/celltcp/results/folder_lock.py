@@ -14,10 +14,11 @@ from celltcp.files.locks import LockTaken, locked
 from celltcp.results.checked import require_intact
 from celltcp.results.folder import about_in, prepare_folder
 from celltcp.results.keys import Keys
-from celltcp.results.manifest import MANIFEST, Manifest, manifest_of, read_manifest
+from celltcp.results.manifest import Manifest, manifest_of, read_manifest
 from celltcp.results.publishing import finish_interrupted
 from celltcp.results.working import INDEX, PARTS, check_folder
 from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.stored import MANIFEST
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
 _PICTURES = (

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import BLANK_DIGEST, SEAL_LABEL, CelltcpError, file_digest, is_intact, seal
-
-#: Name of the manifest of a folder.
-MANIFEST = "celltcp.json"
+from celltcp.scenarios.stored import MANIFEST
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import atomic_write, name_in_errors
 from celltcp.results.folder import KINDS, META
 from celltcp.results.layout import Layout
-from celltcp.results.manifest import MANIFEST, Manifest, manifest_of
+from celltcp.results.manifest import Manifest, manifest_of
 from celltcp.results.working import PICTURES, leftovers, remove_checked, staging
+from celltcp.scenarios.stored import MANIFEST
 
 #: Kind of a folder that has no tables, but files such as pictures.
 FILES = "files"

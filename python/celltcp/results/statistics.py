@@ -111,6 +111,8 @@ class Verdict:
     runs_needed: int | None = None
     #: Why something more important than the values contradicts that the leader is best; None otherwise.
     contradicted_by: str | None = None
+    #: Whether the values of all names are the same, and there are several.
+    is_same: bool = False
 
     @property
     def best(self) -> str | None:
@@ -174,7 +176,8 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         if name not in ranked and is_tie(result, most):
             tied.append(name)
     advised = int(needed) if undecided and needed <= _MOST_RUNS else None
-    return Verdict(leader, tuple(tied), tuple(undecided), advised)
+    is_same = len(values) > 1 and all(list(each) == list(values[leader]) for each in values.values())
+    return Verdict(leader, tuple(tied), tuple(undecided), advised, is_same=is_same)
 
 
 def _runs_for(room: float, half: float, runs: int) -> float:

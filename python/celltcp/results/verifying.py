@@ -8,8 +8,9 @@ from pathlib import Path
 
 from celltcp._core import CelltcpError, is_intact
 from celltcp.results.checked import require_intact
-from celltcp.results.manifest import MANIFEST, read_manifest
+from celltcp.results.manifest import read_manifest
 from celltcp.results.working import INDEX
+from celltcp.scenarios.stored import MANIFEST
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError
-from celltcp.results.manifest import MANIFEST, Manifest, read_manifest
+from celltcp.results.manifest import Manifest, read_manifest
+from celltcp.scenarios.stored import MANIFEST
 
 #: Folder for finished scenarios of an evaluation of policies or engines.
 UNFINISHED = "finished"

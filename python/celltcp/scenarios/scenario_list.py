@@ -17,6 +17,7 @@ from celltcp.scenarios.scenarios import (
     all_variants,
     scenario_names,
 )
+from celltcp.scenarios.stored import stored_scenario
 
 #: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
 #: in a folder may be notes.
@@ -116,7 +117,7 @@ def _meant(piece: str) -> list[tuple[str, bool]]:
                 "lists the built-in ones"
             )
         return [(name, False) for name in (*names, *files)]
-    if piece not in scenario_names() and Path(piece).is_dir():
+    if piece not in scenario_names() and Path(piece).is_dir() and stored_scenario(piece) is None:
         # A compressed file of another kind is loaded too, so that the error has the reason.
         wanted = (*_ENDINGS, ".gz")
         matches = [str(file) for file in sorted(Path(piece).rglob("*"))]

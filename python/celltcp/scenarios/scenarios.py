@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
+from celltcp.scenarios.stored import stored_scenario
 
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
@@ -54,7 +55,9 @@ def names_one(given: Sequence[str]) -> bool:
     (name,) = given
     if name in scenario_names():
         return True
-    return name not in SETS and not any(sign in name for sign in "*?[,") and not Path(name).is_dir()
+    if name in SETS or any(sign in name for sign in "*?[,"):
+        return False
+    return not Path(name).is_dir() or stored_scenario(name) is not None
 
 
 def variants_of(folder: str) -> dict[str, dict[str, Any]]:
@@ -92,8 +95,9 @@ def load_scenario(
 
     Args:
         what: a built-in name, also with a variant (`NAME@VARIANT`) or several (`NAME@A+B`), a scenario
-            file (`.toml`), a link trace of the downlink, or a scenario that is loaded already; relative
-            files in its changes count from the folder of its file.
+            file (`.toml`), a link trace of the downlink, a folder of results, which stands for their
+            scenario, or a scenario that is loaded already; relative files in its changes count from
+            the folder of its file.
         uplink: a link trace of the uplink. Beside `FILE.down` it is `FILE.up`, unless another one, the
             direction or a field of `path.up` is given.
         duration: length of a run, such as `"60s"`, or a number of seconds.
@@ -143,6 +147,8 @@ def load_scenario(
         text = file.read_text("utf-8")
         overrides = _of_variant(built_in, variant) + overrides if variant else overrides
         return read_scenario(text, name, Path(), overrides, beside=file.parent)
+    if (stored := stored_scenario(name)) is not None:
+        return read_scenario(stored, name, Path(), overrides, is_stored=True)
     if name.endswith(".toml"):
         _must_exist(name)
         try:

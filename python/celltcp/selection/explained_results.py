@@ -68,7 +68,7 @@ class Explanations:
         for name, explained in self.comparisons.items():
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
-            lines += [line for each in explained.ccas for line in explained.texts(each)]
+            lines += [line for each in explained.shown for line in explained.texts(each)]
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 
@@ -14,6 +16,8 @@ class Cause(NamedTuple):
     text: str
     #: Share of the time or of the capacity that it took, by which causes are in order: from 0 to 1.
     weight: float
+    #: Number of the cases that have each reason, where a cause has several.
+    reasons: Mapping[str, int] = MappingProxyType({})
 
 
 def percent(share: float) -> str:

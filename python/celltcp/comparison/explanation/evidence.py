@@ -72,6 +72,8 @@ class Evidence:
         self._run_seconds = float(mine["duration_s"].sum())
         #: Scenario, as its file has it.
         self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
+        #: The same as text.
+        self.scenario_text = str(about["scenario"])
         flows = result.flows
         self._all_flows = flows[flows["run"].isin(self.runs)]
         #: Connections of the flow. A short one may meet nothing but a long queue, so that the lowest
@@ -89,9 +91,11 @@ class Evidence:
         self.recoveries = self._recoveries(result)
         self._outages = result.results.tables.get("outages")
         self._events = result.results.tables.get("events")
-        number = [each.name for each in FlowUnderTest.each(about)].index(flow.name)
+        self._names = [each.name for each in FlowUnderTest.each(about)]
+        #: Place of the flow in the scenario, from 0 on.
+        self.number = self._names.index(flow.name)
         #: Workload of the flow.
-        self.workload: Mapping[str, Any] = self.scenario["flows"][number].get("workload", {})
+        self.workload: Mapping[str, Any] = self.scenario["flows"][self.number].get("workload", {})
         units = result.units if has_application(about) else None
         #: Its units of work; None for a flow without an application.
         self.units = (
@@ -112,6 +116,20 @@ class Evidence:
     def total(self, column: str) -> float:
         """Returns the sum of a column of the connections; unknown values count as zero."""
         return float(self.flows[column].sum()) if column in self.flows else 0.0
+
+    def number_of(self, name: str) -> int | None:
+        """Returns the place of a flow in the scenario; None of one that is not in it."""
+        return self._names.index(name) if name in self._names else None
+
+    @property
+    def has_middleboxes(self) -> bool:
+        """Whether its packets pass middleboxes."""
+        return "@" in self.cca or bool(self.scenario.get("path", {}).get("middleboxes"))
+
+    @property
+    def shares_way_back(self) -> bool:
+        """Whether other flows send data on the way of its ACKs."""
+        return bool(((self._all_flows["ue"] == _SERVER) != self.is_upload).any())
 
     @property
     def unit(self) -> str:
@@ -160,6 +178,14 @@ class Evidence:
         path = self.scenario.get("path", {})
         losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSSES]
         return any(isinstance(loss, dict) and loss.get("kind") == "gilbert-elliott" for loss in losses)
+
+    @property
+    def loses_acks(self) -> bool:
+        """Whether the way of its ACKs has random loss."""
+        path = self.scenario.get("path", {})
+        places = [path.get("loss" if self.is_upload else "uplink_loss")]
+        places += [hop.get("loss") for hop in path.get("wired", ())]
+        return any(bool(each) for each in places)
 
     @property
     def wants_more(self) -> bool:

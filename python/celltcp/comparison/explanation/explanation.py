@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.place import place_of
+from celltcp.comparison.explanation.remedies import remedies_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.metrics import sign_of
 from celltcp.results.limits import flow_limits
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
+#: Runs of celltcp compare by default.
+_RUNS = 10
 #: Picture of each cause that is seen otherwise than over time.
 _PLOTS = {"overshoot": "startup", "early_exit": "startup", "slow_units": "units"}
 
@@ -68,12 +72,21 @@ class ExplainedComparison:
             if flow.name in applications and flow.name != tested.name
         ]
         self._names_flows = bool(others)
-        #: The flow under test, then other flows with an application, each under every CCA.
-        self.ccas = [
-            self._explained(Evidence(result, cca, flow, limits), applications.get(flow.name))
-            for flow in (tested, *others)
-            for cca in result.ccas
+        evidences = [
+            Evidence(result, cca, flow, limits) for flow in (tested, *others) for cca in result.ccas
         ]
+        #: The flow under test, then other flows with an application, each under every CCA.
+        self.ccas = [self._explained(each, applications.get(each.flow)) for each in evidences]
+        #: What to try next, the most promising remedy first.
+        self.remedies = remedies_of(
+            (
+                (evidence, cause, each.place.leads)
+                for evidence, each in zip(evidences, self.ccas, strict=True)
+                if each in self.shown
+                for cause in each.causes
+            ),
+            result.ccas,
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -128,6 +141,28 @@ class ExplainedComparison:
             return ["--plot time-series"]
         return _plot_options((each.unit, cause) for each in self.ccas for cause in each.causes)
 
+    @property
+    def shown(self) -> list[ExplainedCca]:
+        """The explanations, one for congestion controls under which the runs are the same."""
+        return [each for each in self.ccas if self._same_as(each.cca)[0] == each.cca]
+
+    def _same_as(self, cca: str) -> list[str]:
+        """Returns the congestion controls under which the runs are the same as under this one."""
+        return next((group for group in self.result.identical_ccas if cca in group), [cca])
+
+    def remedy_texts(self, *source: str) -> list[str]:
+        """Returns the commands that try the remedies, each with a comment on what it is for.
+
+        Args:
+            source: scenario of the commands, a name, file or folder of results, and its options.
+        """
+        runs, seed = (int(self.results.about[each]) for each in ("runs", "seed"))
+        same = [*(["--runs", str(runs)] if runs > 1 and runs != _RUNS else [])]
+        same += ["--seed", str(seed)] if seed != 1 else []
+        start = shlex.join(["celltcp", "compare", *source])
+        end = f" {shlex.join(same)}" if same else ""
+        return [f"{start} {each.options}{end}  # {each.text}" for each in self.remedies]
+
     def texts(self, explained: ExplainedCca) -> list[str]:
         """Returns an explanation in sentences: figures and place, causes, events."""
         lines = [f"{self._heading(explained)}."]
@@ -157,8 +192,12 @@ class ExplainedComparison:
         if not math.isnan(explained.rtt_mean_ms):
             figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
         of_flow = f", {explained.flow}" if self._names_flows else ""
-        text = f"{names[explained.cca]}{of_flow}: {', '.join(figures)}"
-        if place.leader is not None and place.leader != explained.cca:
+        same = self._same_as(explained.cca)
+        who = ", ".join(names[cca] for cca in same)
+        if 1 < len(same) == len(self.result.ccas):
+            who += " (the same under all)"
+        text = f"{who}{of_flow}: {', '.join(figures)}"
+        if place.leader is not None and place.leader not in same:
             text += f"; {place.behind_text(names[place.leader])}"
         return text
 
@@ -169,6 +208,10 @@ class ExplainedComparison:
             "version": about["version"],
             "scenario": about["name"],
             "ccas": [self._json(each) for each in self.ccas],
+            "remedies": [
+                {"cause": each.cause, "options": each.options, "text": each.text}
+                for each in self.remedies
+            ],
             "plots": self.plots,
             "notes": self.notes,
         }

@@ -56,11 +56,20 @@ class CcaExplanation(TypedDict):
     ]
 
 
+class RemedyRow(TypedDict):
+    """A change to try next."""
+
+    cause: Annotated[str, "Name of the cause that it is for."]
+    options: Annotated[str, "Options of celltcp compare that try it, after the scenario or results."]
+    text: Annotated[str, "What it is meant to avoid, and where Linux has the setting."]
+
+
 class ExplainedResults(TypedDict):
     """Explanation of a comparison or of a run."""
 
     version: Version
     scenario: ScenarioName
     ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
+    remedies: Annotated[list[RemedyRow], "What to try next, the most promising first; three at most."]
     plots: Annotated[list[str], "Options of celltcp show that draw the causes."]
     notes: Annotated[list[str], "Tables that the results lack for some of the rules."]

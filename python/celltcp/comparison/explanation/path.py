@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, grouped, percent, times
+from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import counted
 
@@ -33,6 +35,8 @@ _LOST = 5e-4
 _UNUSED_BY_LOSS = 0.1
 #: Share of the time for which a window reduced by losses holds back responses or frames.
 _HELD = 0.2
+#: Share of the units of work after a sleep from which on it is a cause.
+_SLEPT = 0.1
 #: Least silence before a time-out that late ACKs can have caused, s.
 _SILENT_S = 0.1
 #: Share of what all flows got from which on the others compete.
@@ -133,7 +137,8 @@ def uplink(evidence: Evidence) -> Cause | None:
     delayed = late / (late + evidence.mean("rtt_min_ms")) if is_late else 0.0
     weight = min(max(silent, delayed), 1.0)
     way = "downlink" if evidence.is_upload else "uplink"
-    return Cause("uplink", f"The {way} held up ACKs: {', and '.join(parts)}.", weight)
+    verb = "lost" if evidence.loses_acks and not is_late else "held up"
+    return Cause("uplink", f"The {way} {verb} ACKs: {', and '.join(parts)}.", weight)
 
 
 def _during(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
@@ -154,6 +159,34 @@ def _overlap(
     return np.array(
         [any(gap.overlaps(run, start, end) for gap in gaps) for run, start, end in spans],
         bool,
+    )
+
+
+def sleep(evidence: Evidence) -> Cause | None:
+    """Units of work began after a pause longer than the inactivity timer of DRX.
+
+    The phone may then sleep until its next cycle. They are {_SLEPT:.0%} of all.
+    """
+    drx = (evidence.scenario.get("radio") or {}).get("drx")
+    if not drx or evidence.units is None or not evidence.is_thin:
+        return None
+    inactivity, cycle, on = (
+        in_unit(drx[name], "s") or 0.0 for name in ("inactivity", "long_cycle", "on_duration")
+    )
+    units = evidence.units.sort_values(["run", "connection", "start_s"])
+    ends = units.groupby(["run", "connection"])["end_s"].shift()
+    slept = units[units["start_s"] - ends > inactivity]
+    whole = float(units["duration_s"].sum())
+    if len(slept) < _SLEPT * len(units) or not whole > 0:
+        return None
+    # A packet comes at any time of a cycle.
+    wait = (cycle - on) ** 2 / (2 * cycle)
+    return Cause(
+        "sleep",
+        f"The phone slept (DRX): {grouped(len(slept))} of {grouped(len(units))} "
+        f"{UNITS[str(units['unit'].iloc[0])].noun} began after a pause of over "
+        f"{1e3 * inactivity:g} ms, when data may wait for up to {1e3 * cycle:g} ms.",
+        min(wait * len(slept) / whole, 1.0),
     )
 
 

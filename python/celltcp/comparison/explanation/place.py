@@ -31,6 +31,9 @@ class Place(NamedTuple):
     #: Paired differences to the leader, Mbit/s and ms; None for the leader, and for an application.
     network: tuple[float, float] | None
 
+    #: Whether it leads, or is as good as the leader.
+    leads: bool
+
     @property
     def figure_text(self) -> str:
         """The figure with its name and unit; empty for a performance metric, which has no unit."""
@@ -79,4 +82,5 @@ def place_of(result: Comparison, cca: str, application: Application | None) -> P
         estimate(values[leader]).mean if leader else float("nan"),
         _is_as_good(verdict, cca),
         network,
+        leader in (None, cca) or bool(_is_as_good(verdict, cca)),
     )

@@ -24,6 +24,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "overshoot": path.overshoot,
     "outage": path.outage,
     "uplink": path.uplink,
+    "sleep": path.sleep,
     "policer": path.policer,
     "random_loss": path.random_loss,
     "radio_loss": path.radio_loss,

@@ -60,12 +60,13 @@ def slow_units(evidence: Evidence) -> Cause | None:
             f"{grouped(of)} of {grouped(among)} {UNITS[name].noun} ({percent(of / among)}) {bound}"
             f"{' or never' if dropped else ''}{longest}: {', '.join(parts)}.",
             min(excess / float(whole), 1.0) if whole > 0 else 0.0,
+            {reason: count for reason, count in reasons.items() if count},
         )
     return None
 
 
 #: What units met, the first that fits.
-_OUTAGE, _TIME_OUT, _PROBE, _RECOVERY, _BEHIND, _IN_QUEUE = _REASONS = (
+OUTAGE, TIME_OUT, PROBE, RECOVERY, BEHIND, IN_QUEUE = _REASONS = (
     "met an outage",
     "waited for a time-out",
     "waited for a loss probe",
@@ -93,9 +94,9 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     for place, run, connection, start, end in columns.itertuples(name=None):
         reason = _reason(evidence, by_connection.get((run, connection)[: len(keys)]), run, start, end)
         if reason is None and behind[place]:
-            reason = _BEHIND
+            reason = BEHIND
         if reason is None and evidence.mean_rtt_ms(run, start, end) >= queued_ms:
-            reason = _IN_QUEUE
+            reason = IN_QUEUE
         if reason is not None:
             counts[reason] += 1
     return counts
@@ -106,17 +107,17 @@ def _reason(
 ) -> str | None:
     """Returns what the connections of a unit met in its time; None without an outage and a loss."""
     if any(gap.overlaps(run, start, end) for gap in (*evidence.outages, *evidence.ack_outages)):
-        return _OUTAGE
+        return OUTAGE
     if recoveries is None:
         return None
     starts = recoveries[["dropped_s", "t_s"]].min(axis=1).to_numpy()
     ends = recoveries["end_s"].fillna(np.inf).to_numpy()
     met = recoveries[(starts <= end) & (ends >= start)]
     if (met["timeouts"] > 0).any():
-        return _TIME_OUT
+        return TIME_OUT
     if (met["loss_probes"] > 0).any():
-        return _PROBE
-    return _RECOVERY if len(met) else None
+        return PROBE
+    return RECOVERY if len(met) else None
 
 
 def _waits_behind(units: pd.DataFrame) -> pd.Series:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
-from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.provenance import origin_sections, scenario_arguments
 from celltcp.comparison.tables import (
     NO_RANDOMNESS,
     limits_sections,
@@ -54,7 +56,7 @@ def comparison_part(result: Comparison, command: str) -> Part:
         findings=findings_of(result),
         sections=(
             *([settings] if (settings := settings_section(result)) else []),
-            *_tables(result),
+            *_tables(result, scenario_arguments(about)),
             *picture_sections(result),
             *scenario_sections(about),
             *origin_sections(about, command),
@@ -63,7 +65,7 @@ def comparison_part(result: Comparison, command: str) -> Part:
     )
 
 
-def _tables(result: Comparison) -> list[Section]:
+def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
     sections = [
         *(
             Section(f"What the application of {each.flow} got", figures_table(result, each))
@@ -81,12 +83,21 @@ def _tables(result: Comparison) -> list[Section]:
     if result.has_competition:
         sections.append(Section("Shares of the flows", shares_table(result)))
     explained = ExplainedComparison(result)
-    sentences = [text.strip() for each in explained.ccas for text in explained.texts(each)]
+    sentences = [text.strip() for each in explained.shown for text in explained.texts(each)]
     return [
         *sections,
         *limits_sections(result.results),
         Section("What cost each CCA", text=(*explained.notes, *sentences)),
+        *_remedies(explained, source),
     ]
+
+
+def _remedies(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:
+    """Returns the commands that try something against the causes; none where there is no remedy."""
+    texts = explained.remedy_texts(*source)
+    if not texts:
+        return []
+    return [Section("What to try next", code="".join(f"{text}\n" for text in texts))]
 
 
 def _notes(result: Comparison) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def command_of(
         changes: fields that differ from result to result, which the scenario therefore need not have.
         scenarios: the scenarios, if there are several; `about` is that of the first.
     """
-    source, *others = _scenario(about, changes)
+    source, *others = scenario_arguments(about, changes)
     named = ",".join([source, *scenarios[1:]])
     words = ["celltcp", name, named, *others, *options]
     words += ["--cca", ",".join(about["cca"])]
@@ -62,7 +62,7 @@ def command_of(
     return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])
 
 
-def _scenario(about: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
+def scenario_arguments(about: Mapping[str, Any], changes: Sequence[str] = ()) -> list[str]:
     """Returns the built-in scenario, if that gives the results, or the file that the report has."""
     name = str(about["name"])
     duration = f"{about['duration_s']:g}s"

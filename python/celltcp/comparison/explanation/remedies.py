@@ -1,0 +1,405 @@
+"""Remedies of causes: the change of a setting, CCA or middlebox that an engineer tries next.
+
+Each rule gives the remedies of a cause, the most promising one first. Those are left out that the
+scenario cannot have, or has already.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp._core import CelltcpError, describe_cca, in_unit
+from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, RECOVERY, TIME_OUT
+from celltcp.scenarios.cca_mix import is_of_several_flows
+from celltcp.scenarios.scenario_files import read_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from celltcp._core import Scenario
+    from celltcp.comparison.explanation.cause import Cause
+    from celltcp.comparison.explanation.evidence import Evidence
+
+#: Remedies of a result at most.
+_MOST = 3
+#: Weight from which on a cause is worth a remedy.
+_HEAVY = 0.01
+#: Lowest RTT up to which an AQM with its defaults suits a path, ms (RFC 8289 section 4.4).
+_LONG_MS = 150.0
+#: Window that fills a path, BDPs: twice, so that it is full again right after a loss.
+_WINDOW = 2
+#: Receive and send buffer for a byte of a window, as Linux accounts for packets.
+_RECEIVE, _SEND = 2, 3
+#: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
+_BUFFER = 1
+#: Share of the slow units from which on what they waited for is worth a remedy.
+_OFTEN = 0.1
+#: Short least RTO, ms.
+_RTO_MS = 20
+#: Short cycle of DRX, ms.
+_CYCLE_MS = 80
+#: Share of the time for which the congestion window holds data back.
+_HELD = 0.2
+#: Bytes of a packet.
+_PACKET = 1500
+
+
+class Remedy(NamedTuple):
+    """A change to try against a cause."""
+
+    #: What it is meant to avoid, in words.
+    against: str
+    #: Fields of the scenario, as `field=value`.
+    changes: tuple[str, ...] = ()
+    #: Congestion control to compare with; empty for none.
+    cca: str = ""
+    #: Parameter to compare the congestion control with; empty for none.
+    parameter: str = ""
+    #: Middleboxes to compare; empty for none.
+    middlebox: str = ""
+    #: Where Linux has the setting; empty if it has none of its own.
+    linux: str = ""
+
+
+class TriedRemedy(NamedTuple):
+    """A remedy with the cause, and the congestion controls under which that was named."""
+
+    cause: str
+    remedy: Remedy
+    ccas: tuple[str, ...]
+
+    @property
+    def options(self) -> str:
+        """Options of `celltcp compare` that try it."""
+        remedy = self.remedy
+        ccas = [*self.ccas, *([remedy.cca] if remedy.cca else [])]
+        if remedy.parameter:
+            ccas += [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
+        words = ["--cca", ",".join(ccas)]
+        words += ["--middlebox", remedy.middlebox] if remedy.middlebox else []
+        words += itertools.chain.from_iterable(("--set", each) for each in remedy.changes)
+        return shlex.join(words)
+
+    @property
+    def text(self) -> str:
+        """What it is meant to avoid, and where Linux has the setting."""
+        linux = self.remedy.linux
+        return f"against {self.remedy.against}{f'; Linux: {linux}' if linux else ''}"
+
+
+def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A receive buffer for twice the BDP."""
+    window = _WINDOW * evidence.bdp
+    tcp = evidence.scenario.get("tcp", {})
+    changes = [f"tcp.receive_buffer_max={_size(_RECEIVE * window)}"]
+    if "receive_window_max" in tcp:
+        changes.append(f"tcp.receive_window_max={_size(window)}")
+    if tcp.get("window_scale") is not True:
+        changes.append("tcp.window_scale=true")
+    if (in_unit(tcp.get("send_buffer_max", "4MiB"), "B") or 0.0) < _SEND * window:
+        # The next limit would hide the effect.
+        changes.append(f"tcp.send_buffer_max={_size(_SEND * window)}")
+    yield Remedy("a full receive window", tuple(changes), linux="net.ipv4.tcp_rmem of the receiver")
+
+
+def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A send buffer for twice the BDP."""
+    size = _size(_SEND * _WINDOW * evidence.bdp)
+    changes = (f"tcp.send_buffer_max={size}",)
+    yield Remedy("a full send buffer", changes, linux="net.ipv4.tcp_wmem of the sender")
+
+
+def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Pacing, BBR, or a buffer of one BDP; none for BBR itself."""
+    if evidence.cca.startswith("bbr"):
+        return
+    yield _pacing("bursts that overflow a shallow buffer")
+    yield Remedy("a shallow buffer", cca="bbr")
+    yield _buffer(evidence, _BUFFER, "a shallow buffer")
+
+
+def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """HyStart++, pacing, or a buffer of two BDPs."""
+    against = "losses at the end of slow start"
+    cca, name = evidence.cca, evidence.cca.partition(":")[0]
+    if "hystart=off" in cca:
+        yield Remedy(against, cca=cca.replace("hystart=off", "hystart=on"))
+    elif name != "cubic" and "slow_start" in _parameters(name) and "slow_start=" not in cca:
+        yield Remedy(against, parameter="slow_start=hystart++")
+    elif name == "cubic":
+        yield _pacing(against)
+    if not name.startswith("bbr"):
+        # BBR's window follows the rate that it measures.
+        yield _buffer(evidence, 2 * _BUFFER, against)
+
+
+def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A radio that sends without asking for a grant, or a queue that keeps ACKs apart from data."""
+    if evidence.scenario.get("radio"):
+        changes = ("radio.uplink.access=configured",)
+        yield Remedy("waits for grants of the uplink", changes)
+    elif evidence.shares_way_back:
+        yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",), linux=_TC)
+
+
+def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A longer inactivity timer of DRX, or shorter cycles."""
+    against = "data that wait for the phone to wake up"
+    yield Remedy(against, ("radio.drx.inactivity=2560ms",))
+    if (in_unit(evidence.scenario["radio"]["drx"]["long_cycle"], "ms") or 0.0) > _CYCLE_MS:
+        yield Remedy(against, (f"radio.drx.long_cycle={_CYCLE_MS}ms",))
+
+
+def policer(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """BBR, or pacing."""
+    yield Remedy("drops of a policer", cca="bbr")
+    yield _pacing("bursts that a policer drops")
+
+
+def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """BBR, or a split host before the lossy link, unless the flow sends little."""
+    if evidence.is_thin and not _is_held(evidence):
+        return
+    yield Remedy("a window that random losses keep small", cca="bbr")
+    lossy = evidence.scenario.get("path", {}).get("loss")
+    if lossy and not isinstance(lossy, dict):
+        yield Remedy("repairs of random losses over the whole path", middlebox="none,split")
+
+
+def radio_loss(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Acknowledged mode of RLC."""
+    yield Remedy("losses on the radio", ("radio.rlc.mode=am",))
+
+
+def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A target of the queue discipline that suits the RTT."""
+    field = _queue_field(evidence)
+    kind = _value_at(evidence.scenario, field)
+    kind = kind.get("kind") if isinstance(kind, dict) else kind
+    rtt = evidence.mean("rtt_min_ms")
+    if kind in ("codel", "fq-codel") and rtt > _LONG_MS / 2:
+        queue = f'{{ kind = "{kind}", target = "{rtt / 10:.0f}ms", interval = "{rtt:.0f}ms" }}'
+        yield Remedy("early drops on a long path", (f"{field}={queue}",), linux=_TC)
+
+
+def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A queue discipline that shares the link among flows."""
+    if evidence.scenario.get("path", {}).get("queue") != "fq-codel":
+        yield Remedy(
+            "other flows that take the link", (f"{_queue_field(evidence)}=fq-codel",), linux=_TC
+        )
+
+
+def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """An AQM at the bottleneck, or BBR for the flow that fills the queue."""
+    filler = max(evidence.others, key=evidence.others.__getitem__, default=None)
+    fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), linux=_TC)
+    if filler is None or evidence.is_bulk:
+        if "bbr" not in evidence.cca:
+            yield Remedy("a standing queue", cca="bbr")
+        if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _LONG_MS:
+            yield fq
+        return
+    yield fq
+    against, number = f"the queue that {filler} fills", evidence.number_of(filler)
+    if number == 0:
+        yield Remedy(against, cca="bbr")
+    elif number is not None and not is_of_several_flows(evidence.cca):
+        yield Remedy(against, (f"flows.{number}.cca=bbr",))
+
+
+def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """HyStart off."""
+    if "hystart" in _parameters(evidence.cca.partition(":")[0]) and ":" not in evidence.cca:
+        linux = "tcp_cubic.hystart=0 on the command line of the kernel"
+        yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
+
+
+def time_outs(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A shorter least RTO."""
+    yield _min_rto()
+
+
+def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
+    """What most of the slow units waited for decides: a time-out or probe, earlier ones, or a queue."""
+    least = _OFTEN * sum(cause.reasons.values())
+    # Where the window holds frames back, those that meet a recovery wait behind earlier ones, too.
+    behind = (BEHIND, RECOVERY) if _is_held(evidence) else (BEHIND,)
+    for reason, count in sorted(cause.reasons.items(), key=lambda each: -each[1]):
+        if count < least:
+            return
+        if reason in (PROBE, TIME_OUT) and _comes_in_time(evidence):
+            yield _min_rto()
+        elif reason in behind and evidence.workload.get("kind") == "frames":
+            field = f"flows.{evidence.number}.workload.backlog"
+            changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
+            yield Remedy("frames behind earlier ones", changes, linux="net.ipv4.tcp_notsent_lowat")
+        elif reason == IN_QUEUE:
+            yield from queue(evidence, cause)
+
+
+def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A larger initial window where slow start was the limit, another CCA where the window was."""
+    if evidence.share("startup") >= evidence.share("congestion_window", "pacing"):
+        yield Remedy("a long slow start", ("tcp.initial_window=32",), linux="initcwnd of ip route")
+    elif evidence.is_thin:
+        changes = ("tcp.slow_start_after_idle=false",)
+        yield Remedy("a window that shrinks in pauses", changes, linux=_IDLE)
+    else:
+        yield Remedy("a window that grows slowly", cca="bbr")
+        yield Remedy("a window that grows slowly", cca="hybla")
+
+
+_TC = "tc qdisc, if it is the bottleneck"
+_IDLE = "net.ipv4.tcp_slow_start_after_idle"
+
+#: The remedies by the names of their causes; no other cause has one.
+REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
+    each.__name__: each
+    for each in (
+        *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
+        *(random_loss, radio_loss, aqm, competition, queue, early_exit, time_outs, slow_units),
+        slow_growth,
+    )
+}
+
+
+def remedies_of(
+    explained: Iterable[tuple[Evidence, Cause, bool]], compared: Sequence[str]
+) -> list[TriedRemedy]:
+    """Returns the few remedies for the heaviest causes, those under leading CCAs first.
+
+    Of each cause the first remedy comes before a second one of any.
+
+    Args:
+        explained: evidence with each cause, and whether the CCA leads or is as good.
+        compared: congestion controls that the results have.
+    """
+    ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
+    ccas: dict[tuple[str, Remedy], list[str]] = {}
+    first: dict[tuple[object, ...], tuple[str, Remedy]] = {}
+    for evidence, cause, leads in explained:
+        given = REMEDIES.get(cause.name)
+        base = _loaded(evidence) if given else None
+        # The causes of a connection that is split are those of its first leg.
+        is_light = cause.weight < _HEAVY or evidence.has_middleboxes
+        if given is None or base is None or is_light:
+            continue
+        possible = (each for each in given(evidence, cause) if _is_new(each, base, evidence, compared))
+        for place, remedy in enumerate(possible):
+            # Values that are computed differ a little from CCA to CCA.
+            fields = tuple(each.partition("=")[0] for each in remedy.changes)
+            same = fields, remedy.cca, remedy.parameter, remedy.middlebox
+            key = first.setdefault(same, (cause.name, remedy))
+            rank = place, not leads, -cause.weight
+            ranks[key] = min(ranks.get(key, rank), rank)
+            if evidence.cca not in ccas.setdefault(key, []):
+                ccas[key].append(evidence.cca)
+    best = sorted(ranks, key=ranks.__getitem__)[:_MOST]
+    return [TriedRemedy(name, remedy, tuple(ccas[name, remedy])) for name, remedy in best]
+
+
+def _loaded(evidence: Evidence) -> Scenario | None:
+    """Returns the scenario of the results; None if a file that it names is gone."""
+    try:
+        return read_scenario(evidence.scenario_text, "results", Path(), is_stored=True)
+    except CelltcpError:
+        return None
+
+
+def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared: Sequence[str]) -> bool:
+    """Returns whether a remedy can be tried, and has not been."""
+    cca = _with_parameter(evidence.cca, remedy.parameter) if remedy.parameter else remedy.cca
+    if cca and (cca in compared or is_of_several_flows(evidence.cca)):
+        return False
+    try:
+        return not remedy.changes or base.with_changes(list(remedy.changes)).hash != base.hash
+    except CelltcpError:
+        return False
+
+
+def _is_held(evidence: Evidence) -> bool:
+    """Returns whether the congestion window holds data back for a good part of the time."""
+    return evidence.share("congestion_window", "recovery") >= _HELD
+
+
+def _comes_in_time(evidence: Evidence) -> bool:
+    """Returns whether a frame that a shorter time-out repairs keeps its deadline, if it has one."""
+    repaired_ms = 1.5 * evidence.mean("rtt_min_ms") + _RTO_MS
+    return evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s
+
+
+def _pacing(against: str) -> Remedy:
+    return Remedy(against, ("tcp.pacing=true",), linux="tc qdisc fq on the sender")
+
+
+def _min_rto() -> Remedy:
+    return Remedy(
+        "waits for time-outs and loss probes",
+        (f"tcp.min_rto={_RTO_MS}ms",),
+        linux="rto_min of ip route",
+    )
+
+
+def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
+    """Returns a deeper buffer at the bottleneck."""
+    if evidence.scenario.get("radio"):
+        field = "radio.rlc.uplink_buffer" if evidence.is_upload else "radio.rlc.buffer"
+    else:
+        place = _queue_field(evidence).removesuffix(".queue")
+        field = f"{place}.{'uplink_buffer' if place == 'path' and evidence.is_upload else 'buffer'}"
+    packets = math.ceil(bdps * evidence.bdp / _PACKET)
+    return Remedy(against, (f"{field}={packets}packets",))
+
+
+def _queue_field(evidence: Evidence) -> str:
+    """Returns the field of the queue of the slowest hop, or of the access link if its rate varies."""
+    path = evidence.scenario.get("path", {})
+    way = path.get("up" if evidence.is_upload else "down", {})
+    rates = {"path.queue": _rate(way)}
+    hops = () if evidence.scenario.get("radio") else path.get("wired", ())
+    rates |= {f"path.wired.{place}.queue": _rate(hop.get("rate")) for place, hop in enumerate(hops)}
+    known = {field: rate for field, rate in rates.items() if rate is not None}
+    slowest = min(known, key=known.__getitem__, default="path.queue")
+    is_known = rates["path.queue"] is not None
+    return slowest if is_known else "path.queue"
+
+
+def _rate(capacity: object) -> float | None:
+    """Returns a steady rate, bit/s; None of a capacity that varies."""
+    value = capacity.get("rate") if isinstance(capacity, dict) else capacity
+    return in_unit(value, "bit/s") if isinstance(value, str) else None
+
+
+def _value_at(scenario: Mapping[str, object], field: str) -> object:
+    value: object = scenario
+    for part in field.split("."):
+        if isinstance(value, list):
+            value = value[int(part)]
+        elif isinstance(value, dict):
+            value = value.get(part)
+    return value
+
+
+def _parameters(name: str) -> set[str]:
+    """Returns the parameters of a congestion control; none of one of the user's own."""
+    try:
+        return {str(each["name"]) for each in describe_cca(name)["parameters"]}
+    except CelltcpError:
+        return set()
+
+
+def _with_parameter(cca: str, setting: str) -> str:
+    """Returns a congestion control with a further parameter, before its middleboxes."""
+    name, at, boxes = cca.partition("@")
+    return f"{name}{',' if ':' in name else ':'}{setting}{at}{boxes}"
+
+
+def _size(value: float) -> str:
+    """Returns a size of two digits that is not below a value, bytes."""
+    step = 10 ** max(math.floor(math.log10(max(value, 1.0))) - 1, 3)
+    return f"{math.ceil(value / step) * step // 1000}kB"

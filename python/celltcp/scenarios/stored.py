@@ -1,0 +1,19 @@
+"""Scenarios of stored results: the manifest of a folder of runs has the text of theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+#: Name of the manifest of a folder.
+MANIFEST = "celltcp.json"
+
+
+def stored_scenario(folder: str | Path) -> str | None:
+    """Returns the scenario of the results in a folder as TOML; None where there are none."""
+    try:
+        about = json.loads((Path(folder) / MANIFEST).read_bytes())["about"]
+        text = about["scenario"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return text if isinstance(text, str) else None
