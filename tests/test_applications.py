@@ -12,9 +12,11 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.application_tables import figures_table
+from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
-from celltcp.comparison.report.front_page import choices_of
+from celltcp.comparison.report.front_page import choices_of, settings_section
+from celltcp.comparison.tables import shares_table
 from workloads import DEEP_BUFFER, GAME, nearest_rank
 
 if TYPE_CHECKING:
@@ -498,3 +500,56 @@ def test_the_first_byte_of_a_response_and_of_a_page_comes_after_their_round_trip
     assert firsts == pytest.approx([0.22] * len(firsts), abs=0.005)
     figures = result.applications[0].figures["cubic"]
     assert figures["page_first_byte_s"] == pytest.approx([statistics.fmean(firsts)])
+
+
+def _page_beside_an_update() -> ct.Comparison:
+    flows = [{"name": "web", "workload": {"kind": "page"}}, {"name": "update"}]
+    changes = {"flows": flows, "path.buffer": "6bdp"}
+    ccas = ["cubic+cubic", "cubic+vegas"]
+    return ct.compare("steady-20-68", ccas, 3, duration="20s", set=changes)
+
+
+def test_line_ups_rank_by_a_chosen_metric_and_have_the_trade_off_between_flows() -> None:
+    result = _page_beside_an_update()
+    best = result.best_by("page_load_s:web").verdict
+    assert best.best == "cubic+vegas"
+    assert "cubic+cubic" not in best.ranked
+    (trade_off,) = result.trade_offs
+    assert trade_off.startswith("cubic+cubic instead of cubic+vegas: web page load mean ")
+    assert "; update goodput " in trade_off
+    # Without a metric, line-ups do not rank.
+    assert not result.stakes
+    cells = [row[1] for row in shares_table(result).rows]
+    goodput = {each.lineup: each.goodput.mean for each in result.mean_shares() if each.flow == "update"}
+    assert cells[0].startswith(f"update (cubic) {goodput['cubic+cubic']:.2f} ±")
+    assert result.has_shares
+    assert not result.has_competition
+
+
+def test_percentiles_of_too_few_values_are_left_out_and_the_median_is_one_of_the_tables() -> None:
+    result = _page_beside_an_update()
+    (web, *_) = result.applications
+    table = figures_table(result, web)
+    names = [column.name for column in table.columns]
+    (cells,) = (row for row in table.rows if row[0] == "cubic+cubic")
+    assert cells[names.index("page_load_p95_s")] == cells[names.index("page_load_p99_s")] == "-"
+    assert cells[names.index("page_load_p50_s")] != "-"
+    assert table.title.endswith("; - for a percentile of too few values")
+    medians = web.figures["cubic+cubic"]["page_load_p50_s"]
+    units = result.units.query("unit == 'page_load' and cca == 'cubic+cubic'")
+    assert median_of_runs(units) == pytest.approx(sum(medians) / len(medians))
+
+
+def test_a_report_on_a_file_has_one_answer_with_its_price() -> None:
+    changes = {"flows.0.workload": {"kind": "bulk", "bytes": "3MB"}, "path.buffer": "0.5bdp"}
+    result = ct.compare("steady-20-68", ["cubic", "hybla"], 3, duration="20s", set=changes)
+    (choice,) = choices_of(result)
+    assert choice.need == "flow-1 (completion time)"
+    assert len(findings_of(result)) == 1
+    answer = comparison_part(result, "").answer
+    assert answer.startswith("For flow-1 (completion time)")
+    flows = result.flows.groupby("cca")[["retransmissions", "segments"]].sum()
+    shares = flows["retransmissions"] / flows["segments"]
+    assert shares.max() > 0.05
+    assert settings_section(result) is not None
+    assert all(f"{cca} {100 * share:.0f} %" in answer for cca, share in shares.items())

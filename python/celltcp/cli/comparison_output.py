@@ -88,7 +88,7 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
         console.print(f"warning: {warning}", style="yellow")
     if subject := subject_text(result):
         console.print(subject)
-    if result.has_competition:
+    if result.has_shares:
         console.print_table(shares_table(result))
     print_limits(result.results, console)
     for text in selector_texts(result):

@@ -148,14 +148,14 @@ def _statistic(figure: AppMetric) -> Callable[[Sequence[float]], float]:
     if figure.percentile is None:
         return _mean
     percentile = figure.percentile
-    return lambda values: _nearest_rank(values, percentile)
+    return lambda values: nearest_rank(values, percentile)
 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _nearest_rank(values: Sequence[float], percentile: int) -> float:
+def nearest_rank(values: Sequence[float], percentile: int) -> float:
     """Returns a percentile as all tables have it: the smallest value that so many are not above."""
     rank = math.ceil(percentile * len(values) / 100)
     return sorted(values)[max(rank, 1) - 1]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
+from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def figures_table(result: Comparison, application: Application) -> Table:
     return Table(
         columns=(CCA_COLUMN, *_columns(figures)),
         rows=rows,
-        title=_title("" if is_one else application.flow, runs_text(result.results.about["runs"])),
+        title=_title(
+            "" if is_one else application.flow, runs_text(result.results.about["runs"]), [application]
+        ),
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=tuple(name for name in figures if APP_METRICS[name].is_count),
     )
@@ -46,7 +49,7 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
     for flow, by_point in by_flow.items():
         figures = _shown(list(by_point.values()))
         cells = {point: _cells(application, figures) for point, application in by_point.items()}
-        title = _title("" if len(by_flow) == 1 else flow, runs)
+        title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values())
         tables[flow] = table_by_point(result.axes, _columns(figures), cells, title)
     return tables
 
@@ -59,9 +62,16 @@ def figures_text(application: Application) -> str:
     return f"{application.flow}: {', '.join(texts)}"
 
 
-def _title(flow: str, runs: str) -> str:
+def _title(flow: str, runs: str, applications: Iterable[Application]) -> str:
     of_flow = f" by {flow}" if flow else ""
-    return f"What the application got{of_flow}: mean and 95 % interval over {runs}"
+    title = f"What the application got{of_flow}: mean and 95 % interval over {runs}"
+    lacks = any(
+        has_too_few(name, values)
+        for each in applications
+        for values in each.figures.values()
+        for name in _shown([each])
+    )
+    return f"{title}; - for a percentile of too few values" if lacks else title
 
 
 def _columns(figures: Sequence[str]) -> list[Column]:
@@ -71,11 +81,31 @@ def _columns(figures: Sequence[str]) -> list[Column]:
 
 
 def _cells(application: Application, figures: Sequence[str]) -> dict[str, list[str]]:
-    """Returns mean and 95 % interval of figures by CCA."""
+    """Returns mean and 95 % interval of figures by CCA; `-` for a percentile of too few values."""
     return {
-        cca: [mean_text(values.get(name, []), APP_METRICS[name].digits) for name in figures]
+        cca: [
+            mean_text(
+                [] if has_too_few(name, values) else values.get(name, []), APP_METRICS[name].digits
+            )
+            for name in figures
+        ]
         for cca, values in application.figures.items()
     }
+
+
+def has_too_few(name: str, figures: Mapping[str, Sequence[float]]) -> bool:
+    """Returns whether a run has so few values that a high percentile of them is the largest one.
+
+    Args:
+        name: of the figure.
+        figures: of the application, by name, a value per run.
+    """
+    percentile = APP_METRICS[name].percentile
+    if percentile in (None, 50, 100):
+        return False
+    group = next(each for each in APPLICATIONS if name in each)
+    counts = next((figures[each] for each in group if group[each].is_count and each in figures), None)
+    return counts is not None and estimate(counts).mean * (100 - percentile) < 100
 
 
 def _shown(applications: Sequence[Application]) -> list[str]:

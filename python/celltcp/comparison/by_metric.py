@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.metric_names import RANKING_NAMES, figure_of
-from celltcp.comparison.metrics import METRICS, RANKED, best_by_metric, figures_of
+from celltcp.comparison.metrics import METRICS, RANKED, best_of, figures_of
 from celltcp.comparison.runs import run_table
 from celltcp.results.tested import FlowUnderTest
 
@@ -86,7 +86,7 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 
 
 def best_by(result: Comparison, text: str) -> ChosenBest:
-    """Returns the best congestion control by a metric; line-ups of several flows are not ranked.
+    """Returns the best congestion control or line-up by a metric.
 
     A figure that the application could have, but of which no run has a value, is NaN.
 
@@ -98,7 +98,7 @@ def best_by(result: Comparison, text: str) -> ChosenBest:
         values = _of_network(result, chosen)
     else:
         values = _of_application(result, chosen)
-    best = best_by_metric(chosen.metric, values, random=not result.decides)
+    best = best_of(chosen.metric, values, random=not result.decides)
     return ChosenBest(chosen, values, best)
 
 

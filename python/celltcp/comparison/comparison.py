@@ -251,6 +251,12 @@ class Comparison(Recorded):
         )
 
     @property
+    def is_finite(self) -> bool:
+        """Whether the flow under test has an end, so that its completion is all that counts."""
+        mine = (each for each in self.applications if each.flow == self.tested.name)
+        return any(each.ranking.metric.startswith("complet") for each in mine)
+
+    @property
     def network_verdicts(self) -> dict[str, Verdict]:
         """The verdicts, without those by goodput and PM where the flow under test does not compete.
 
@@ -268,7 +274,7 @@ class Comparison(Recorded):
     @property
     def trade_offs(self) -> list[str]:
         """Texts on what each flow gains and loses where flows have different best CCAs."""
-        if not self.stakes:
+        if not self.applications:
             return []
         from celltcp.comparison.trade_off import trade_off_texts
 
@@ -331,6 +337,14 @@ class Comparison(Recorded):
         for each in self.competing_shares():
             counts[each.lineup] += each.connections
         return max(counts.values(), default=0) > 1
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether flows compete, or another flow than that under test has a goodput that matters."""
+        if self.has_competition:
+            return True
+        others = (each for each in self.competing_shares() if not self.tested.includes(each.flow))
+        return self.several_flows and bool(self.applications) and any(others)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
         """Returns the part of the comparison that is about these congestion controls.

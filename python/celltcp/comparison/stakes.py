@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import GOODPUT, MetricText, best_by_metric, sign_of, words_of
+from celltcp.comparison.metrics import GOODPUT, MetricText, best_of, sign_of, words_of
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import of_single_flows
+from celltcp.scenarios.cca_mix import is_of_several_flows, of_single_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -91,8 +91,16 @@ def stakes_of(result: Comparison) -> list[Stake]:
     Line-ups of several flows, which compete with each other, are left out.
     """
     alone = of_single_flows(result.ccas)
-    if len(alone) < 2:
-        return []
+    return _stakes(result, alone) if len(alone) > 1 else []
+
+
+def lineup_stakes(result: Comparison) -> list[Stake]:
+    """Returns the stakes under line-ups; none where the first flow has no application of its own."""
+    lineups = [cca for cca in result.ccas if is_of_several_flows(cca)]
+    return [] if len(lineups) < 2 or result.is_competing else _stakes(result, lineups)
+
+
+def _stakes(result: Comparison, ccas: Sequence[str]) -> list[Stake]:
     applications = {each.flow: each for each in result.applications}
     stakes = []
     for flow in FlowUnderTest.each(result.results.about):
@@ -102,7 +110,7 @@ def stakes_of(result: Comparison) -> list[Stake]:
         else:
             metric, title, note = GOODPUT, "goodput", ""
             values = best_by(result, f"{GOODPUT}:{flow.name}").values
-        mine = {cca: values[cca] for cca in alone}
-        best = best_by_metric(metric, mine, random=not result.decides)
+        mine = {cca: values[cca] for cca in ccas}
+        best = best_of(metric, mine, random=not result.decides)
         stakes.append(Stake(flow.name, metric, title, mine, best, note))
     return stakes

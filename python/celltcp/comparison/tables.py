@@ -117,7 +117,10 @@ def shares_table(result: Comparison) -> Table:
     for cca in result.ccas:
         flows = [each for each in shares if each.lineup == cca]
         spelt = ", ".join(
-            f"{flows_called[flow.cca]}{_of_connections(flow)} {flow.goodput.mean:.2f}" for flow in flows
+            f"{flows_called[flow.cca]}{_of_connections(flow)} {flow.goodput.mean:.2f}"
+            if has_index
+            else f"{flow.flow} ({flows_called[flow.cca]}) {flow.goodput.mean:.2f}{_half_text(flow)}"
+            for flow in flows
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
         index = [mean_text(result.values(cca, "fairness"), 3)] if has_index else []
@@ -199,6 +202,11 @@ def decisions_table(results: Results) -> Table:
     names = (Column(heading, no_wrap=True) for heading in ("flow", "from", "to", "cause"))
     columns = (*number_columns("s"), *names, Column("why", folds=True))
     return Table(columns, tuple(rows), "Decisions")
+
+
+def _half_text(flow: MeanShare) -> str:
+    """Returns the half width of the interval of a goodput; nothing without one."""
+    return "" if flow.goodput.ci95 is None else f" ±{flow.goodput.ci95:.2f}"
 
 
 def _of_connections(flow: MeanShare) -> str:

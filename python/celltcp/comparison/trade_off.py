@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.stakes import lineup_stakes
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def trade_off_texts(result: Comparison) -> list[str]:
     The usual CCA is the one with the best mean for the first flow. Others are listed if a further flow
     gains from them; those that are best for one of these come first.
     """
-    stakes = [each for each in result.stakes if each.verdict.leader is not None]
+    every = result.stakes or lineup_stakes(result)
+    stakes = [each for each in every if each.verdict.leader is not None]
     if len(stakes) < 2 or not result.decides:
         return []
     usual, *leaders = (str(each.verdict.leader) for each in stakes)

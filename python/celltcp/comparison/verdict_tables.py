@@ -60,7 +60,11 @@ def unranked_text(ccas: Sequence[str]) -> str:
     """Returns the line-ups of several flows, which do not rank; empty if there are none."""
     names = labels(ccas)
     unranked = ", ".join(names[each] for each in ccas if is_of_several_flows(each))
-    return f"not ranked, as line-ups of several flows: {unranked}" if unranked else ""
+    return (
+        f"not ranked, as line-ups of several flows: {unranked}; --by METRIC:FLOW ranks them"
+        if unranked
+        else ""
+    )
 
 
 def identical_text(result: Comparison) -> str:

@@ -228,7 +228,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     """What most of the slow units waited for decides: a time-out or probe, earlier ones, or a queue."""
     least = _OFTEN * sum(cause.reasons.values())
     # Where the window holds frames back, those that meet a recovery wait behind earlier ones, too.
-    behind = (BEHIND, RECOVERY) if _is_held(evidence) else (BEHIND,)
+    behind = (BEHIND, RECOVERY) if _is_held(evidence) else ()
     for reason, count in sorted(cause.reasons.items(), key=lambda each: -each[1]):
         if count < least:
             return

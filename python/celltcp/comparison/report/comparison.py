@@ -80,7 +80,7 @@ def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
             "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
         )
         sections.append(Section("How sure", differences, text=texts))
-    if result.has_competition:
+    if result.has_shares:
         sections.append(Section("Shares of the flows", shares_table(result)))
     explained = ExplainedComparison(result)
     sentences = [text.strip() for each in explained.shown for text in explained.texts(each)]

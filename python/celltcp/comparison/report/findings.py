@@ -68,6 +68,8 @@ def _rankings(result: Comparison) -> list[_Ranking]:
         return []
     # A single CCA has figures, but no verdict.
     verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
+    if result.is_finite and result.ranked_stakes:
+        verdicts = {}
     return [
         *(_Ranking(each.need, each.metric, each.verdict, each.values) for each in result.ranked_stakes),
         *(_of_requirement(result, name, alone) for name in verdicts),

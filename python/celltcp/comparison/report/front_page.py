@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
@@ -18,6 +18,8 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
+#: Share of the segments sent again from which on it is worth a word.
+_RESENT = 0.05
 #: Requirement that decides where no application does.
 _BALANCED = "balanced"
 #: Needs by requirement.
@@ -36,7 +38,8 @@ def choices_of(result: Comparison) -> list[Choice]:
     if len(of_single_flows(result.ccas)) < 2:
         return []
     choices = [Choice(each.question, each.verdict) for each in result.ranked_stakes]
-    verdicts = result.network_verdicts
+    # A transfer is done when it is complete; throughput and delay are means to that.
+    verdicts = {} if result.is_finite else result.network_verdicts
     order = (_BALANCED, *(each for each in _NEEDS if each != _BALANCED))
     choices += [Choice(_NEEDS[each], verdicts[each]) for each in order if each in verdicts]
     return [each for each in choices if each.verdict.leader is not None]
@@ -58,13 +61,30 @@ def answer_of(result: Comparison) -> str:
     gaps = "; ".join(_gaps(result, cca, other))
     if not decided:
         among = " and ".join(names[each] for each in verdict.ranked)
-        return f"For {need} it is undecided among {among}. {names[cca]} against {names[other]}: {gaps}."
+        price = _price(result, dict.fromkeys((*verdict.ranked, other)))
+        against = f"{names[cca]} against {names[other]}: {gaps}"
+        return f"For {need} it is undecided among {among}. {against}.{price}"
     tied = _tied_text(", ".join(names[each] for each in _as_good(verdict, cca)), cca, verdict)
     text = (
         f"For {need}, set {names[cca]}{_on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
     )
+    text += _price(result, (cca, other))
     undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
     return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
+
+
+def _price(result: Comparison, ccas: Iterable[str]) -> str:
+    """Returns the share of the segments that CCAs send again, as a sentence; empty if it is small."""
+    names = labels(result.ccas)
+    flows = result.tested_flows
+    shares = {}
+    for cca in ccas:
+        mine = flows[flows["run"].isin(result.runs.loc[result.runs["cca"] == cca, "run"])]
+        shares[cca] = mine["retransmissions"].sum() / max(mine["segments"].sum(), 1)
+    if max(shares.values()) < _RESENT:
+        return ""
+    texts = ", ".join(f"{names[cca]} {100 * share:.0f} %" for cca, share in shares.items())
+    return f" Segments that are sent again: {texts}."
 
 
 def _tied_text(others: str, cca: str, verdict: Verdict) -> str:
@@ -120,6 +140,13 @@ def settings_section(result: Comparison) -> Section | None:
             also = f" ({', '.join(tied)} as good)" if tied else ""
             texts.append(f"For {need}: {names[cca]}{_on_flow(result)}{also}.")
     best = next((cca for each in choices if (cca := _to_set(result, each.verdict))), None)
+    first_verdict = choices[0].verdict
+    if best is None and DEFAULT_CCA in result.ccas and DEFAULT_CCA not in first_verdict.ranked:
+        best = str(first_verdict.leader)
+        among = " and ".join(names[each] for each in first_verdict.ranked)
+        texts.append(
+            f"{among} are better than {DEFAULT_CCA}; the lines set {names[best]}, which leads."
+        )
     if best is None:
         texts.append(
             "No difference is significant: the runs give no reason to change the congestion control. "
