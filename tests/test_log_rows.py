@@ -329,3 +329,51 @@ def test_counters_are_those_of_each_run(tmp_path: Path) -> None:
     check(read(tmp_path, below), 10, MEAN)
     late = [*rows[:3], rows[5], rows[3], rows[4], *rows[6:11]]
     check(read(tmp_path, table("run,time_s,rx_bytes", *late)), 10, MEAN)
+
+
+def test_rows_of_events_do_not_end_a_rate(tmp_path: Path) -> None:
+    rows = [
+        row
+        for n, rate in enumerate(RATES)
+        for row in (f"{n},,{rate}", *([f"{n}.4,handover,"] if n % 3 == 0 else []))
+    ]
+    check(read(tmp_path, table("time_s,event,mbps", *rows)), 10, MEAN)
+    # Radio values are measured more often.
+    often = [f"{n / 10},-{90 + n % 7},{RATES[n // 10] if n % 10 == 0 else ''}" for n in range(100)]
+    log = read(tmp_path, table("time_s,RSRP,mbps", *often))
+    assert float(log.lengths.sum()) / 1e9 == pytest.approx(10, abs=1)
+    # A rate that lacks is a hole.
+    lost = [f"{n},{'' if n == 4 else rate}" for n, rate in enumerate(RATES)]
+    check(read(tmp_path, table("time_s,mbps", *lost)), 9, (sum(RATES) - RATES[4]) / 9)
+
+
+def test_series_in_turn_are_not_mixed(tmp_path: Path) -> None:
+    rows = [
+        f"{EPOCH + 60 * n + 20 * place},{name},{rate / (1 + place)}"
+        for n, rate in enumerate(RATES)
+        for place, name in enumerate(("Gent", "Tokyo"))
+    ]
+    text = table("timestamp,server,mbps", *rows)
+    with pytest.raises(ct.CelltcpError, match="--run server=Gent reads one of them, --column"):
+        read(tmp_path, text)
+    check(read(tmp_path, text, run="server=Gent"), 600, MEAN)
+    assert "20 rows" in read(tmp_path, text, column="timestamp,mbps").summary
+
+
+def test_amounts_of_a_minute_are_asked_for(tmp_path: Path) -> None:
+    rows = (f"{n},{rate}" for n, rate in enumerate(RATES))
+    with pytest.raises(ct.CelltcpError, match="does not tell the unit"):
+        read(tmp_path, table("time_s,rx bytes/min", *rows))
+
+
+def test_a_time_goes_before_a_day(tmp_path: Path) -> None:
+    rows = (f"2024-05-01,2024-05-01 08:00:{n:02d} UTC,{rate}" for n, rate in enumerate(RATES))
+    check(read(tmp_path, table("date,TestTime,mbps", *rows)), 10, MEAN)
+
+
+def test_lists_of_a_direction_each(tmp_path: Path) -> None:
+    down = [{"time": EPOCH + n, "bps": rate * 1e6} for n, rate in enumerate(RATES)]
+    up = [{"time": EPOCH + n, "bps": 2e6} for n in range(30)]
+    text = json.dumps({"results": {"upload": up, "download": down}})
+    check(read(tmp_path, text, "x.json"), 10, MEAN)
+    check(read(tmp_path, text, "x.json", direction="up"), 30, 2.0)

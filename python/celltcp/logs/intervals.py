@@ -91,7 +91,7 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
         values = np.where(values < 0, np.nan, values)
     if recording.lengths is not None:
         return _with_lengths(recording, values, negative, holes)
-    runs = _runs_of(recording, values)
+    runs = [_without_events(run) for run in _runs_of(recording, values)]
     usual = _usual(runs)
     pieces: list[_Piece] = []
     doubled = resets = 0
@@ -179,6 +179,26 @@ def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
             run_ns, run_values = run_ns[order], run_values[order]
         result.append(_Run.of(run_ns, run_values))
     return result
+
+
+def _without_events(run: _Run) -> _Run:
+    """Returns a run without rows that have no rate between two that follow each other as usual.
+
+    They are of events, or of what is measured more often.
+    """
+    known = np.flatnonzero(np.isfinite(run.values))
+    if len(known) in (0, len(run.ns)):
+        return run
+    steps = np.diff(run.ns[known])
+    some = sample(steps)
+    usual = int(np.median(some[some > 0])) if (some > 0).any() else 0
+    # The number of rows with a rate so far is that of the step that a row is in.
+    longest = usual * 3 // 2
+    is_last_near = run.ns[-1] - run.ns[known[-1]] <= longest
+    near = np.concatenate([[False], steps <= longest, [is_last_near]])
+    is_known = np.isfinite(run.values)
+    is_kept = is_known | ~near[np.cumsum(is_known)]
+    return run if is_kept.all() else _Run.of(run.ns[is_kept], run.values[is_kept])
 
 
 def _set_back(run: _Run) -> NDArray[np.int64]:

@@ -93,6 +93,8 @@ _SEPARATORS = re.compile(r"[\s_.:,;\-\[\]()<>#\\]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[kMG]?[bB]ps)")
 #: Names such as `Bytes Received/sec` of Windows' performance monitor.
 _AMOUNT_PER_SECOND = re.compile(r"[A-Za-z ](?:/|[ _]per[ _])s(?:ec|ecs|econd|econds)?\W*$")
+#: Names of amounts of a minute or longer, or of some seconds.
+_PER_LONGER = re.compile(r"(?:/|[ _]per[ _]) ?(?:\d|min|h\b|hour|day)", re.IGNORECASE)
 #: Names of sysstat (sar, sadf) and ifstat, whose kB have 1024 bytes.
 _SYSSTAT = re.compile(r"[rt]xkB/s|KB/s (?:in|out)")
 
@@ -118,8 +120,15 @@ def words_of(name: str) -> list[str]:
     return [word for word in re.split(r"[^\w%]+|_+", f"{name} {spaced}".lower()) if word]
 
 
+def is_per_longer(name: str) -> bool:
+    """Returns whether a column has amounts of a time that is no second, such as a minute."""
+    return _PER_LONGER.search(name) is not None
+
+
 def rate_unit_in(name: str) -> RateUnit | None:
     """Returns the unit in the name of a column of rates; a rate comes before an amount."""
+    if is_per_longer(name):
+        return None
     if _SYSSTAT.fullmatch(name):
         return rate_unit("KiB/s")
     candidates = [

@@ -13,6 +13,8 @@ from celltcp.logs.errors import listed, refuse
 from celltcp.logs.formats.iperf3 import of_intervals
 from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.recording import Recording
+from celltcp.logs.table.words import SIDES
+from celltcp.logs.units import words_of
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
@@ -291,7 +293,11 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     from celltcp.logs.table.frames import FrameTable
     from celltcp.logs.table.reader import understand
 
-    rows = _rows_in(document)
+    wanted = options.direction or side
+    rows = _rows_in(document, wanted)
+    if options.direction and rows != _rows_in(document, "up" if wanted == "down" else "down"):
+        # The rows are of that direction, and their columns need not say it.
+        options = dataclasses.replace(options, direction=None)
     if rows is None:
         keys = list(document) if isinstance(document, dict) else []
         has = f"; it has {listed(keys)}" if keys else ""
@@ -309,7 +315,6 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
     known = next((each for each in _KNOWN if set(names) >= each.fields), None)
     if known is not None and options.column is None:
-        wanted = options.direction or side
         kind, column, run = known.kind, known.columns[wanted], options.run or known.runs.get(wanted)
         if missing := [name for name in column.split(",") if name not in names]:
             raise refuse(f'{kind}: there is no "{missing[-1]}"')
@@ -351,16 +356,24 @@ def _of_data_frame(table: dict[str, Any]) -> Any:
     return None
 
 
-def _rows_in(value: Any, depth: int = 6) -> Any:
-    """Returns the longest list of records, or table of equally long lists, in a document."""
+def _sides(key: str) -> list[Direction]:
+    """Returns the directions that a name says."""
+    return [side for side, words in SIDES.items() if not words.isdisjoint(words_of(key))]
+
+
+def _rows_in(value: Any, wanted: Direction, depth: int = 6) -> Any:
+    """Returns the longest list of records, or table of equally long lists, in a document.
+
+    Lists of the direction `wanted` go before longer ones of the other.
+    """
     if isinstance(value, list):
         if value and all(isinstance(each, dict) for each in value):
             # A record alone holds the records, such as the one of an interface.
-            inside = _rows_in(value[0], depth - 1) if len(value) == 1 else None
+            inside = _rows_in(value[0], wanted, depth - 1) if len(value) == 1 else None
             return value if inside is None else inside
         if value and all(isinstance(each, list) and len(each) == 1 for each in value):
             # `ip -j` writes a list for each time.
-            return _rows_in([each[0] for each in value], depth - 1)
+            return _rows_in([each[0] for each in value], wanted, depth - 1)
         if value and all(isinstance(each, list) and len(each) > 1 for each in value):
             return value
         if len(value) > 1 and all(isinstance(each, int | float) for each in value):
@@ -374,5 +387,10 @@ def _rows_in(value: Any, depth: int = 6) -> Any:
     plain = {key: each for key, each in lists.items() if each and not isinstance(each[0], dict | list)}
     if len(plain) > 1 and len({len(each) for each in plain.values()}) == 1:
         return plain
-    candidates = [rows for each in value.values() if (rows := _rows_in(each, depth - 1)) is not None]
+    sides = {key: _sides(key) for key in value}
+    if [wanted] in sides.values():
+        value = {key: each for key, each in value.items() if sides[key] in ([], [wanted])}
+    candidates = [
+        rows for each in value.values() if (rows := _rows_in(each, wanted, depth - 1)) is not None
+    ]
     return max(candidates, key=len, default=None)

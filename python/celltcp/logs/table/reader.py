@@ -18,6 +18,7 @@ from celltcp.logs.table.roles import Roles, roles_of, unit_is_open
 from celltcp.logs.table.runs import (
     both_runs,
     check_counters,
+    check_turns,
     direction_of_rows,
     first_table,
     only_run,
@@ -121,6 +122,8 @@ def understand(
         raise refuse("no line with a time and a rate")
     # A slice copies nothing.
     timed = times.is_known if without_time else slice(None)
+    runs = runs_of(frame, columns, roles, options, times, timed)
+    check_turns(frame, columns, roles, options)
     values = rates.values[timed] * chosen.bits
     described = f"rate {name} in {chosen.name}"
     if chosen.is_volume:
@@ -136,7 +139,7 @@ def understand(
         counter_unit=chosen.bits,
         ends_at_row=bool(ends_at_row),
         is_absolute=times.is_absolute,
-        runs=runs_of(frame, columns, roles, options, times, timed),
+        runs=runs,
         rtt_ms=_rtt(frame, columns, roles, dialect, timed),
         radio={
             kind: _numbers(frame, place, dialect).values[timed] for kind, place in roles.radio.items()

@@ -14,6 +14,7 @@ from celltcp.logs.units import (
     VOLUME_UNITS,
     RateUnit,
     TimeUnit,
+    is_per_longer,
     rate_unit_in,
     time_unit_in,
     words_of,
@@ -75,7 +76,8 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     if not chosen.is_number:
         raise refuse(f'the column "{chosen.name}" has no rates: its first value is {chosen.sample!r}')
     unit = rate_unit or _unit_of_rate(chosen)
-    if dialect.has_names and unit is None and chosen.is_of({"bytes", "byte", "octets", "octet"}):
+    is_open = dialect.has_names and unit is None and not is_per_longer(chosen.name)
+    if is_open and chosen.is_of({"bytes", "byte", "octets", "octet"}):
         unit = RateUnit(8.0, "B", is_volume=True)
     return Roles(
         time=time,

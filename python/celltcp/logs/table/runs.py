@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Different values up to which a column can number the runs, and name devices.
 _MOST_RUNS = 1_000
 _MOST_DEVICES = 50
+#: Turns from which on series do not follow each other by chance.
+_LEAST_TURNS = 4
 #: Lines with texts alone that may be the names of a second table.
 _MOST_HEADS = 8
 
@@ -128,6 +130,34 @@ def check_counters(
             is_counter(amounts[codes == code]) for code in range(len(values))
         ):
             raise refuse(_several_runs(column, list(values), options))
+
+
+def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, options: ReadOptions) -> None:
+    """Asks about rows of several series in turn, such as tests of one server after another.
+
+    Raises:
+        CelltcpError: with the options that settle it.
+    """
+    import pandas as pd
+
+    if options.column is not None:
+        return
+    for column in columns:
+        if column.is_number or column.place not in frame or not tells_runs_apart(column):
+            continue
+        if column.place in (roles.time, roles.clock, roles.rate):
+            continue
+        codes, values = pd.factorize(frame[column.place].head(_MOST_RUNS).to_numpy())
+        count = len(values)
+        is_some = 1 < count <= min(_MOST_DEVICES, len(codes) // _LEAST_TURNS)
+        if is_some and (codes == np.arange(len(codes)) % count).all():
+            run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
+            shown = ", ".join(map(str, values[:5]))
+            raise refuse(
+                f'the rows are of several series in turn, which "{column.name}" tells apart ({shown}): '
+                f"--run {run} reads one of them, --column TIME,RATE all (run and column in a scenario "
+                "file)"
+            )
 
 
 def only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.DataFrame:

@@ -35,6 +35,10 @@ def time_of(
     if len(parts) > 1:
         others = [each for each in others if not any(each is part for part in parts)]
     dated = [each for each in others if each.is_date]
+    if full := [each for each in dated if has_time_of_day(each.sample)]:
+        # A day alone is no time beside a column with the time of day in it.
+        others = [each for each in others if not each.is_date or has_time_of_day(each.sample)]
+        dated = full
     epochs = [
         each
         for each in others

@@ -56,8 +56,9 @@ RATE |= {"velocità", "caudal", "snelheid"}
 VOLUME = {"bytes", "byte", "octets", "octet", "transfer", "transferred", "volume", "bits"}
 DOWN = {"down", "downlink", "dl", "download", "rx", "received", "receive", "recv", "in", "downstream"}
 DOWN |= {"pdsch", "empfangen", "descendant", "descendante", "réception", "descarga"}
-DOWN |= {"bajada"}
+DOWN |= {"bajada", "empfangene", "ingress", "inbound", "incoming"}
 UP = {"up", "uplink", "ul", "upload", "tx", "sent", "send", "out", "upstream", "transmitted"}
+UP |= {"gesendete", "egress", "outbound", "outgoing"}
 UP |= {"pusch", "gesendet", "montant", "montante", "émission", "subida"}
 DELAY = {"rtt", "srtt", "latency", "delay", "ping", "owd"}
 #: Words of columns whose other words may look like a rate's.
@@ -114,10 +115,12 @@ OTHER |= {
     "mss",
     "mtu",
 }
+#: Words of parts of a document of a direction each.
+SIDES: dict[Direction, set[str]] = {"down": DOWN, "up": UP}
 #: Words of rows of a direction each; "up" and "down" may be the state of a link.
 ROWS: dict[Direction, set[str]] = {
-    "down": DOWN - {"down", "pdsch"} | {"ingress", "inbound", "incoming"},
-    "up": UP - {"up", "pusch"} | {"egress", "outbound", "outgoing"},
+    "down": DOWN - {"down", "pdsch"},
+    "up": UP - {"up", "pusch"},
 }
 #: Words of the quality of the radio.
 RADIO = {"sinr": {"sinr", "snr"}, "rsrp": {"rsrp"}}
