@@ -197,10 +197,13 @@ def _rate(
     elif options.direction and not any(map(has_directions, columns)):
         raise refuse(role_is_open(columns, "which column is of that direction"))
     elif result and all(_direction(each) for each in result):
-        other = "up" if wanted == "down" else "down"
+        if wanted == "up":
+            raise refuse(
+                "no column has rates of the uplink: leave --uplink (path.up.trace) out, or "
+                "--direction down takes those of the downlink (direction in a scenario file)"
+            )
         raise refuse(
-            f"the rates are of the other direction: --direction {other} reads them (direction in a "
-            "scenario file)"
+            "the rates are of the uplink: --direction up reads them (direction in a scenario file)"
         )
     else:
         result = [each for each in result if _direction(each) is None] or result
