@@ -16,6 +16,9 @@ from store import Store
 Celltcp = Callable[..., subprocess.CompletedProcess[str]]
 Stored = Callable[..., Path]
 
+# Workers of pytest-xdist have it.
+os.environ.pop("COLUMNS", None)
+
 
 @pytest.fixture(scope="session")
 def commands() -> Iterator[Commands]:

@@ -95,6 +95,9 @@ def test_a_table_that_does_not_fit_stands_in_parts_with_the_heads_of_its_rows() 
         assert text.count(f"1234.5{column} ±{column}.1") == 2
 
 
-def test_a_file_has_the_width_that_its_environment_names(monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "a sentence that is wrapped between words" in printed(66)
+@pytest.mark.parametrize(("stated", "width"), [("200", 200), ("wide", 120), (None, 120)])
+def test_a_file_has_the_width_that_its_environment_names(monkeypatch, stated, width) -> None:
+    if stated:
+        monkeypatch.setenv("COLUMNS", stated)
+    assert Terminal(file=io.StringIO()).width == width
+    assert Terminal(66, io.StringIO()).width == 66

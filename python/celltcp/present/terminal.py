@@ -10,15 +10,25 @@ if TYPE_CHECKING:
     from celltcp.present.section import Table
 
 
+#: Width of a page.
+_COLUMNS = 120
+
+
 class Terminal(Console):
     """The standard output: a terminal, or a page of a fixed width where there is none."""
 
-    def __init__(self, columns: int = 120, file: IO[str] | None = None) -> None:
-        """Takes the width where there is no terminal, and another file than the standard output."""
+    def __init__(self, columns: int | None = None, file: IO[str] | None = None) -> None:
+        """Takes the width where there is no terminal, and another file than the standard output.
+
+        Args:
+            columns: those of the variable `COLUMNS` unless given, or else 120.
+            file: instead of the standard output.
+        """
         # Addresses and settings have brackets and colons, which are markup and emoji to rich.
         super().__init__(highlight=False, markup=False, emoji=False, file=file)
-        if not self.is_terminal and not self._environ.get("COLUMNS", "").isdigit():
-            self.width = columns
+        if not self.is_terminal:
+            stated = self._environ.get("COLUMNS", "")
+            self.width = columns or (int(stated) if stated.isdigit() else _COLUMNS)
 
     def print_table(self, table: Table) -> None:
         """Prints a table in as many parts as it needs, and says which columns it leaves out."""
