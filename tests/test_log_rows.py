@@ -377,3 +377,10 @@ def test_lists_of_a_direction_each(tmp_path: Path) -> None:
     text = json.dumps({"results": {"upload": up, "download": down}})
     check(read(tmp_path, text, "x.json"), 10, MEAN)
     check(read(tmp_path, text, "x.json", direction="up"), 30, 2.0)
+
+
+def test_lists_in_records_are_texts(tmp_path: Path) -> None:
+    records = [
+        {"time": EPOCH + n, "place": [3.7, 51.0 + n], "mbps": rate} for n, rate in enumerate(RATES)
+    ]
+    check(read(tmp_path, json.dumps(records), "x.json"), 10, MEAN)

@@ -307,6 +307,10 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         frame = pd.DataFrame(rows)
     else:
         frame = pd.json_normalize([_with_numbers(row) for row in rows])
+    for name in frame.select_dtypes("object").columns:
+        # Lists, such as coordinates, are texts to a table.
+        if frame[name].map(lambda value: isinstance(value, list | dict)).any():
+            frame[name] = frame[name].astype("string")
     if isinstance(rows, dict):
         names = list(map(str, rows))
     else:
