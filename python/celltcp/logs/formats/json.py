@@ -307,10 +307,11 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         frame = pd.DataFrame(rows)
     else:
         frame = pd.json_normalize([_with_numbers(row) for row in rows])
-    for name in frame.select_dtypes("object").columns:
+    for name in frame.columns:
         # Lists, such as coordinates, are texts to a table.
-        if frame[name].map(lambda value: isinstance(value, list | dict)).any():
-            frame[name] = frame[name].astype("string")
+        column = frame[name]
+        if column.dtype == object and any(isinstance(value, list | dict) for value in column):
+            frame[name] = column.astype("string")
     if isinstance(rows, dict):
         names = list(map(str, rows))
     else:
