@@ -11,7 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp.cli.json_schema import schema_of
 from celltcp.comparison.vary import varied
-from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
+from celltcp.comparison.verdict_tables import short_text, verdicts_table
 from workloads import DEEP_BUFFER, GAME
 
 QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")
@@ -108,7 +108,7 @@ def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, t
     done = celltcp("sweep", *arguments, "--by", "response_p99_s:game", "--json", "o.json")
     assert done.returncode == 0, done.stderr
     headings = done.stdout.replace("\n", " ")
-    assert "best by response_p99_s" in headings
+    assert "for game: response p99" in headings
     for value in json.loads((tmp_path / "o.json").read_text())["values"].values():
         flows = [(each["flow"], each["metric"]) for each in value["flow_verdicts"]]
         assert flows == [("game", "response_p95_s"), ("download", "goodput_mbps")]
@@ -118,13 +118,13 @@ def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, t
     table = verdicts_table(result.axes, result.points, ("response_p99_s:game",))
     assert [column.heading for column in table.columns] == [
         "path.buffer",
-        "best by response_p99_s of game",
-        "best for game, by 95th percentile of the response time",
-        "best for download, by goodput",
+        "for game: response p99",
+        "for game: response p95",
+        "for download: goodput",
     ]
     for (value, *cells), comparison in zip(table.rows, result.points.values(), strict=True):
         stakes = {each.flow: each.verdict for each in comparison.ranked_stakes}
-        assert cells[1] == verdict_text(stakes["game"], {"cubic": "cubic", "bbr": "bbr"}), value
+        assert cells[1] == short_text(stakes["game"], {"cubic": "cubic", "bbr": "bbr"}), value
     refused = celltcp("sweep", *arguments, "--by", "speed")
     assert refused.returncode == 2
     assert "by: 'speed' is not a metric" in refused.stderr

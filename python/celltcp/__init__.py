@@ -126,9 +126,10 @@ def _plot(module: str, name: str) -> Callable[[Any], Any]:
 
 
 def _plot_method(module: str, name: str) -> Callable[[Any], Any]:
-    """As `_plot`, for a method of the result without arguments."""
-    plot = _plot(module, name)
-    return lambda result: lambda: plot(result)
+    """As `_plot`, for a method of the result."""
+    return lambda result: (
+        lambda *given: getattr(importlib.import_module(f"celltcp.{module}"), name)(result, *given)
+    )
 
 
 # Results do not import plots: their attributes are registered here.

@@ -73,7 +73,7 @@ def sweep(
     repeats = [each.results for each in result.points.values()]
     is_repeat = all(each.is_repeat for each in repeats)
     if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):
-        draw(result.plot(), folder, "sweep")
+        draw(result.plot(by), folder, "sweep")
 
 
 def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
@@ -85,7 +85,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
     """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.application_tables import sweep_figures_tables
-    from celltcp.comparison.best_value_tables import best_values_tables
+    from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
     from celltcp.comparison.tables_of_several import sweep_table
     from celltcp.comparison.verdict_tables import verdicts_table
 
@@ -96,9 +96,9 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     if len(result.ccas) > 1:
-        console.print_table(verdicts_table(result.axes, result.points, by))
+        console.print_table(verdicts_table(result.axes, result.points, by, result.figures))
     for table in best_values_tables(result, by):
         console.print_table(table)
-    for text in result.field_changes:
+    for text in (*best_values_texts(result, by), *result.field_changes_by(by)):
         console.print(text)
     console.print(ran_by(about), style="dim")

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
 
+#: Ends of the names of figures that others say more of, the least important first.
+_LEAST = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
+
 
 def figures_table(result: Comparison, application: Application) -> Table:
     """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
@@ -50,8 +53,17 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
         figures = _shown(list(by_point.values()))
         cells = {point: _cells(application, figures) for point, application in by_point.items()}
         title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values())
-        tables[flow] = table_by_point(result.axes, _columns(figures), cells, title)
+        ranking = result.figures.get(flow)
+        droppable = tuple(name for name in _minor(figures) if name != ranking)
+        tables[flow] = table_by_point(result.axes, _columns(figures), cells, title, droppable)
     return tables
+
+
+def _minor(figures: Sequence[str]) -> list[str]:
+    """Returns the figures that a narrow terminal can do without, the least important first."""
+    counts = [name for name in figures if not APP_METRICS[name].sign]
+    least = [name for end in _LEAST for name in figures if name.endswith(end)]
+    return list(dict.fromkeys([*counts, *least]))
 
 
 def figures_text(application: Application) -> str:

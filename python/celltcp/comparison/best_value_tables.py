@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import words_of
-from celltcp.comparison.verdict_tables import verdict_text, word_of
+from celltcp.comparison.verdict_tables import hint_text, word_of
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate, paired_difference
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,73 +22,150 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Most values whose differences to the best one a row has.
+#: Most values that a cell lists.
 _MOST = 3
 #: Name of the row in which each value stands with each congestion control.
 _ANY = "any"
+#: Share of the best mean beyond which an undecided mean is far off: its interval alone keeps it in.
+_FAR = 0.5
+
+_Row = tuple["FieldRanking", "Stake"]
 
 
 def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
-    """Returns a table for each field: its best value for each need, with each CCA and with any.
+    """Returns for each field and figure the best value with each CCA and with any.
+
+    Only figures in which values differ significantly have a table, and only those with several rows;
+    `best_values_texts` has the others.
 
     Args:
         result: the sweep.
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
     names = labels(result.ccas)
+    has_ccas = len(result.ccas) > 1
     tables = []
-    for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
-        rankings = list(group)
-        places = list(rankings[0].place)
-        has_ccas = len(result.ccas) > 1
-        order = {tuple(each.place.values()): None for each in rankings}
-        at = {place: number for number, place in enumerate(order)}
-        # All rows of a need stand together, so that congestion controls can be compared; values stand
-        # in the order given.
-        rows = sorted(
-            (
-                (tuple(each.place.values()), number, each.cca or "", (each, stake))
-                for each in rankings
-                for number, stake in enumerate(each.stakes_by(by))
-            ),
-            key=lambda row: (at[row[0]], row[1]),
-        )
+    for field, rows in _by_figure(result, by):
+        if not _differs(rows) or len(rows) < 2:
+            continue
+        ranking, stake = rows[0]
         cells = []
-        for place, _, cca, (ranking, stake) in rows:
-            who = ([names[cca] if cca else _ANY]) if has_ccas else []
-            cells.append((*place, ranking.question(stake), *who, *_cells(ranking, stake)))
+        for each, mine in rows:
+            who = ([names[each.cca] if each.cca else _ANY]) if has_ccas else []
+            cells.append((*each.place.values(), *who, *_cells(mine)))
+        places = list(ranking.place)
         ends = {
             number
-            for number, (row, after) in enumerate(itertools.pairwise(rows))
-            if row[:2] != after[:2]
+            for number, (row, after) in enumerate(itertools.pairwise(cells))
+            if row[: len(places)] != after[: len(places)]
         }
         columns = (
             *(Column(axis, no_wrap=True) for axis in places),
-            Column("for"),
             *([Column("CCA", no_wrap=True)] if has_ccas else []),
-            Column(f"best {field}"),
+            Column("best mean", no_wrap=True),
             Column("mean", is_number=True, no_wrap=True),
-            Column("paired differences to it", folds=False),
+            Column("not significantly worse"),
+            Column("next, with paired difference"),
         )
-        title = f"Best value of {field}"
+        title = f"Best value of {field} for {ranking.question(stake)}"
         tables.append(Table(columns, tuple(cells), title, frozenset(ends)))
     return tables
 
 
-def _cells(ranking: FieldRanking, stake: Stake) -> tuple[str, str, str]:
-    """Returns the best value, its mean, and the paired differences of others to it."""
-    best = verdict_text(stake.verdict, {name: name for name in ranking.choices})
-    leader = stake.verdict.leader
-    if leader is None:
-        return best, "-", "-"
-    digits = words_of(stake.metric).digits
-    others = [name for name in _ordered(stake) if name != leader]
-    gaps = [
-        f"{name} {_signed(mean_text(_difference(stake, name, leader), digits))}"
-        for name in others[:_MOST]
+def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
+    """Returns the best values that need no table: a line each, and one for all without a difference.
+
+    Args:
+        result: the sweep.
+        by: further metrics that values rank by, as those of `Comparison.best_by`.
+    """
+    texts = []
+    alike: dict[str, list[str]] = {}
+    for field, rows in _by_figure(result, by):
+        ranking, stake = rows[0]
+        if not _differs(rows):
+            verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
+            # Nothing is said to be alike that more runs could tell apart.
+            hints = [hint_text(each) for each in verdicts]
+            needed = [each.runs_needed or math.inf for each in verdicts]
+            hint = f" ({hints[needed.index(max(needed))]})" if hints else ""
+            alike.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
+        elif len(rows) == 1:
+            best, mean, others, following = _cells(stake)
+            parts = [
+                f"Best value of {field} for {ranking.question(stake)}: {best}, {mean}",
+                *([f"not significantly worse: {others}"] if others != "-" else []),
+                *([f"next: {following}"] if following != "-" else []),
+            ]
+            texts.append("; ".join(parts))
+    texts += [
+        f"No value of {field} is significantly better than another for {'; '.join(questions)}"
+        for field, questions in alike.items()
     ]
-    more = [f"{len(others) - _MOST} more"] if len(others) > _MOST else []
-    return best, stake.value_text(leader), "; ".join([*gaps, *more]) or "-"
+    return texts
+
+
+def _by_figure(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
+    """Yields the rankings of each field by each figure, in the order of the values given."""
+    for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
+        figures: dict[tuple[str, str], list[_Row]] = {}
+        for ranking in group:
+            for stake in ranking.deciding(by):
+                figures.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
+        for rows in figures.values():
+            yield field, rows
+
+
+def _differs(rows: Sequence[_Row]) -> bool:
+    """Returns whether a value is significantly worse than another, under the same CCA."""
+    return any(
+        set(stake.values) - set(stake.verdict.ranked)
+        for ranking, stake in rows
+        if ranking.cca is not None and stake.verdict.leader is not None
+    )
+
+
+def _cells(stake: Stake) -> tuple[str, str, str, str]:
+    """Returns the best value, its mean, those that are or may be as good, and the next one."""
+    verdict = stake.verdict
+    leader = verdict.leader
+    if leader is None:
+        return "-", "-", "-", "-"
+    others = [name for name in _ordered(stake) if name != leader]
+    candidates = [name for name in others if name in verdict.ranked]
+    worse = [name for name in others if name not in verdict.ranked]
+    far = [name for name in candidates if _is_far(stake, name, worse)]
+    near = [name for name in candidates if name not in far]
+    texts = []
+    runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else "far more runs"
+    if near:
+        is_open = any(name in verdict.undecided for name in near) and not far
+        texts.append(f"{_listed(near)}{f' (undecided: {runs})' if is_open else ''}")
+    if far:
+        need = "needs" if len(far) == 1 else "need"
+        texts.append(f"{_listed(far)} {need} more runs ({runs})")
+    following = "-"
+    if worse:
+        gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)
+        following = f"{worse[0]} {_signed(gap)}"
+    return leader, stake.value_text(leader), "; ".join(texts) or "-", following
+
+
+def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
+    """Returns whether only its interval keeps a value among those that may be as good as the best."""
+    if name not in stake.verdict.undecided:
+        return False
+    sign = 1 if stake.is_less_better else -1
+    mean, best = (estimate(stake.values[each]).mean for each in (name, stake.verdict.leader or name))
+    is_behind = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
+    return is_behind or abs(mean - best) > _FAR * abs(best)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Returns names with commas; of many the first ones, and the number of others."""
+    if len(names) <= _MOST:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST])} and {counted(len(names) - _MOST, 'other')}"
 
 
 def _signed(text: str) -> str:

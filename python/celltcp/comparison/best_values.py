@@ -10,7 +10,7 @@ import numpy as np
 
 from celltcp.comparison.applications import Application, Ranking
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, best_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, best_of, words_of
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
 
+_SCENARIO = "scenario"
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
 _SAME_PATH = 0.02
@@ -38,13 +39,20 @@ class _Points:
     """Comparisons by the values of a field, at one place of the other axes."""
 
     def __init__(
-        self, field: str, place: Mapping[str, str], comparisons: Mapping[str, Comparison]
+        self,
+        fields: Sequence[str],
+        place: Mapping[str, str],
+        comparisons: Mapping[tuple[str, ...], Comparison],
     ) -> None:
-        self.field = field
+        #: The field; names of several are joined with commas, as are their values.
+        self.field = ", ".join(fields)
+        self.fields = fields
+        #: By value, the values of the fields.
+        self.coordinates = {", ".join(values): values for values in comparisons}
         #: Coordinates on the other axes.
         self.place = place
         #: By value; those in which nothing has run are left out.
-        self.comparisons = {value: each for value, each in comparisons.items() if each.ccas}
+        self.comparisons = {", ".join(of): each for of, each in comparisons.items() if each.ccas}
         known = (set(of_single_flows(each.ccas)) for each in self.comparisons.values())
         common = set.intersection(*known)
         first = next(iter(self.comparisons.values()))
@@ -70,8 +78,15 @@ class _Points:
 class FieldRanking:
     """Values of a field with some congestion controls, ranked by each need at a place of other axes."""
 
-    def __init__(self, points: _Points, ccas: Sequence[str]) -> None:
+    def __init__(
+        self, points: _Points, ccas: Sequence[str], rankings: Mapping[str, Ranking] | None = None
+    ) -> None:
+        """Takes the points, the congestion controls, and the figures of the flows of applications.
+
+        Without figures, each is the one that matters most by the values of these points.
+        """
         self._points = points
+        self._rankings = rankings or {}
         self.field, self.place = points.field, points.place
         #: Congestion controls that each value is combined with.
         self.ccas = ccas
@@ -89,9 +104,13 @@ class FieldRanking:
         self._common_seeds = set.intersection(*seeds)
 
     @property
-    def has_all_ccas(self) -> bool:
-        """Whether the values stand with each congestion control that has run at all of them."""
-        return len(self.ccas) == len(self._points.ccas)
+    def fields(self) -> Sequence[str]:
+        """The fields: one, but of the ranking of all combinations of a sweep."""
+        return self._points.fields
+
+    def coordinates(self, choice: Choice) -> tuple[str, ...]:
+        """Returns the values of the fields of a choice."""
+        return self._points.coordinates[choice.value]
 
     @property
     def decides(self) -> bool:
@@ -117,6 +136,22 @@ class FieldRanking:
         """
         return [*map(self._chosen, by), *self.stakes]
 
+    def deciding(self, by: Sequence[str]) -> list[Stake]:
+        """Returns the stakes by metrics of one's choice, and those of flows that have none of them.
+
+        Goodput stays, as what the others cost.
+        """
+        chosen = [self._chosen(each) for each in by]
+        flows = {each.flow for each in chosen}
+        asked = {(each.flow, each.metric) for each in chosen}
+        others = (
+            each
+            for each in self.stakes
+            if each.flow not in flows
+            or (each.metric == GOODPUT and (each.flow, each.metric) not in asked)
+        )
+        return [*chosen, *others]
+
     def question(self, stake: Stake) -> str:
         """Returns what a flow wants; without its name if it is the only one."""
         if len(self._points.flows) > 1:
@@ -129,10 +164,18 @@ class FieldRanking:
         return text.removeprefix(f"{self._points.tested} ") if len(flows) == 1 else text
 
     @property
-    def start(self) -> Choice:
-        """The choice that changes start from: the first value, with the usual CCA."""
-        usual = DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
-        return Choice(next(iter(self._points.comparisons)), usual)
+    def rankings(self) -> dict[str, Ranking]:
+        """The figures that matter most to the flows with an application."""
+        return {
+            each.flow: Ranking(each.metric, each.title, each.note)
+            for each in self.stakes
+            if each.metric in APP_METRICS
+        }
+
+    @property
+    def usual_cca(self) -> str:
+        """The congestion control that changes start from."""
+        return DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
 
     def _values(self, choice: Choice, metric: str) -> list[float]:
         return self._points.comparisons[choice.value].values(choice.cca, metric)
@@ -159,7 +202,7 @@ class FieldRanking:
             for name, choice in self.choices.items()
         }
         metric, flow = next(iter(chosen.values())).chosen
-        return self._stake(flow, Ranking(metric, metric), values)
+        return self._stake(flow, Ranking(metric, words_of(metric).name), values)
 
     def _of_flow(self, flow: FlowUnderTest) -> Stake | None:
         """Returns the stake of a flow: its application's figure, or goodput where it has none.
@@ -187,7 +230,9 @@ class FieldRanking:
                 for name, choice in self.choices.items()
             },
         )
-        ranking = merged.ranking
+        ranking = self._rankings.get(flow.name, merged.ranking)
+        if ranking.metric not in merged.names:
+            ranking = merged.ranking
         return self._stake(flow.name, ranking, merged.values(ranking.metric))
 
 
@@ -195,10 +240,11 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     """Returns the rankings of the values of each field: under each congestion control, then under any.
 
     Values are paired by seeds, as congestion controls are: draws do not depend on the field. Fields
-    with a single value are left out.
+    with a single value are left out. A flow has the same figure in all of them.
     """
+    figures = {tuple(each.place.values()): each.rankings for each in overall_rankings(result)}
     return [
-        FieldRanking(points, ccas)
+        FieldRanking(points, ccas, figures.get(_scenario_of(points)))
         for points in _groups(result)
         for ccas in (
             *([cca] for cca in points.ccas),
@@ -207,93 +253,40 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     ]
 
 
+def overall_rankings(result: Sweep) -> list[FieldRanking]:
+    """Returns for each scenario the ranking of all combinations of values and congestion controls."""
+    places = [at for at, axis in enumerate(result.axes) if axis != _SCENARIO]
+    fields = [result.axes[at] for at in places]
+    by_scenario: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
+    for point, comparison in result.points.items():
+        outer = tuple(value for at, value in enumerate(point) if at not in places)
+        by_scenario.setdefault(outer, {})[tuple(point[at] for at in places)] = comparison
+    rankings = []
+    for outer, comparisons in by_scenario.items():
+        if fields and any(each.ccas for each in comparisons.values()):
+            place = dict(zip([_SCENARIO], outer, strict=False))
+            points = _Points(fields, place, comparisons)
+            if points.ccas and len(points.comparisons) > 1:
+                rankings.append(FieldRanking(points, points.ccas))
+    return rankings
+
+
+def _scenario_of(points: _Points) -> tuple[str, ...]:
+    return tuple(value for axis, value in points.place.items() if axis == _SCENARIO)
+
+
 def _groups(result: Sweep) -> Iterator[_Points]:
     """Yields the comparisons by the values of each field, at each place of the other axes."""
     for at, field in enumerate(result.axes):
-        if field == "scenario":
+        if field == _SCENARIO:
             continue
-        groups: dict[tuple[str, ...], dict[str, Comparison]] = {}
+        groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
         for point, comparison in result.points.items():
             outer = (*point[:at], *point[at + 1 :])
-            groups.setdefault(outer, {})[point[at]] = comparison
+            groups.setdefault(outer, {})[point[at : at + 1]] = comparison
         axes = (*result.axes[:at], *result.axes[at + 1 :])
         for outer, comparisons in groups.items():
             if sum(bool(each.ccas) for each in comparisons.values()) > 1:
-                points = _Points(field, dict(zip(axes, outer, strict=True)), comparisons)
+                points = _Points([field], dict(zip(axes, outer, strict=True)), comparisons)
                 if points.ccas:
                     yield points
-
-
-def field_texts(result: Sweep) -> list[str]:
-    """Returns what the best value of a field, the best CCA instead, and both change: a line for each.
-
-    Changes start from the first value with the usual congestion control; only those that a flow gains
-    from have a line. Then a line for each flow says whether the field or the CCA helps it more.
-    """
-    texts = []
-    for ranking in result.field_rankings:
-        if ranking.has_all_ccas and ranking.decides:
-            where = "".join(f"{axis}={value}: " for axis, value in ranking.place.items())
-            texts += [f"{where}{text}" for text in _changes(ranking)]
-    return texts
-
-
-def _changes(ranking: FieldRanking) -> list[str]:
-    field, start = ranking.field, ranking.start
-    names = {choice: name for name, choice in ranking.choices.items()}
-    stakes = [each for each in ranking.stakes if each.verdict.leader is not None]
-    of_field = [each for each in names if each.cca == start.cca]
-    of_cca = [each for each in names if each.value == start.value]
-    best = [[_best(stake, among, names) for stake in stakes] for among in (of_field, of_cca, [*names])]
-    called = labels(ranking.ccas)
-    texts = []
-    for choice in dict.fromkeys(each for bests in best for each in bests):
-        if choice == start or not any(each.is_gain(names[choice], names[start]) for each in stakes):
-            continue
-        if choice.cca == start.cca:
-            with_cca = f" ({called[start.cca]})" if len(ranking.ccas) > 1 else ""
-            what = f"{field}={choice.value} instead of {start.value}{with_cca}"
-        elif choice.value == start.value:
-            what = f"{called[choice.cca]} instead of {called[start.cca]} ({field}={start.value})"
-        else:
-            what = f"{field}={names[choice]} instead of {names[start]}"
-        changes = "; ".join(
-            ranking.without_flow(each.text(names[choice], names[start])) for each in stakes
-        )
-        texts.append(f"{what}: {changes}")
-    if not texts and stakes:
-        with_cca = f" with {called[start.cca]}" if len(ranking.ccas) > 1 else ""
-        return [f"Nothing is significantly better than {field}={start.value}{with_cca}"]
-    if len(of_cca) > 1:
-        for stake, value, cca in zip(stakes, *best[:2], strict=True):
-            if helps := _which_helps(stake, field, [names[each] for each in (start, value, cca)]):
-                texts.append(f"{ranking.question(stake)}: {helps}")
-    return texts
-
-
-def _best(stake: Stake, among: Sequence[Choice], names: Mapping[Choice, str]) -> Choice:
-    """Returns the choice with the best mean; the first one of those that are as good."""
-    sign = -1 if stake.is_less_better else 1
-    means = {each: sign * estimate(stake.values[names[each]]).mean for each in among}
-    known = {each: mean for each, mean in means.items() if not np.isnan(mean)}
-    return max(known, key=known.__getitem__, default=among[0])
-
-
-def _which_helps(stake: Stake, field: str, names: Sequence[str]) -> str:
-    """Returns whether the field or the CCA helps a flow more; empty where neither does.
-
-    Args:
-        stake: that of the flow.
-        field: the field.
-        names: start, best value with the CCA of the start, best CCA at the value of the start.
-    """
-    start, value, cca = names
-    if not any(each != start and stake.is_gain(each, start) for each in (value, cca)):
-        return ""
-    if stake.is_gain(value, cca):
-        return f"{field} helps more than the CCA"
-    if stake.is_gain(cca, value):
-        return f"the CCA helps more than {field}"
-    if stake.is_tied(value, cca):
-        return f"{field} and the CCA help alike"
-    return f"the runs do not decide whether {field} or the CCA helps more"

@@ -124,7 +124,10 @@ def _sweep(loaded: Loaded) -> Sweep:
     names = {point[0] for point in loaded.layout.folders.values()}
     first = 1 if axes[0] == SCENARIO and len(names) == 1 and len(axes) > 1 else 0
     return Sweep(
-        axes[first:], {point[first:]: each for point, each in points.items()}, loaded.completeness
+        axes[first:],
+        {point[first:]: each for point, each in points.items()},
+        loaded.completeness,
+        loaded.layout.present,
     )
 
 

@@ -274,5 +274,7 @@ class SweepOutcome(TypedDict):
         list[FieldOutcome], "Best value of each field for each flow, and by the metrics of --by."
     ]
     field_changes: Annotated[
-        list[str], "What the best value of a field, the best CCA instead, and both change."
+        list[str],
+        "Trade-off between two figures, what better values and CCAs change, and which of them helps "
+        "most.",
     ]

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -49,11 +49,13 @@ class Sweep:
         axes: the fields, in the order in which they were given, after `scenario` if there are several.
         points: the comparisons by their coordinates, a text for each axis.
         completeness: how many runs of all that were planned are finished.
+        present: by field, the value of the scenario itself, where it is one of those given.
     """
 
     axes: tuple[str, ...]
     points: dict[tuple[str, ...], Comparison]
     completeness: Completeness = COMPLETE
+    present: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Reads the field and comparisons by value that the constructor took before it took axes."""
@@ -124,7 +126,11 @@ class Sweep:
         texts = [f"{self.field}={', '.join(where)}: {each}" for each, where in by_warning.items()]
         if len(self.axes) > 1:
             texts = [f"{'; '.join(where)}: {each}" for each, where in by_warning.items()]
-        return [*([self.unfinished] if self.unfinished else []), *texts]
+        from celltcp.comparison.few_runs import few_runs_text
+
+        few = few_runs_text(list(self.points.values()))
+        first = [each for each in (self.unfinished, few) if each]
+        return [*first, *texts]
 
     @property
     def unfinished(self) -> str:
@@ -160,14 +166,35 @@ class Sweep:
 
         return field_rankings(self)
 
+    @functools.cached_property
+    def figures(self) -> dict[str, str]:
+        """Figure by which each flow with an application ranks, the same at each point of a scenario.
+
+        Of several scenarios, each has its own.
+        """
+        from celltcp.comparison.best_values import overall_rankings
+
+        rankings = overall_rankings(self)
+        if len(rankings) != 1:
+            return {}
+        return {flow: each.metric for flow, each in rankings[0].rankings.items()}
+
     @property
     def field_changes(self) -> list[str]:
-        """Texts on what the best value of each field, the best CCA instead, and both change."""
-        from celltcp.comparison.best_values import field_texts
+        """Texts on trade-offs, on what better values and CCAs change, and on what helps most."""
+        return self.field_changes_by(())
 
-        return field_texts(self)
+    def field_changes_by(self, by: Sequence[str]) -> list[str]:
+        """Returns the texts of `field_changes` by metrics of one's choice.
 
-    #: `plot()` draws goodput and the 95th percentile of the RTT against the values.
+        Args:
+            by: the metrics, as those of `Comparison.best_by`.
+        """
+        from celltcp.comparison.field_changes import field_texts
+
+        return field_texts(self, by)
+
+    #: `plot()` draws the figure of each flow against the values; `plot(by)` those of one's choice.
     plot = LazyAttribute()
 
     def to_json(self, by: Sequence[str] = ()) -> SweepOutcome:
@@ -190,7 +217,7 @@ class Sweep:
             "points": points,
             "values": outcomes,
             "best_values": best_values_json(self, by),
-            "field_changes": self.field_changes,
+            "field_changes": self.field_changes_by(by),
         }
         if self.unfinished:
             result["unfinished"] = self.unfinished
@@ -220,7 +247,7 @@ class Sweep:
             comparison.save(root / name)
             folders[name] = point if is_first else (str(comparison.results.about["name"]), *point)
         axes = self.axes if is_first else (SCENARIO, *self.axes)
-        list_files(root, Layout("sweep", axes, folders))
+        list_files(root, Layout("sweep", axes, folders, present=self.present))
 
 
 def sweep(
@@ -332,11 +359,27 @@ def sweep_request(
         folder = None if settings.folder is None else settings.folder / place
         planned.append(settings.plan(scenario, engine, folder))
     points = [point[first:] for point in itertools.product(sources, *fields.values())]
+    present = _present_values(sources, fields)
 
     def outcome(results: list[Results]) -> Sweep:
-        return Sweep(axes[first:], dict(zip(points, map(Comparison, results), strict=True)))
+        comparisons = dict(zip(points, map(Comparison, results), strict=True))
+        return Sweep(axes[first:], comparisons, present=present)
 
-    return CampaignRequest(planned, settings, outcome, Layout("sweep", axes, folders))
+    return CampaignRequest(planned, settings, outcome, Layout("sweep", axes, folders, present=present))
+
+
+def _present_values(
+    sources: Mapping[str, ScenarioSource], fields: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Returns the value of each field that all scenarios have, where it is one of those given."""
+    known = [(source, source.scenario.hash) for source in sources.values()]
+    present = {}
+    for name, values in fields.items():
+        for value in values:
+            if all(each.changed(f"{name}={value}").scenario.hash == mine for each, mine in known):
+                present[name] = value
+                break
+    return present
 
 
 def folder_name(axes: Sequence[str], point: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import words_of
+from celltcp.comparison.metrics import best_by_metric, words_of
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 
@@ -32,8 +32,14 @@ def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
         among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
     else:
         among_text = ", ".join(names[cca] for cca in among)
-    more = f"; --runs {result.runs_needed} would likely decide" if result.runs_needed else ""
-    return f"undecided among {among_text}{more}"
+    return f"undecided among {among_text}; {hint_text(result)}"
+
+
+def hint_text(result: Verdict) -> str:
+    """Returns how many runs would decide what is undecided."""
+    if result.runs_needed:
+        return f"--runs {result.runs_needed} would likely decide"
+    return "far more runs would be needed"
 
 
 def word_of(name: str, verdict: Verdict) -> str:
@@ -90,10 +96,24 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
     return f"best by {metric} of {flow}: {verdict_text(best.verdict, names)} ({means})"
 
 
+def short_text(result: Verdict, names: Mapping[str, str]) -> str:
+    """Returns a verdict in as few words as a cell of a table has room for."""
+    if result.leader is None or result.contradicted_by:
+        return "-" if result.leader is None else "no verdict"
+    tied = ", ".join(names[cca] for cca in result.tied)
+    if not result.undecided:
+        return f"{names[result.leader]}{f' (tied: {tied})' if tied else ''}"
+    among = ", ".join(names[cca] for cca in result.ranked[:5])
+    more = f" and {len(result.ranked) - 5} others" if len(result.ranked) > 5 else ""
+    runs = f" (--runs {result.runs_needed})" if result.runs_needed else " (far more runs)"
+    return f"{among}{more}?{runs}"
+
+
 def verdicts_table(
     axes: Sequence[str],
     comparisons: Mapping[tuple[str, ...], Comparison],
     by: Sequence[str] = (),
+    figures: Mapping[str, str] | None = None,
 ) -> Table:
     """Returns the verdict of each comparison: by chosen metrics, for each flow, by common requirement.
 
@@ -103,29 +123,46 @@ def verdicts_table(
         axes: names of the coordinates.
         comparisons: by their coordinates.
         by: metrics of one's choice, as those of `Comparison.best_by`.
+        figures: metrics by which flows rank in all comparisons; else each has its own.
     """
     columns: dict[str, dict[tuple[str, ...], str]] = {}
     common = set.intersection(*(set(each.requirements) for each in comparisons.values()))
     for point, each in comparisons.items():
         names = labels(each.ccas)
-        for heading, result in _verdicts(each, by, common).items():
-            columns.setdefault(heading, {})[point] = verdict_text(result, names)
+        for heading, result in _verdicts(each, by, common, figures or {}).items():
+            columns.setdefault(heading, {})[point] = short_text(result, names)
     rows = tuple(
         (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons
     )
-    return Table(tuple(Column(heading) for heading in (*axes, *columns)), rows)
+    is_open = any("?" in cell for row in rows for cell in row[len(axes) :])
+    title = f"Best CCA{' (?: undecided, with the runs that would likely decide)' if is_open else ''}"
+    headings = (*(Column(axis, no_wrap=True) for axis in axes), *map(Column, columns))
+    return Table(headings, rows, title)
 
 
 def _verdicts(
-    result: Comparison, by: Sequence[str], requirements: Collection[str]
+    result: Comparison, by: Sequence[str], requirements: Collection[str], figures: Mapping[str, str]
 ) -> dict[str, Verdict]:
     """Returns the verdicts of a comparison by the headings of their columns."""
     if len(result.ccas) < 2:
         return {}
-    chosen = (result.best_by(each) for each in by)
+    chosen = {(each.chosen.flow, each.chosen.metric): each for each in map(result.best_by, by)}
+    of_flows = {}
+    for stake in result.ranked_stakes:
+        metric = figures.get(stake.flow, stake.metric)
+        if (stake.flow, metric) in chosen:
+            continue
+        verdict = stake.verdict
+        if metric != stake.metric:
+            values = result.best_by(f"{metric}:{stake.flow}").values
+            verdict = best_by_metric(metric, values, random=not result.decides)
+        of_flows[f"for {stake.flow}: {words_of(metric).name}"] = verdict
     of_network = result.network_verdicts.items()
     return {
-        **{f"best by {each.chosen.metric} of {each.chosen.flow}": each.verdict for each in chosen},
-        **{f"best for {each.need}": each.verdict for each in result.ranked_stakes},
-        **{f"best for {name}": each for name, each in of_network if name in requirements},
+        **{
+            f"for {flow}: {words_of(metric).name}": each.verdict
+            for (flow, metric), each in chosen.items()
+        },
+        **of_flows,
+        **{f"for {name}": each for name, each in of_network if name in requirements},
     }

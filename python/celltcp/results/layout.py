@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,8 @@ class Layout:
     folders: Mapping[str, tuple[str, ...]]
     #: Files of scenarios that could not be loaded, and why.
     left_out: tuple[str, ...] = field(default=())
+    #: Of a sweep, the value that the scenario itself has, by field, where it is one of those given.
+    present: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_about(cls, about: Mapping[str, Any]) -> Layout | None:
@@ -31,8 +33,9 @@ class Layout:
         try:
             folders = {str(name): tuple(map(str, each)) for name, each in about["folders"]}
             axes = tuple(map(str, about["axes"]))
-            return cls(about["layout"], axes, folders, tuple(map(str, about["left_out"])))
-        except (KeyError, TypeError, ValueError):
+            present = {str(axis): str(value) for axis, value in about.get("present", {}).items()}
+            return cls(about["layout"], axes, folders, tuple(map(str, about["left_out"])), present)
+        except (AttributeError, KeyError, TypeError, ValueError):
             return None
 
     def to_about(self) -> dict[str, Any]:
@@ -42,13 +45,15 @@ class Layout:
             "axes": list(self.axes),
             "folders": [[name, list(each)] for name, each in self.folders.items()],
             "left_out": list(self.left_out),
+            **({"present": dict(self.present)} if self.present else {}),
         }
 
     def with_earlier(self, earlier: Layout | None) -> Layout:
         """Returns the layout with the folders of an earlier one of the same kind and axes behind."""
         if earlier is None or (earlier.kind, earlier.axes) != (self.kind, self.axes):
             return self
-        return Layout(self.kind, self.axes, {**self.folders, **_rest(earlier, self)}, self.left_out)
+        folders = {**self.folders, **_rest(earlier, self)}
+        return replace(self, folders=folders)
 
 
 def layout_in(folder: Path) -> Layout | None:

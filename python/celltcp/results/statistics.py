@@ -165,7 +165,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         # The half width shrinks with the root of the number of runs: until it is below the difference,
         # or until both together are within the margin, whichever comes first.
         room = max(abs(result.mean), within - abs(result.mean))
-        needed = max(needed, _runs_for(room, half, runs))
+        needed = max(needed, runs_for(room, half, runs))
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]
     # An infinite mean has no interval: the pairs decide if all of them agree.
     endless = [name for name in endless if not _is_behind(values[name], values[leader])]
@@ -180,7 +180,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     return Verdict(leader, tuple(tied), tuple(undecided), advised, is_same=is_same)
 
 
-def _runs_for(room: float, half: float, runs: int) -> float:
+def runs_for(room: float, half: float, runs: int) -> float:
     """Returns the number of runs whose interval fits into a room in four of five cases.
 
     That is the least n with (t(n - 1) + z) s / sqrt(n) <= room: with the quantile of so many runs, as

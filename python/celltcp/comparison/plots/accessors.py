@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -316,9 +316,14 @@ def _runs(about: Mapping[str, Any]) -> str:
     return counted(about["runs"], "run")
 
 
-def plot_sweep(sweep: Sweep) -> Figure:
-    """Draws goodput and the 95th percentile of the RTT against the values."""
-    picture = draw_sweep(sweep)
+def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
+    """Draws the figure of each flow against the values.
+
+    Args:
+        sweep: the sweep.
+        by: metrics of one's choice, as those of `Comparison.best_by`, in place of the usual ones.
+    """
+    picture = draw_sweep(sweep, by)
     each = list(sweep.points.values())
     about = each[0].results.about
     names = dict.fromkeys(str(one.results.about["name"]) for one in each)

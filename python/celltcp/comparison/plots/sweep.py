@@ -2,60 +2,177 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
+from celltcp.comparison.best_values import overall_rankings
+from celltcp.comparison.by_metric import best_by
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.present.palette import colours, line, marker
 from celltcp.present.style import figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.quantities import quantities
 
-#: Panels: metric and axis.
-PANELS = (("goodput_mbps", "goodput, Mbit/s"), ("rtt_p95_ms", "95th percentile of RTT, ms"))
+#: Ratio of the largest to the smallest value from which an axis is logarithmic.
+_WIDE = 10.0
+#: Width of a panel and of a letter of a label, inches.
+_PANEL, _LETTER = 4.5, 0.075
+#: Share of its panel that an axis is long.
+_AXIS = 0.72
+#: Least distance of labels that stand upright, inches.
+_UPRIGHT = 0.125
 
 
-def draw_sweep(result: Sweep) -> Figure:
-    """Draws mean and 95 % interval of goodput and RTT of each congestion control, value by value.
+class PanelFigure(NamedTuple):
+    """Figure of a flow that a panel shows."""
+
+    metric: str
+    flow: str
+    #: With the flow if there are several.
+    label: str
+    unit: str
+    digits: int
+
+    def values(self, result: Comparison) -> Mapping[str, list[float]]:
+        """Returns the values of the runs by CCA."""
+        return best_by(result, f"{self.metric}:{self.flow}").values
+
+
+def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
+    """Returns the figures of a picture: goodput, and the figures that were asked for.
+
+    Else the figure by which each flow with an application ranks; without any, the 95th percentile of
+    the RTT.
+
+    Args:
+        result: the sweep.
+        by: metrics of one's choice, as those of `Comparison.best_by`.
+    """
+    first = next((each for each in result.points.values() if each.ccas), None)
+    tested = "" if first is None else first.tested.name
+    rankings = overall_rankings(result)
+    stakes = rankings[0].deciding(by) if rankings else []
+    asked = [(each.metric, each.flow) for each in stakes[: len(by)]]
+    figures = [(each.metric, each.flow) for each in stakes if each.metric in APP_METRICS]
+    goodput = [(each.metric, each.flow) for each in stakes if each.metric == GOODPUT]
+    # A flow that sends now and then has a goodput, but no other one is there.
+    chosen = [*(goodput or [(GOODPUT, tested)]), *asked, *figures]
+    if not asked and not figures:
+        chosen.append(("rtt_p95_ms", tested))
+    flows = {flow for _, flow in chosen}
+    shown = []
+    for metric, flow in dict.fromkeys(chosen):
+        words = words_of(metric)
+        name = f"{flow} {words.name}" if len(flows) > 1 else words.name
+        shown.append(PanelFigure(metric, flow, name, words.unit, words.digits))
+    return shown
+
+
+def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
+    """Draws mean and 95 % interval of the figures of each congestion control, value by value.
 
     Each combination of values of the other axes has a row of panels.
+
+    Args:
+        result: the sweep.
+        by: metrics of one's choice, as those of `Comparison.best_by`.
     """
     lines = result.lines
-    picture = figure(9, 0.6 + 3.0 * len(lines))
-    panels = picture.subplots(len(lines), len(PANELS), squeeze=False)
+    shown = panel_figures(result, by)
+    picture = figure(_PANEL * len(shown), 0.6 + 3.0 * len(lines))
+    panels = picture.subplots(len(lines), len(shown), squeeze=False)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
-        for axes, (metric, label) in zip(row, PANELS, strict=True):
-            _draw_panel(axes, along, metric, result.ccas)
-            axes.set_ylabel(label)
+        for axes, each in zip(row, shown, strict=True):
+            _draw_panel(axes, along, each, result.ccas)
+            axes.set_ylabel(", ".join(filter(None, (each.label, each.unit))))
             if outer:
-                axes.set_title(", ".join(outer))
+                pairs = zip(result.axes, outer, strict=False)
+                axes.set_title(", ".join(f"{axis}={value}" for axis, value in pairs), fontsize=9)
     for axes in panels[-1]:
         axes.set_xlabel(result.axes[-1])
     legend_beside(picture, result.ccas)
     return picture
 
 
-def _draw_panel(axes: Axes, along: Sweep, metric: str, ccas: list[str]) -> None:
-    """Draws a metric against the values of one axis."""
+def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str]) -> None:
+    """Draws a figure against the values of one axis."""
     names, shades = labels(ccas), colours(ccas)
-    comparisons = list(along.points.values())
-    top = 0.0
+    values = [shown.values(each) for each in along.points.values()]
+    places = _set_places(axes, list(along.comparisons))
+    top = bottom = 0.0
     for cca in ccas:
-        having = [place for place, each in enumerate(comparisons) if cca in each.ccas]
-        estimates = [estimate(comparisons[place].values(cca, metric)) for place in having]
-        top = max([top, *(each.mean + (each.ci95 or 0.0) for each in estimates)])
+        known = [
+            (x, estimate(each[cca])) for x, each in zip(places, values, strict=True) if cca in each
+        ]
+        for x, each in known:
+            if math.isinf(each.mean):
+                axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=shades[cca])
+        finite = [(x, each) for x, each in known if math.isfinite(each.mean)]
+        halves = [each.ci95 or 0.0 for _, each in finite]
+        top = max([top, *(each.mean + half for (_, each), half in zip(finite, halves, strict=True))])
+        lows = (each.mean - half for (_, each), half in zip(finite, halves, strict=True))
+        bottom = min([bottom, *lows])
         axes.errorbar(
-            having,
-            [each.mean for each in estimates],
-            yerr=[each.ci95 or 0.0 for each in estimates],
+            [x for x, _ in finite],
+            [each.mean for _, each in finite],
+            yerr=halves,
             color=shades[cca],
             marker=marker(cca),
             ms=4,
             lw=1.2,
+            capsize=2,
             ls=line(cca),
             label=names[cca],
         )
-    axes.set_xticks(range(len(comparisons)), list(along.comparisons))
-    # Room for the markers, which a curve near the top would lose.
-    axes.set_ylim(0, 1.08 * top or 1.0)
+    # Room for the markers, which a curve near the top would lose, and for whole intervals.
+    axes.set_ylim(1.08 * bottom, 1.08 * top or 1.0)
     axes.margins(x=0.08)
+
+
+def _set_places(axes: Axes, values: Sequence[str]) -> list[float]:
+    """Returns the places of values, and labels the axis with them.
+
+    Amounts stand on a linear axis, or on a logarithmic one if they are far apart; others stand side by
+    side. Labels that would overlap stand upright; those that still would are left out.
+    """
+    amounts = quantities(values)
+    places = [float(each) for each in range(len(values))] if amounts is None else amounts
+    low, high = min(places), max(places)
+    scaled = np.array(places)
+    if amounts is not None and low > 0 and high / low >= _WIDE:
+        axes.set_xscale("log")
+        scaled = np.log(scaled)
+    # Distances in inches along the axis.
+    extent = float(np.ptp(scaled)) or 1.0
+    inches = (scaled - scaled.min()) / extent * _PANEL * _AXIS
+    widths = [_LETTER * len(value) for value in values]
+    order = np.argsort(inches, kind="stable")
+    gaps = [
+        inches[after] - inches[at] - (widths[at] + widths[after]) / 2
+        for at, after in itertools.pairwise(order)
+    ]
+    is_upright = any(gap < _LETTER for gap in gaps)
+    # The first and the last one are always named.
+    named = [int(order[0])]
+    for at in order[1:-1]:
+        ends = (inches[order[-1]] - inches[at], inches[at] - inches[named[-1]])
+        if not is_upright or min(ends) >= _UPRIGHT:
+            named.append(int(at))
+    named += [int(order[-1])] if len(order) > 1 else []
+    axes.xaxis.set_major_locator(FixedLocator([places[at] for at in named]))
+    axes.xaxis.set_minor_locator(FixedLocator(places) if len(named) < len(places) else NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks([places[at] for at in named], [values[at] for at in named])
+    if is_upright:
+        axes.tick_params(axis="x", labelrotation=90, labelsize=8)
+    return places

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
-from celltcp.comparison.best_value_tables import best_values_tables
+from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
 from celltcp.comparison.best_values import FieldRanking
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
-from celltcp.comparison.plots.sweep import PANELS, draw_sweep
+from celltcp.comparison.plots.sweep import draw_sweep, panel_figures
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, origin_sections
@@ -69,7 +69,10 @@ def sweep_part(result: Sweep) -> Part:
                 Section(": ".join(["Along the values", *outer]), figure=_figure(along))
                 for outer, along in result.lines.items()
             ),
-            Section("Best at each value", verdicts_table(result.axes, result.points)),
+            Section(
+                "Best at each value",
+                verdicts_table(result.axes, result.points, figures=result.figures),
+            ),
             *(Section(table.title, replace(table, title="")) for table in best_values_tables(result)),
             *_scenario(result),
             *origin_sections(about, command),
@@ -80,8 +83,8 @@ def sweep_part(result: Sweep) -> Part:
 
 def _changes(result: Sweep) -> tuple[Section, ...]:
     """Returns the section on what other values and CCAs change; none where they change nothing."""
-    texts = result.field_changes
-    return (Section("What to change", text=tuple(texts), is_front=True),) if texts else ()
+    texts = (*result.field_changes, *best_values_texts(result))
+    return (Section("What to change", text=texts, is_front=True),) if texts else ()
 
 
 def _field_findings(result: Sweep) -> tuple[Finding, ...]:
@@ -124,18 +127,15 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
 
 
 def _figure(result: Sweep) -> Figure:
-    """Returns goodput and RTT against the values of the only axis."""
+    """Returns the figures of the flows against the values of the only axis."""
     values = list(result.comparisons)
     names, shades = labels(result.ccas), colours(result.ccas)
     panels = []
-    for metric, text in PANELS:
-        label, _, unit = text.partition(", ")
+    for shown in panel_figures(result):
+        values_of = [shown.values(each) for each in result.points.values()]
         series = []
         for cca in result.ccas:
-            estimates = [
-                estimate(each.values(cca, metric) if cca in each.ccas else [])
-                for each in result.points.values()
-            ]
+            estimates = [estimate(each.get(cca, [])) for each in values_of]
             mean = np.array([each.mean for each in estimates])
             half = np.array([each.ci95 or 0.0 for each in estimates])
             series.append(
@@ -150,9 +150,10 @@ def _figure(result: Sweep) -> Figure:
                     size=8,
                 )
             )
-        panels.append(Panel(label, unit, tuple(series), 2))
+        panels.append(Panel(shown.label, shown.unit, tuple(series), shown.digits))
     chart = Chart(
         np.arange(len(values), dtype=float), result.field, "", tuple(panels), names=tuple(values)
     )
     draw = functools.partial(draw_sweep, result)
-    return Figure(draw, f"Goodput and RTT by {result.field}", chart)
+    names_shown = ", ".join(panel.label for panel in panels)
+    return Figure(draw, f"{names_shown} by {result.field}", chart)

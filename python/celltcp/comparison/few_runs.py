@@ -1,0 +1,66 @@
+"""Warning of comparisons whose runs are too few for their figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
+from celltcp.results.statistics import Estimate, estimate, runs_for
+from celltcp.scenarios.cca_mix import counted
+
+if TYPE_CHECKING:
+    from celltcp.comparison.comparison import Comparison
+
+#: Number of runs from which a wide interval tells of the figure, and no longer of too few runs.
+_FEW = 5
+#: Share of the largest mean of a figure below which intervals are too narrow to matter.
+_NARROW = 0.05
+
+
+def few_runs_text(comparisons: Sequence[Comparison]) -> str:
+    """Returns that few runs decide little, and how many would; empty where intervals are narrow.
+
+    An interval counts if all of it is longer than the mean, and long beside the largest mean of the
+    figure: a share of 0.001 beside one of 0.9 is known well enough.
+    """
+    figures: dict[tuple[str, str], list[tuple[Estimate, int]]] = {}
+    for comparison in comparisons:
+        for figure, values in _values(comparison):
+            runs = sum(not math.isnan(value) for value in values)
+            figures.setdefault(figure, []).append((estimate(values), runs))
+    wide: dict[str, tuple[Estimate, int]] = {}
+    needed = 0.0
+    for (flow, metric), of_figure in figures.items():
+        finite = [(each, runs) for each, runs in of_figure if math.isfinite(each.mean)]
+        largest = max((abs(each.mean) for each, _ in finite), default=0.0)
+        for each, runs in finite:
+            half = each.ci95 or 0.0
+            if runs < _FEW and 2 * half > abs(each.mean) and half > _NARROW * largest:
+                name = " ".join(filter(None, (flow, words_of(metric).name)))
+                if name not in wide or half > (wide[name][0].ci95 or 0.0):
+                    wide[name] = (each, runs)
+                needed = max(needed, runs_for(abs(each.mean) / 2, half, runs))
+    if not wide:
+        return ""
+    runs = min(runs for _, runs in wide.values())
+    text = f"{counted(runs, 'run')} decide little: intervals are longer than the means of"
+    names = list(wide)
+    more = f" and {counted(len(names) - 2, 'other figure')}" if len(names) > 2 else ""
+    many = f"--runs {needed:.0f} would likely do" if math.isfinite(needed) else "far more are needed"
+    return f"{text} {', '.join(names[:2])}{more}; {many}"
+
+
+def _values(result: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:
+    """Yields the values of the runs of each figure by its flow and metric, CCA by CCA."""
+    several = len(result.applications) > 1
+    for application in result.applications:
+        for metric in application.names:
+            if APP_METRICS[metric].sign:
+                for values in application.values(metric).values():
+                    yield (application.flow if several else "", metric), values
+    for metric in (GOODPUT, MEAN_RTT):
+        if metric != GOODPUT or result.is_competing:
+            for cca in result.ccas:
+                yield ("", metric), result.values(cca, metric)

@@ -1,0 +1,329 @@
+"""Changes of a sweep in sentences: trade-offs between values, and what each field and the CCA help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.best_values import Choice, FieldRanking, overall_rankings
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
+from celltcp.comparison.verdict_tables import hint_text
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import counted, labels
+
+if TYPE_CHECKING:
+    from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.stakes import Stake
+
+#: Most values that a sentence lists.
+_MOST = 4
+#: Most values of a trade-off without a knee, and most changes, that are all there.
+_FEW, _MOST_CHANGES = 5, 4
+#: Least share of both ranges by which a knee is above the straight line between the extremes.
+_KNEE = 0.2
+
+
+def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
+    """Returns the trade-off between two figures, what changes help, and which field helps most.
+
+    Changes start from the values of the scenario, or else the first ones given, with the usual
+    congestion control; only those that a flow gains from have a line.
+
+    Args:
+        result: the sweep.
+        by: metrics of one's choice, in place of those that matter most to the flows.
+    """
+    texts = []
+    for ranking in overall_rankings(result):
+        if ranking.decides:
+            where = "".join(f"{value}: " for value in ranking.place.values())
+            sentences = _Sentences(ranking, ranking.deciding(by), result.present)
+            texts += [f"{where}{text}" for text in sentences.all()]
+    return texts
+
+
+class _TradeOff(NamedTuple):
+    """Values that no other value beats in two figures; a single one is the best in both."""
+
+    asked: Stake
+    goodput: Stake
+    #: By the asked figure, the best one first.
+    front: list[str]
+    #: The value beyond which more of one costs more of the other than before it, or the only one.
+    knee: str | None
+    beaten: list[str]
+
+
+class _Sentences:
+    """Sentences on the combinations of the values of all fields and congestion controls."""
+
+    def __init__(
+        self, ranking: FieldRanking, stakes: Sequence[Stake], present: Mapping[str, str]
+    ) -> None:
+        self._ranking = ranking
+        self._stakes = [each for each in stakes if each.verdict.leader is not None]
+        self._names = {choice: name for name, choice in ranking.choices.items()}
+        self._called = labels(ranking.ccas)
+        first = ranking.coordinates(next(iter(self._names)))
+        known = {ranking.coordinates(each): each.value for each in self._names}
+        wanted = tuple(
+            present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
+        )
+        self._start = Choice(known.get(wanted, known[first]), ranking.usual_cca)
+        self._is_present = bool(present) and wanted in known
+
+    def all(self) -> list[str]:
+        """Returns all of them."""
+        if not self._stakes:
+            return []
+        trade_off = self._trade_off()
+        texts = [] if trade_off is None else self._trade_off_texts(trade_off)
+        changes = self._changes(trade_off)
+        helps = [text for stake in self._stakes if (text := self._helps(stake))]
+        if not texts and not changes:
+            changes = [self._nothing()]
+        return [*texts, *changes, *helps]
+
+    def _mean(self, stake: Stake, name: str) -> float:
+        """Returns the mean of a figure, of which more is better; a missing one is worst."""
+        mean = estimate(stake.values[name]).mean
+        return -math.inf if math.isnan(mean) else (-mean if stake.is_less_better else mean)
+
+    def _best(self, stake: Stake, among: Sequence[str]) -> str:
+        return max(among, key=lambda name: self._mean(stake, name))
+
+    def _value(self, stake: Stake, name: str, *, unit: bool = True) -> str:
+        words, mean = words_of(stake.metric), estimate(stake.values[name]).mean
+        return words.value_text(mean) if unit else words.number(mean)
+
+    def _figure(self, stake: Stake) -> str:
+        return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
+
+    def _trade_off(self) -> _TradeOff | None:
+        """Returns the values between which to choose; None where there are no two figures."""
+        goodput = next((each for each in self._stakes if each.metric == GOODPUT), None)
+        others = [
+            each
+            for each in self._stakes
+            if each.metric in APP_METRICS or (each.metric in METRICS and each.is_less_better)
+        ]
+        if goodput is None or not others:
+            return None
+        asked = others[0]
+        names = [
+            name
+            for name in self._ranking.choices
+            if all(math.isfinite(self._mean(stake, name)) for stake in (asked, goodput))
+        ]
+        both = (asked, goodput)
+        front = [name for name in names if not any(self._beats(other, name, both) for other in names)]
+        front.sort(key=lambda name: (-self._mean(asked, name), -self._mean(goodput, name)))
+        front = [
+            name
+            for at, name in enumerate(front)
+            if not any(all(each.is_tied(name, other) for each in both) for other in front[:at])
+        ]
+        beaten = [
+            name
+            for name in names
+            if name not in front and any(self._beats(other, name, both) for other in front)
+        ]
+        if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
+            front = front[:1]
+        if not beaten and len(front) < 2:
+            return None
+        knee = self._knee(front, both) if len(front) > 1 else front[0]
+        return _TradeOff(asked, goodput, front, knee, beaten)
+
+    def _beats(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
+        """Returns whether a value is better in one figure, and no worse in the others."""
+        if name == other or not any(stake.is_gain(name, other) for stake in stakes):
+            return False
+        return all(
+            self._mean(stake, name) >= self._mean(stake, other) or stake.is_tied(name, other)
+            for stake in stakes
+        )
+
+    def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
+        """Returns the value that is farthest above the line between both ends of the front."""
+        ranges = [[self._mean(stake, name) for name in front] for stake in stakes]
+        shares = [
+            [(value - min(values)) / (max(values) - min(values)) for value in values]
+            for values in ranges
+        ]
+        above = dict(zip(front, (sum(each) - 1 for each in zip(*shares, strict=True)), strict=True))
+        knee = max(above, key=above.__getitem__)
+        return knee if above[knee] >= _KNEE else None
+
+    def _trade_off_texts(self, found: _TradeOff) -> list[str]:
+        asked, goodput, front = found.asked, found.goodput, found.front
+        knee = found.knee
+        shown = [front[0], self._best(goodput, front)]
+        if knee is not None:
+            # What more of the one costs just beyond the knee is what makes it one.
+            at = front.index(knee)
+            shown = [knee, front[0], *front[at + 1 : at + 2], shown[-1]]
+        elif len(front) <= _FEW:
+            shown = front
+        first, *others = dict.fromkeys(shown)
+        figures = (
+            f"{self._figure(asked)} {self._value(asked, first)} for "
+            f"{self._figure(goodput)} {self._value(goodput, first)}"
+        )
+        pairs = [
+            f"{name} {self._value(asked, name)} for {self._value(goodput, name)}" for name in others
+        ]
+        if len(front) == 1:
+            return [f"best of both: {self._ranking.field}={first}, with {figures}"]
+        head = f"{first} is the knee, with" if knee is not None else f"{first}"
+        if not found.beaten:
+            rest = "No value is worse than another in both"
+        elif len(found.beaten) <= _MOST:
+            rest = f"Others beat {', '.join(found.beaten)} in both"
+        else:
+            rest = f"These beat {len(found.beaten)} others in both"
+        return [
+            f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {figures}', *pairs])}. {rest}."
+        ]
+
+    def _changes(self, trade_off: _TradeOff | None) -> list[str]:
+        """Returns what better choices than the start change: the knee, or the best of each figure."""
+        start = self._names[self._start]
+        if trade_off is not None and trade_off.knee not in (None, start):
+            targets = [str(trade_off.knee)]
+        elif trade_off is not None and trade_off.knee == start:
+            targets = []
+        else:
+            targets = [target for among in self._scopes() for target in among]
+        texts = []
+        for name in dict.fromkeys(targets):
+            if name == start or not any(each.is_gain(name, start) for each in self._stakes):
+                continue
+            figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
+            texts.append(f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}")
+        return texts[:_MOST_CHANGES]
+
+    def _scopes(self) -> Iterator[list[str]]:
+        """Yields the best choices with the CCA of the start, at the values of the start, and of all."""
+        names = self._names
+        for among in (
+            [name for choice, name in names.items() if choice.cca == self._start.cca],
+            [name for choice, name in names.items() if choice.value == self._start.value],
+            [*names.values()],
+        ):
+            yield [self._best(stake, among) for stake in self._stakes]
+
+    def _change(self, choice: Choice) -> str:
+        """Returns a choice in place of the start, and in parentheses what stays."""
+        ranking, start = self._ranking, self._start
+        values = zip(
+            ranking.fields, ranking.coordinates(choice), ranking.coordinates(start), strict=True
+        )
+        changed, kept = [], []
+        for field, new, old in values:
+            if new == old:
+                kept.append(f"{field}={new}")
+            else:
+                changed.append(f"{field}={new} instead of {old}")
+        if choice.cca != start.cca:
+            changed.append(f"{self._called[choice.cca]} instead of {self._called[start.cca]}")
+        elif len(ranking.ccas) > 1:
+            kept.append(self._called[start.cca])
+        stays = f" ({', '.join(kept)})" if kept else ""
+        return f"{' and '.join(changed)}{stays}"
+
+    def _helps(self, stake: Stake) -> str:
+        """Returns which of the fields and the CCA helps a flow most: from the worst to the best.
+
+        Each is that of the best combination with another value of the field, or another CCA.
+        """
+        ranking = self._ranking
+        axes = (*ranking.fields, *(["the CCA"] if len(ranking.ccas) > 1 else []))
+        if len(axes) < 2:
+            return ""
+        leader = self._best(stake, [*ranking.choices])
+        best = ranking.choices[leader]
+        called = self._called_values(best)
+        worst: dict[str, str] = {}
+        without = []
+        for at, axis in enumerate(axes):
+            among = [
+                name
+                for choice, name in self._names.items()
+                if all(
+                    mine == its or place == at
+                    for place, (mine, its) in enumerate(
+                        zip(self._called_values(choice), called, strict=True)
+                    )
+                )
+            ]
+            last = min(among, key=lambda name: self._mean(stake, name))
+            if stake.is_gain(leader, last):
+                worst[axis] = last
+            else:
+                without.append(axis)
+        if not worst:
+            return ""
+        ordered = sorted(worst, key=lambda axis: self._mean(stake, worst[axis]))
+        parts = []
+        for axis in ordered:
+            at = axes.index(axis)
+            old = self._called_values(ranking.choices[worst[axis]])[at]
+            end = self._value(stake, leader)
+            parts.append(
+                f"{self._value(stake, worst[axis], unit=False)} to {end} ({old} to {called[at]})"
+            )
+        head = f"{ranking.question(stake)}: {self._order(stake, ordered, worst)}"
+        against = " against ".join(parts)
+        make = "makes" if len(without) == 1 else "make"
+        rest = f"; {' and '.join(without)} {make} no significant difference there" if without else ""
+        each = "each " if len(ordered) > 1 else ""
+        return f"{head}: {against}, {each}beside the best of the others{rest}"
+
+    def _order(self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str]) -> str:
+        """Returns the fields and the CCA by how much they help, in words."""
+        first, *others = ordered
+        if not others:
+            return f"only {first} helps"
+        if stake.is_gain(worst[others[0]], worst[first]):
+            return f"{first} helps more than {', then '.join(others)}"
+        if stake.is_tied(worst[first], worst[others[0]]):
+            return f"{', '.join(ordered[:-1])} and {ordered[-1]} help alike"
+        most = f"{', '.join(ordered[:-1])} or {ordered[-1]}"
+        return f"the runs do not decide whether {most} helps more"
+
+    def _called_values(self, choice: Choice) -> list[str]:
+        """Returns the values of the fields of a choice, and the label of its CCA."""
+        return [*self._ranking.coordinates(choice), self._called[choice.cca]]
+
+    def _nothing(self) -> str:
+        """Returns that nothing is better than the start, and what is worse or undecided."""
+        start = self._names[self._start]
+        others = [name for name in self._ranking.choices if name != start]
+        worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]
+        alike = [
+            name
+            for name in others
+            if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
+        ]
+        undecided = [name for name in others if name not in worse and name not in alike]
+        where = "the scenario has it" if self._is_present else "the first one given"
+        what = f"{self._ranking.field}={start} ({where})"
+        hints = [hint_text(each.verdict) for each in self._stakes if each.verdict.undecided]
+        if not worse:
+            hint = f"; {hints[0]}" if undecided and hints else ""
+            return f"No value differs significantly from {what}{hint}"
+        parts = [f"No value is significantly better than {what}", f"worse: {_listed(worse)}"]
+        if alike:
+            parts.append(f"as good: {_listed(alike)}")
+        if undecided:
+            parts.append(f"undecided: {_listed(undecided)}{f' ({hints[0]})' if hints else ''}")
+        return "; ".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Returns names with commas; of many the first ones, and the number of others."""
+    if len(names) <= _MOST:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST])} and {counted(len(names) - _MOST, 'other')}"

@@ -1,0 +1,148 @@
+"""Sentences on the values of a sweep: trade-offs, what helps most, and what needs more runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import celltcp as ct
+from celltcp.comparison.best_value_tables import _cells
+from celltcp.comparison.best_values import Choice
+from celltcp.comparison.field_changes import _Sentences
+from celltcp.comparison.metrics import best_of
+from celltcp.comparison.stakes import Stake
+from celltcp.scenarios.quantities import quantities
+
+Values = Mapping[str, Sequence[float]]
+
+
+def _stake(flow: str, metric: str, values: Values) -> Stake:
+    known = {name: list(of) for name, of in values.items()}
+    return Stake(flow, metric, metric, known, best_of(metric, known, random=True))
+
+
+def _texts(fields: Sequence[str], ccas: Sequence[str], *stakes: Stake, **present: str) -> list[str]:
+    """Returns the sentences on values that are named as a ranking names them."""
+    choices = {}
+    for name in stakes[0].values:
+        value, _, cca = name.partition(" with ")
+        choices[name] = Choice(value, cca or ccas[0])
+    ranking: Any = SimpleNamespace(
+        choices=choices,
+        fields=fields,
+        field=", ".join(fields),
+        ccas=ccas,
+        usual_cca=ccas[0],
+        coordinates=lambda choice: tuple(choice.value.split(", ")),
+        question=lambda stake: stake.flow,
+        without_flow=lambda text: text,
+    )
+    return _Sentences(ranking, stakes, present).all()
+
+
+def _around(mean: float, spread: float = 0.01) -> list[float]:
+    return [mean * (1 - spread), mean, mean * (1 + spread)]
+
+
+def test_a_trade_off_names_the_knee_and_what_is_beyond_it() -> None:
+    delays = {"20": 21.0, "30": 35.0, "35": 46.0, "40": 154.0, "1000": 583.0, "2000": 700.0}
+    rates = {"20": 18.4, "30": 27.1, "35": 31.0, "40": 34.3, "1000": 39.9, "2000": 39.8}
+    game = _stake("game", "frame_delay_p95_ms", {name: _around(of) for name, of in delays.items()})
+    download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    text, change = _texts(["rate"], ["cubic"], game, download)
+    assert text == (
+        "trade-off of rate: 35 is the knee, with game frame delay p95 46.0 ms for download goodput "
+        "31.00 Mbit/s; 20 21.0 ms for 18.40 Mbit/s; 40 154.0 ms for 34.30 Mbit/s; 1000 583.0 ms for "
+        "39.90 Mbit/s. Others beat 2000 in both."
+    )
+    assert change.startswith("rate=35 instead of 20: ")
+    # From the value that the scenario has.
+    _, change = _texts(["rate"], ["cubic"], game, download, rate="1000")
+    assert change.startswith("rate=35 instead of 1000: ")
+
+
+def test_a_value_that_is_best_in_both_figures_is_no_trade_off() -> None:
+    game = _stake("game", "frame_delay_p95_ms", {"a": _around(600), "b": _around(20), "c": _around(90)})
+    download = _stake(
+        "download", "goodput_mbps", {"a": _around(10), "b": _around(20), "c": _around(15)}
+    )
+    text, change = _texts(["queue"], ["cubic"], game, download)
+    assert text == (
+        "best of both: queue=b, with game frame delay p95 20.0 ms for download goodput 20.00 Mbit/s"
+    )
+    assert change.startswith("queue=b instead of a: ")
+
+
+def test_what_helps_most_is_the_spread_of_all_values_and_not_the_first_one() -> None:
+    times = {
+        "80ms with cubic": 0.362,
+        "320ms with cubic": 0.567,
+        "1280ms with cubic": 0.822,
+        "80ms with bbr": 0.236,
+        "320ms with bbr": 0.451,
+        "1280ms with bbr": 0.776,
+    }
+    values = {name: _around(of) for name, of in times.items()}
+    texts = _texts(["cycle"], ["cubic", "bbr"], _stake("web", "response_p95_s", values))
+    assert texts[-1] == (
+        "web: cycle helps more than the CCA: 0.776 to 0.236 s (1280ms to 80ms) against 0.362 to 0.236 "
+        "s (cubic to bbr), each beside the best of the others"
+    )
+    assert texts[0] == "bbr instead of cubic (cycle=80ms): web response p95 0.236 s instead of 0.362"
+
+
+def test_several_fields_have_each_sentence_once() -> None:
+    times = {
+        f"{inactivity}, {cycle} with {cca}": base * factor * (1.0 if cca == "bbr" else 1.2)
+        for inactivity, base in (("10ms", 1.0), ("100ms", 0.5))
+        for cycle, factor in (("80ms", 1.0), ("320ms", 3.0))
+        for cca in ("cubic", "bbr")
+    }
+    values = {name: _around(of) for name, of in times.items()}
+    texts = _texts(["inactivity", "cycle"], ["cubic", "bbr"], _stake("web", "response_p95_s", values))
+    assert len(texts) == len(set(texts))
+    (helps,) = (each for each in texts if each.startswith("web: "))
+    assert helps.startswith("web: cycle helps more than inactivity, then the CCA: 1.500 to 0.500 s ")
+
+
+def test_where_nothing_is_better_a_line_says_what_is_worse_or_open() -> None:
+    game = _stake(
+        "game", "frame_delay_p95_ms", {"35": _around(20), "40": _around(50), "45": [1, 90, 20]}
+    )
+    (text,) = _texts(["rate"], ["cubic"], game)
+    start = "No value is significantly better than rate=35 (the first one given); worse: 40"
+    assert text.startswith(f"{start}; undecided: 45 (--runs ")
+    (text,) = _texts(["rate"], ["cubic"], game, rate="35")
+    assert "rate=35 (the scenario has it)" in text
+
+
+def test_a_value_that_only_its_interval_keeps_in_needs_more_runs() -> None:
+    values = {
+        "20": [21.0, 21.0, 21.1, 20.9],
+        "25": [22.0, 26.0, 20.5, 21.5],
+        "35": [44.0, 46.0, 45.0, 45.0],
+        "45": [21.0, 600.0, 30.0, 500.0],
+    }
+    best, mean, others, following = _cells(_stake("game", "frame_delay_p95_ms", values))
+    assert (best, mean) == ("20", "21.0 ±0.1 ms")
+    assert others.startswith("25; 45 needs more runs (--runs ")
+    assert following.startswith("35 +24.0 ")
+
+
+def test_few_runs_with_long_intervals_are_warned_of_once() -> None:
+    result = ct.sweep("drive", "path.rtt=20ms,80ms", "cubic", 2, duration="2s")
+    (text,) = (each for each in result.warnings if "decide little" in each)
+    assert text.startswith("2 runs decide little: intervals are longer than the means of ")
+    assert "--runs " in text or "far more" in text
+    steady = ct.sweep("steady-20-68", "path.rtt=20ms,80ms", "cubic", 2, duration="2s")
+    assert not [each for each in steady.warnings if "decide little" in each]
+
+
+def test_amounts_are_compared_in_one_unit() -> None:
+    assert quantities(["20Mbit/s", "1Gbit/s"]) == [20.0, 1000.0]
+    assert quantities(["80ms", "1.28s"]) == [80.0, 1280.0]
+    assert quantities(["1bdp", "4bdp"]) == [1.0, 4.0]
+    assert quantities(["0", "7"]) == [0.0, 7.0]
+    for texts in (["droptail", "pie"], ["1bdp", "50packets"], ["1s", "1000ms"], ["true", "false"]):
+        assert quantities(texts) is None

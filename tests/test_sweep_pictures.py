@@ -1,0 +1,74 @@
+"""Picture of a sweep: the figures that were asked for, labels beside each other, whole intervals."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.container import ErrorbarContainer
+
+import celltcp as ct
+from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.plots.sweep import draw_sweep
+from workloads import DEEP_BUFFER, GAME
+
+RTTS = ("20ms", "25ms", "30ms", "35ms", "40ms", "45ms", "60ms", "1s")
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
+    file: Path = tmp_path_factory.mktemp("home") / "home.toml"
+    flows = f'[[flows]]\nname = "download"\n[[flows]]\nname = "game"\nworkload = {GAME}\n'
+    file.write_text(f'name = "home"\nduration = "3s"\n{DEEP_BUFFER}{flows}')
+    return ct.sweep(file, f"path.rtt={','.join(RTTS)}", "cubic", 2)
+
+
+def _labels(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.get_xticklabels()]
+
+
+def test_a_picture_has_the_figure_of_each_flow_or_the_one_asked_for(swept: Sweep) -> None:
+    usual, asked = (
+        [axes.get_ylabel() for axes in draw_sweep(swept, by).axes]
+        for by in ((), ("response_p50_s:game",))
+    )
+    assert usual == ["download goodput, Mbit/s", "game response p95, s"]
+    assert asked == ["download goodput, Mbit/s", "game response p50, s"]
+    alone = ct.sweep("steady-20-68", "path.rtt=20ms,40ms", "cubic", 1, duration="1s")
+    shown = [axes.get_ylabel() for axes in draw_sweep(alone).axes]
+    assert shown == ["goodput, Mbit/s", "p95 RTT, ms"]
+
+
+def test_values_stand_on_an_axis_of_amounts_whose_labels_do_not_overlap(swept: Sweep) -> None:
+    picture = draw_sweep(swept)
+    canvas = FigureCanvasAgg(picture)
+    canvas.draw()
+    for axes in picture.axes:
+        assert axes.get_xscale() == "log"
+        shown = _labels(axes)
+        assert (shown[0], shown[-1]) == ("20ms", "1s")
+        boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.get_xticklabels()]
+        assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
+        places = axes.get_xticks()
+        assert all(low < high for low, high in pairwise(places))
+
+
+def test_values_that_are_no_amounts_stand_side_by_side() -> None:
+    vary = "path.queue=fq-codel,droptail"
+    result = ct.sweep("steady-20-68", vary, "cubic", 1, duration="1s")
+    axes = draw_sweep(result).axes[0]
+    assert axes.get_xscale() == "linear"
+    assert _labels(axes) == ["fq-codel", "droptail"]
+
+
+def test_intervals_are_whole(swept: Sweep) -> None:
+    for axes in draw_sweep(swept).axes:
+        low, high = axes.get_ylim()
+        (bars,) = (each for each in axes.containers if isinstance(each, ErrorbarContainer))
+        for line in bars.lines[2]:
+            for segment in line.get_segments():
+                assert low <= min(segment[:, 1])
+                assert max(segment[:, 1]) <= high
