@@ -137,13 +137,14 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     far = [name for name in candidates if _is_far(stake, name, worse)]
     near = [name for name in candidates if name not in far]
     texts = []
-    runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else "far more runs"
+    runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else "more runs"
     if near:
         is_open = any(name in verdict.undecided for name in near) and not far
         texts.append(f"{_listed(near)}{f' (undecided: {runs})' if is_open else ''}")
     if far:
         need = "needs" if len(far) == 1 else "need"
-        texts.append(f"{_listed(far)} {need} more runs ({runs})")
+        at = f" ({runs})" if verdict.runs_needed else ""
+        texts.append(f"{_listed(far)} {need} more runs{at}")
     following = "-"
     if worse:
         gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)

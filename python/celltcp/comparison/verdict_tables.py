@@ -39,7 +39,7 @@ def hint_text(result: Verdict) -> str:
     """Returns how many runs would decide what is undecided."""
     if result.runs_needed:
         return f"--runs {result.runs_needed} would likely decide"
-    return "far more runs would be needed"
+    return "more runs are needed"
 
 
 def word_of(name: str, verdict: Verdict) -> str:
@@ -100,12 +100,14 @@ def short_text(result: Verdict, names: Mapping[str, str]) -> str:
     """Returns a verdict in as few words as a cell of a table has room for."""
     if result.leader is None or result.contradicted_by:
         return "-" if result.leader is None else "no verdict"
+    if result.is_same:
+        return "the same under all"
     tied = ", ".join(names[cca] for cca in result.tied)
     if not result.undecided:
         return f"{names[result.leader]}{f' (tied: {tied})' if tied else ''}"
     among = ", ".join(names[cca] for cca in result.ranked[:5])
     more = f" and {len(result.ranked) - 5} others" if len(result.ranked) > 5 else ""
-    runs = f" (--runs {result.runs_needed})" if result.runs_needed else " (far more runs)"
+    runs = f" (--runs {result.runs_needed})" if result.runs_needed else " (more runs)"
     return f"{among}{more}?{runs}"
 
 
