@@ -309,9 +309,9 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         frame = pd.json_normalize([_with_numbers(row) for row in rows])
     for name in frame.columns:
         # Lists, such as coordinates, are texts to a table.
-        column = frame[name]
-        if column.dtype == object and any(isinstance(value, list | dict) for value in column):
-            frame[name] = column.astype("string")
+        cells = frame[name]
+        if cells.dtype == object and any(isinstance(value, list | dict) for value in cells):
+            frame[name] = cells.astype("string")
     if isinstance(rows, dict):
         names = list(map(str, rows))
     else:
