@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schema_tables import table
+from celltcp.present.schema_tables import table
 
 ROOT = Path(__file__).parent.parent
 

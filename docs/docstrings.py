@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 
-from schema_tables import table
+from celltcp.present.schema_tables import table
 
 
 def one_line(documented: object) -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 import click
 from crate_table import crates
 from docstrings import arguments, one_line, paragraphs
-from schema_tables import meanings, section, sections, table, values
 
 from celltcp._core import (
     auto_parameters,
@@ -38,6 +37,7 @@ from celltcp.present.cca_tables import catalogue_table, parameters_table
 from celltcp.present.json_types import SchemaWriter
 from celltcp.present.markdown import markdown_table
 from celltcp.present.markdown_page import plain_table
+from celltcp.present.schema_tables import meanings, section, sections, table, values
 from celltcp.publications.publications import publications
 from celltcp.publications.quantities import QUANTITIES
 from celltcp.publications.quantities.quantity import TEXTS

@@ -195,3 +195,10 @@ def test_import_and_help_load_nothing_heavy(celltcp) -> None:
     done = subprocess.run([sys.executable, "-c", modules], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert "compare" in celltcp("--help").stdout
+
+
+def test_all_fields_are_printed_with_their_meanings(celltcp) -> None:
+    printed = celltcp("scenarios", "--fields").stdout
+    for field in ("gilbert-elliott-time", "| backlog |", "| deadline |", "| notsent_lowat |"):
+        assert field in printed
+    assert "give one of them" in celltcp("scenarios", "drive", "--fields").stderr

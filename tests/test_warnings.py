@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.tables import LIMITS_TITLE, limits_table
 from celltcp.results.statistics import student_quantile, verdict
 from celltcp.results.tables import Results
 
@@ -226,3 +227,24 @@ def test_a_transfer_that_has_come_to_a_stop_has_no_advice() -> None:
     assert told.endswith(
         "nothing arrived any more at its end, so that no duration is known that would do"
     )
+
+
+def test_a_split_host_that_divides_no_delay_of_a_long_path_is_told_and_whose_limits_are_shown() -> None:
+    long = {"path.rtt": "300ms"}
+    result = ct.compare(
+        "steady-20-68", "cubic", 1, duration="3s", set=long, middlebox=["none", "split"]
+    )
+    told = _one(result, "divides no delay")
+    assert told.startswith("split at gateway: the whole RTT of 300ms lies between it and the server")
+    table = limits_table(result.results)
+    assert table is not None
+    assert table.title == f"{LIMITS_TITLE}; of split ones, of the leg of the server"
+    hops = [{"name": "internet", "delay": "10ms"}, {"name": "satellite"}]
+    divided = ct.compare(
+        "steady-20-68",
+        "cubic@split:at=node-1",
+        1,
+        duration="3s",
+        set={**long, "path.wired": hops},
+    )
+    assert not [each for each in divided.warnings if "divides no delay" in each]

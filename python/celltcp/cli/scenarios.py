@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping
 
 import click
@@ -14,7 +15,8 @@ from celltcp.cli.verbosity import note
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_scenario)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scenario files.")
-def scenarios(name: str | None, schema: bool) -> None:
+@click.option("--fields", is_flag=True, help="Print all fields of scenario files with their meanings.")
+def scenarios(name: str | None, schema: bool, fields: bool) -> None:
     """List the built-in scenarios, or print one as a commented file.
 
     NAME is a scenario. A folder such as mobility, a pattern such as "stress/loss-*" or a set such as
@@ -25,9 +27,14 @@ def scenarios(name: str | None, schema: bool) -> None:
     from celltcp.scenarios.scenarios import description, load_scenario, names_one, scenario_names
 
     names = scenario_names()
-    if schema and name is not None:
-        raise click.UsageError(f"--schema: {name!r} is named, too; give one of them")
-    if schema:
+    for option, is_given in (("--schema", schema), ("--fields", fields)):
+        if is_given and name is not None:
+            raise click.UsageError(f"{option}: {name!r} is named, too; give one of them")
+    if fields:
+        from celltcp.present.schema_tables import sections
+
+        click.echo("\n".join(sections(json.loads(scenario_schema()), "Top of the file")), nl=False)
+    elif schema:
         click.echo(scenario_schema())
     elif not name:
         _print_list({each: description(each) for each in names})

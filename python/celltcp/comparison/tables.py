@@ -166,16 +166,22 @@ def limits_table(results: Results) -> Table | None:
             *number_columns(*(_LIMIT_HEADINGS[limit] for limit in shown)),
         ),
         rows=rows,
-        title=LIMITS_TITLE,
+        title=f"{LIMITS_TITLE}{_of_leg(results)}",
         ends=_last_of_ccas(limits) if several else frozenset(),
         ccas={name: cca for cca, name in names.items()},
     )
 
 
+def _of_leg(results: Results) -> str:
+    """Returns whose limits they are where connections are split; empty otherwise."""
+    legs = results.tables.get("legs")
+    return "" if legs is None or not legs.num_rows else "; of split ones, of the leg of the server"
+
+
 def limits_sections(results: Results) -> list[Section]:
     """Returns the section of a report on what limited the flows; none where results have no limits."""
     table = limits_table(results)
-    return [] if table is None else [Section(LIMITS_TITLE, replace(table, title=""))]
+    return [] if table is None else [Section(table.title, replace(table, title=""))]
 
 
 def _last_of_ccas(limits: Iterable[FlowLimits]) -> frozenset[int]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
-from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, RECOVERY, TIME_OUT
+from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, QUEUED, RECOVERY, TIME_OUT
 from celltcp.scenarios.cca_mix import is_of_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
 
@@ -123,7 +123,9 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """HyStart++, pacing, or a buffer of two BDPs."""
+    """HyStart++, pacing, or a buffer of two BDPs, unless other flows fill the queue."""
+    if evidence.others:
+        return
     against = "losses at the end of slow start"
     cca, name = evidence.cca, evidence.cca.partition(":")[0]
     if "hystart=off" in cca:
@@ -328,9 +330,11 @@ def _is_held(evidence: Evidence) -> bool:
 
 
 def _comes_in_time(evidence: Evidence) -> bool:
-    """Returns whether a frame that a shorter time-out repairs keeps its deadline, if it has one."""
-    repaired_ms = 1.5 * evidence.mean("rtt_min_ms") + _RTO_MS
-    return evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s
+    """Returns whether no queue hides a shorter time-out, and its repairs keep a deadline of frames."""
+    least = evidence.mean("rtt_min_ms")
+    repaired_ms = 1.5 * least + _RTO_MS
+    is_queued = evidence.mean("rtt_mean_ms") > QUEUED * least
+    return not is_queued and (evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s)
 
 
 def _pacing(against: str) -> Remedy:

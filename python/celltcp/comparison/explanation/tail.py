@@ -20,14 +20,14 @@ _KINDS = ("response", "frame_delay", "page_load")
 #: Time from which on a unit is slow, medians.
 _SLOW = 1.5
 #: Mean RTT from which on packets waited in a queue, lowest RTTs.
-_QUEUED = 1.5
+QUEUED = 1.5
 
 
 def slow_units(evidence: Evidence) -> Cause | None:
     """Some frames came after their deadline, or some units took over {_SLOW} times their median.
 
     An outage, time-out, loss probe or fast recovery falls into the time of some of them, or they waited
-    behind earlier ones, or in a queue: the mean RTT meanwhile is {_QUEUED} times the lowest one.
+    behind earlier ones, or in a queue: the mean RTT meanwhile is {QUEUED} times the lowest one.
     """
     if evidence.units is None:
         return None
@@ -95,7 +95,7 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     keys = ["run"] if (slow["unit"] == "page_load").any() else ["run", "flow"]
     by_connection = dict(tuple(evidence.recoveries.groupby(keys))) if len(evidence.recoveries) else {}
     behind = _waits_behind(units)
-    queued_ms = _QUEUED * evidence.mean("rtt_min_ms")
+    queued_ms = QUEUED * evidence.mean("rtt_min_ms")
     counts = dict.fromkeys(_REASONS, 0)
     columns = slow[["run", "connection", "start_s", "end_s"]]
     for place, run, connection, start, end in columns.itertuples(name=None):

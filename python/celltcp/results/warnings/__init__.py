@@ -11,6 +11,7 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
+from celltcp.results.warnings.split_delay import undivided_delay
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def all_warnings(results: Results) -> list[str]:
         *repeating(about),
         *about.get("notes", []),
         *limited_flows(results),
+        *undivided_delay(about),
     ]
 
 

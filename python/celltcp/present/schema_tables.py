@@ -45,7 +45,7 @@ def sections(schema: Definition, title: str, without: Container[str] = ()) -> It
 
 def _definition(heading: str, definition: Definition) -> Iterator[str]:
     text = _meaning(definition)
-    forms = definition.get("oneOf", definition.get("anyOf", []))
+    forms: list[Definition] = definition.get("oneOf") or definition.get("anyOf") or []
     if values_of(definition):
         yield section(heading, text, values(definition))
     elif any(_kind(form) for form in forms):
@@ -107,7 +107,8 @@ def _type(field: Definition) -> str:
     if "enum" in field:
         return ", ".join(json.dumps(each) for each in field["enum"] if each is not None)
     if "anyOf" in field or "oneOf" in field:
-        parts = [_type(each) for each in field.get("anyOf", field.get("oneOf", []))]
+        forms: list[Definition] = field.get("anyOf") or field.get("oneOf") or []
+        parts = [_type(each) for each in forms]
         return " or ".join(dict.fromkeys(part for part in parts if part != "null"))
     names = field.get("type", "any")
     plain = [each for each in ([names] if isinstance(names, str) else names) if each != "null"]
