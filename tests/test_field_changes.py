@@ -53,13 +53,27 @@ def test_a_trade_off_names_the_knee_and_what_is_beyond_it() -> None:
     text, change = _texts(["rate"], ["cubic"], game, download)
     assert text == (
         "trade-off of rate: 35 is the knee, with game frame delay p95 46.0 ms for download goodput "
-        "31.00 Mbit/s; 20 21.0 ms for 18.40 Mbit/s; 40 154.0 ms for 34.30 Mbit/s; 1000 583.0 ms for "
-        "39.90 Mbit/s. Others beat 2000 in both."
+        "31.00 Mbit/s; 20: 21.0 ms for 18.40 Mbit/s; 40: 154.0 ms for 34.30 Mbit/s; 1000: 583.0 ms for "
+        "39.90 Mbit/s. By their means, others beat 2000 in both."
     )
     assert change.startswith("rate=35 instead of 20: ")
     # From the value that the scenario has.
     _, change = _texts(["rate"], ["cubic"], game, download, rate="1000")
     assert change.startswith("rate=35 instead of 1000: ")
+
+
+def test_what_only_more_runs_would_tell_from_the_best_is_no_knee() -> None:
+    late = {"20": [0.0] * 3, "35": [0.0] * 3, "45": [0.0, 0.0, 0.75], "60": _around(0.97)}
+    rates = {"20": 18.0, "35": 31.0, "45": 36.5, "60": 39.9}
+    game = _stake("game", "late_share", late)
+    download = _stake("download", "goodput_mbps", {name: _around(of) for name, of in rates.items()})
+    text, *changes = _texts(["rate"], ["cubic"], game, download, rate="60")
+    assert text == (
+        "trade-off of rate: 35: game share of late frames 0.0000 for download goodput 31.00 Mbit/s; "
+        "45: 0.2500 for 36.50 Mbit/s; 60: 0.9700 for 39.90 Mbit/s. By their means, others beat 20 in "
+        "both."
+    )
+    assert [each.partition(":")[0] for each in changes] == ["rate=35 instead of 60"]
 
 
 def test_a_value_that_is_best_in_both_figures_is_no_trade_off() -> None:

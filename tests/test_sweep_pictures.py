@@ -37,6 +37,9 @@ def test_a_picture_has_the_figure_of_each_flow_or_the_one_asked_for(swept: Sweep
     )
     assert usual == ["download goodput, Mbit/s", "game response p95, s"]
     assert asked == ["download goodput, Mbit/s", "game response p50, s"]
+    lineups = ct.sweep("steady-20-68", "path.rtt=20ms,40ms", "cubic+bbr", 1, duration="1s")
+    shown = [axes.get_ylabel() for axes in draw_sweep(lineups, ("rtt_mean_ms",)).axes]
+    assert "mean RTT, ms" in shown[-1]
     alone = ct.sweep("steady-20-68", "path.rtt=20ms,40ms", "cubic", 1, duration="1s")
     shown = [axes.get_ylabel() for axes in draw_sweep(alone).axes]
     assert shown == ["goodput, Mbit/s", "p95 RTT, ms"]

@@ -127,7 +127,9 @@ class _Sentences:
         beaten = [
             name
             for name in names
-            if name not in front and any(self._beats(other, name, both) for other in front)
+            if name not in front
+            and any(self._beats(other, name, both) for other in front)
+            and not any(all(each.is_tied(name, other) for each in both) for other in front)
         ]
         if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
             front = front[:1]
@@ -137,12 +139,13 @@ class _Sentences:
         return _TradeOff(asked, goodput, front, knee, beaten)
 
     def _beats(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
-        """Returns whether a value is better in one figure, and no worse in the others."""
-        if name == other or not any(stake.is_gain(name, other) for stake in stakes):
-            return False
-        return all(
-            self._mean(stake, name) >= self._mean(stake, other) or stake.is_tied(name, other)
-            for stake in stakes
+        """Returns whether a value is better in one figure, and no worse in the others, by the means."""
+        gaps = [self._mean(stake, name) - self._mean(stake, other) for stake in stakes]
+        if all(gap >= 0 for gap in gaps):
+            return any(gap > 0 for gap in gaps)
+        # A lower mean that is as good does not count.
+        return any(stake.is_gain(name, other) for stake in stakes) and all(
+            gap >= 0 or stake.is_tied(name, other) for gap, stake in zip(gaps, stakes, strict=True)
         )
 
     def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
@@ -154,7 +157,10 @@ class _Sentences:
         ]
         above = dict(zip(front, (sum(each) - 1 for each in zip(*shares, strict=True)), strict=True))
         knee = max(above, key=above.__getitem__)
-        return knee if above[knee] >= _KNEE else None
+        asked = stakes[0]
+        # What only more runs would tell from the best is no value to advise.
+        is_known = asked.is_gain(front[0], knee) or asked.is_tied(front[0], knee)
+        return knee if above[knee] >= _KNEE and is_known else None
 
     def _trade_off_texts(self, found: _TradeOff) -> list[str]:
         asked, goodput, front = found.asked, found.goodput, found.front
@@ -172,17 +178,17 @@ class _Sentences:
             f"{self._figure(goodput)} {self._value(goodput, first)}"
         )
         pairs = [
-            f"{name} {self._value(asked, name)} for {self._value(goodput, name)}" for name in others
+            f"{name}: {self._value(asked, name)} for {self._value(goodput, name)}" for name in others
         ]
         if len(front) == 1:
             return [f"best of both: {self._ranking.field}={first}, with {figures}"]
-        head = f"{first} is the knee, with" if knee is not None else f"{first}"
+        head = f"{first} is the knee, with" if knee is not None else f"{first}:"
         if not found.beaten:
-            rest = "No value is worse than another in both"
+            rest = "None is worse than another in both"
         elif len(found.beaten) <= _MOST:
-            rest = f"Others beat {', '.join(found.beaten)} in both"
+            rest = f"By their means, others beat {', '.join(found.beaten)} in both"
         else:
-            rest = f"These beat {len(found.beaten)} others in both"
+            rest = f"By their means, these beat {len(found.beaten)} others in both"
         return [
             f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {figures}', *pairs])}. {rest}."
         ]
@@ -190,12 +196,12 @@ class _Sentences:
     def _changes(self, trade_off: _TradeOff | None) -> list[str]:
         """Returns what better choices than the start change: the knee, or the best of each figure."""
         start = self._names[self._start]
-        if trade_off is not None and trade_off.knee not in (None, start):
-            targets = [str(trade_off.knee)]
-        elif trade_off is not None and trade_off.knee == start:
-            targets = []
-        else:
+        if trade_off is None:
             targets = [target for among in self._scopes() for target in among]
+        elif trade_off.knee is not None:
+            targets = [trade_off.knee]
+        else:
+            targets = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
         texts = []
         for name in dict.fromkeys(targets):
             if name == start or not any(each.is_gain(name, start) for each in self._stakes):

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
 from celltcp.comparison.best_values import overall_rankings
-from celltcp.comparison.by_metric import best_by
+from celltcp.comparison.by_metric import best_by, check_metric
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
 from celltcp.comparison.parameter_sweep import Sweep
@@ -62,7 +62,9 @@ def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(result)
     stakes = rankings[0].deciding(by) if rankings else []
-    asked = [(each.metric, each.flow) for each in stakes[: len(by)]]
+    # Line-ups of several flows have no ranking, and yet the figures that are asked for.
+    chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
+    asked = [(each.metric, each.flow) for each in chosen_by]
     figures = [(each.metric, each.flow) for each in stakes if each.metric in APP_METRICS]
     goodput = [(each.metric, each.flow) for each in stakes if each.metric == GOODPUT]
     # A flow that sends now and then has a goodput, but no other one is there.
