@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, "A": 16}
+FLAGS = {"F": 1, "S": 2, "R": 4, "P": 8, "A": 16, "E": 64, "C": 128}
 #: Addresses of client and server, and their ports.
 HOSTS = (bytes((10, 9, 0, 7)), bytes((198, 51, 100, 4)))
 PORTS = (41_000, 443)

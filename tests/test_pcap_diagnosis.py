@@ -32,6 +32,83 @@ def forged_reset(made: Connection) -> None:
     made.packet(end + 333.0004, False, "R", seq=40 * MSS, ttl=254)
 
 
+def reset_of_the_other_end_too_early(made: Connection) -> None:
+    """Captured at the client: a RST after 0.3 ms from a server that is 40 ms away, with its TTL."""
+    made.ttls = (64, 51)
+    at_client(made, 0.04)
+    requests(made, 1, 0, 0.04)
+    made.packet(333, True, "PA", seq=100, ack=4 * MSS, length=100)
+    made.packet(333.0003, False, "R", seq=4 * MSS)
+
+
+def at_client(made: Connection, rtt: float) -> None:
+    """Adds a handshake that is captured at the client."""
+    options = bytes((2, 4, 5, 180, 4, 2, 1, 1, 3, 3, 7, 1))
+    made.packet(0, True, "S", options=options)
+    made.packet(rtt, False, "SA", options=options)
+    made.packet(rtt + 1e-5, True)
+
+
+def requests(made: Connection, count: int, thinks: float, rtt: float, answers: float = 0.0) -> float:
+    """Adds requests and their answers of four segments; returns the time of the last ACK."""
+    t = 0.1
+    for number in range(count):
+        base = 4 * number * MSS
+        made.packet(t, True, "PA", seq=100 * number, length=100, ack=base)
+        t += rtt + answers
+        for segment in range(4):
+            ack = 100 * (number + 1)
+            made.packet(t + segment * 1e-4, False, seq=base + segment * MSS, length=MSS, ack=ack)
+            made.packet(
+                t + segment * 1e-4 + 1e-5,
+                True,
+                seq=100 * (number + 1),
+                ack=base + (segment + 1) * MSS,
+            )
+        end = t + 4e-4
+        t = end + thinks
+    return end
+
+
+def client_thinks(made: Connection) -> None:
+    at_client(made, 0.03)
+    requests(made, 8, 0.9, 0.03)
+
+
+def server_thinks(made: Connection) -> None:
+    at_client(made, 0.03)
+    requests(made, 8, 0, 0.03, answers=0.7)
+
+
+def reset_of_the_server(made: Connection) -> None:
+    made.ttls = (51, 64)
+    made.handshake()
+    end = download(made, 0.1, 10, 0.02)
+    made.packet(end + 0.01, False, "R", seq=10 * MSS)
+
+
+def marks(made: Connection) -> None:
+    made.windows = (4_000, 4_000)
+    options = bytes((2, 4, 5, 180, 4, 2, 1, 1, 3, 3, 7, 1))
+    made.packet(0, True, "SEC", options=options)
+    made.packet(1e-4, False, "SAE", options=options)
+    made.packet(0.02, True)
+    for number in range(0, 200, 2):
+        t = 0.1 + number * 1e-3
+        made.packet(t, False, seq=number * MSS, length=MSS)
+        made.packet(t + 1e-5, False, seq=(number + 1) * MSS, length=MSS)
+        made.packet(t + 0.05, True, "AE" if number % 40 == 0 else "A", ack=(number + 2) * MSS)
+
+
+def gap_at_the_receiver(made: Connection) -> None:
+    at_client(made, 0.04)
+    made.packet(0.05, True, "PA", length=100)
+    for number in range(120):
+        t = 0.09 + 5e-3 * number + (3.0 if number >= 60 else 0)
+        made.packet(t, False, seq=number * MSS, ack=100, length=MSS)
+        made.packet(t + 1e-5, True, seq=100, ack=(number + 1) * MSS)
+
+
 def forgotten(made: Connection) -> None:
     made.handshake()
     end = download(made, 0.1, 40, 0.02)
@@ -163,6 +240,55 @@ def send_buffer(made: Connection) -> None:
         made.packet(t + 0.0999, True, ack=(number + 2) * MSS)
 
 
+def window_that_acks_open(made: Connection) -> None:
+    """A sender that sends ten segments at once when the ACKs have opened the window as much."""
+    made.windows = (20 * MSS >> 2, 9_000)
+    made.handshake(rtt=0.1, scale=2)
+    for turn in range(60):
+        for segment in range(10):
+            t = 0.2 + 0.05 * turn + 1e-5 * segment
+            made.packet(t, False, seq=(10 * turn + segment) * MSS, length=MSS)
+            if segment % 2:
+                ack = (10 * turn + segment + 1) * MSS
+                made.packet(0.3 + 0.05 * turn - 1e-4 - 4e-3 * (9 - segment), True, ack=ack)
+
+
+def duplicates(made: Connection) -> None:
+    made.handshake()
+    download(made, 0.1, 100, 0.02)
+    made.packets += [(t + 5e-5, *rest) for t, *rest in made.packets[10:150:20]]
+
+
+def data_after_a_reset(made: Connection) -> None:
+    made.windows = (40 * MSS >> 7, 512)
+    made.handshake(rtt=0.05)
+    end = download(made, 0.1, 20, 0.05)
+    made.packet(end + 0.001, True, "R", seq=0)
+    for segment in range(20, 60):
+        made.packet(end + 0.002 * segment, False, seq=segment * MSS, length=MSS)
+
+
+def mostly_overtaken(made: Connection) -> None:
+    made.handshake()
+    end = download(made, 0.1, 20, 0.02)
+    for turn in range(8):
+        first = 20 + 4 * turn
+        for segment in range(first, first + 4):
+            made.packet(end + 1e-5 * (segment - first), False, seq=segment * MSS, length=MSS)
+        sack = (((first + 1) * MSS, (first + 2) * MSS),)
+        made.packet(end + 0.02, True, ack=first * MSS, sack=sack)
+        made.packet(end + 0.0201, True, ack=(first + 2) * MSS)
+        made.packet(end + 0.0202, True, ack=(first + 4) * MSS)
+        end += 0.021
+    for segment in range(52, 58):
+        made.packet(end + 1e-5 * (segment - 52), False, seq=segment * MSS, length=MSS)
+    for segment in range(53, 58):
+        sack = ((53 * MSS, (segment + 1) * MSS),)
+        made.packet(end + 0.02 + 1e-5 * segment, True, ack=52 * MSS, sack=sack)
+    made.packet(end + 0.022, False, seq=52 * MSS, length=MSS)
+    made.packet(end + 0.042, True, ack=58 * MSS)
+
+
 def application(made: Connection) -> None:
     made.handshake()
     for number in range(30):
@@ -210,6 +336,11 @@ def acks_only(made: Connection) -> None:
 #: What each connection is about: words that its sentence has, and that no other one has.
 CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a RST of a middlebox": (forged_reset, ("sent the RST in the name of the server", "254", "333 s")),
+    "a RST of the server": (reset_of_the_server, ("the server ended the connection by a RST",)),
+    "a client that thinks": (client_thinks, ("for the application of the client (7 times)",)),
+    "a server that thinks": (server_thinks, ("for the application of the server (8 times)",)),
+    "marks": (marks, ("marks packets (ECN)", "5 echoes")),
+    "a gap of the data": (gap_at_the_receiver, ("for data of the server, of which none came",)),
     "a state that is forgotten": (forgotten, ("pause of 700 s", "7 retransmissions")),
     "a receiver that vanishes": (gone, ("until the end without any answer", "7 retransmissions")),
     "a slow handshake": (slow_handshake, ("waited 3.07 s for the handshake: 3 SYNs",)),
@@ -231,6 +362,31 @@ CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "ACKs without data": (acks_only, ("only ACKs were captured",)),
     "an application": (application, ("the application of the server limits",)),
 }
+
+
+#: The same for other forms of some of them.
+FORMS: dict[str, tuple[Callable[[Connection], None], str, str]] = {
+    "a RST that is too early": (
+        reset_of_the_other_end_too_early,
+        "a RST of a middlebox",
+        "0.3 ms after a packet of the other side: the RTT to the server is 40 ms",
+    ),
+    "a window that ACKs open": (window_that_acks_open, "", "the receive window of the client limits"),
+    "duplicates": (duplicates, "", "7 of 160 packets came twice"),
+    "data after a RST": (data_after_a_reset, "", "the client ended the connection by a RST"),
+    "reordering beside a loss": (mostly_overtaken, "reordering", "8 segments were overtaken"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_sentence_names_the_cause_in_its_other_forms(name: str, tmp_path: Path) -> None:
+    make, same, words = FORMS[name]
+    made = Connection()
+    make(made)
+    (sentence,) = analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"]
+    assert words in sentence
+    for other, (_, others) in CASES.items():
+        assert other == same or others[0] not in sentence, other
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -255,6 +411,27 @@ def test_what_answers_a_request_has_not_waited_for_a_delayed_ack(tmp_path: Path)
     assert row["delayed_acks"] == 0
     assert row["harm_s"] == 0
     assert "Nagle" not in row["diagnosis"]
+
+
+def test_what_was_in_flight_when_a_capture_begins_is_not_missing_in_it(tmp_path: Path) -> None:
+    made = Connection()
+    made.handshake()
+    download(made, 0.1, 400, 0.02)
+    made.packets = sorted(made.packets)[150:]
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["missed_bytes"] == 0
+    assert "capture" not in row["diagnosis"]
+
+
+def test_no_queue_stands_at_a_receiver_that_answers_at_once(tmp_path: Path) -> None:
+    made = Connection()
+    at_client(made, 0.04)
+    made.packet(0.05, True, "PA", length=100)
+    for number in range(400):
+        t = 0.09 + 1e-3 * number
+        made.packet(t, False, seq=number * MSS, ack=100, length=MSS)
+        made.packet(t + (4e-6 if number % 10 else 4e-5) * 5, True, seq=100, ack=(number + 1) * MSS)
+    assert "queue" not in analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0]
 
 
 def test_a_capture_without_times_is_said_to_have_none(celltcp, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import Evidence
-from celltcp.pcap.diagnosis.faults import FAULTS
+from celltcp.pcap.diagnosis.faults import FAULTS, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
 
@@ -19,7 +19,9 @@ __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where nothing is to be said"
 
 #: Columns of intervals that the rules use.
-INTERVAL_COLUMNS = ["file", "connection", "up", "t_s", "in_flight_max", "rtt_min_ms"]
+INTERVAL_COLUMNS = [
+    *("file", "connection", "up", "t_s", "bytes", "in_flight_max", "window_min", "rtt_min_ms"),
+]
 
 #: Share of a connection's time, and least time, for which a wait is what matters most.
 _SHARE = 0.05
@@ -46,9 +48,11 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
 
 
 def _diagnosis(evidence: Evidence) -> str:
-    faults = (rule(evidence) for rule in FAULTS)
+    if fault := next(filter(None, (rule(evidence) for rule in FAULTS)), ""):
+        return fault
     limits = (rule(evidence) for rule in LIMITS)
     longest = max(waits(evidence), key=lambda wait: wait.seconds, default=Wait(0.0, ""))
     matters = longest.seconds >= max(_LEAST_S, _SHARE * evidence.row["duration_s"])
-    sentences = (*faults, longest.text if matters else "", *limits, longest.text)
-    return next((sentence for sentence in sentences if sentence), "")
+    sentences = (longest.text if matters else "", *limits, longest.text)
+    sentence = next(filter(None, sentences), "")
+    return "; ".join(filter(None, (sentence, reset(evidence))))

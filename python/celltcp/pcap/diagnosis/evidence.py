@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+#: Length of an interval, s.
+INTERVAL_S = 0.1
 #: Share of a transfer in which it starts up.
 _STARTUP = 0.1
 #: Share of the longest size that the mean segment of a bulk transfer has.
@@ -39,18 +41,26 @@ class Evidence:
         """Whether the bytes in flight in the capture are those of the sender."""
         return bool(self.row["place"] == "sender")
 
+    def turns_s(self, side: str) -> float:
+        """Time in which the application of a side let data of the other side wait for its own, s."""
+        return float(self.row["turns_up_s" if side == "client" else "turns_down_s"])
+
+    def pauses_s(self, side: str) -> float:
+        """Time in which the application of a side paused within what it sends, s."""
+        return float(self.row["pauses_up_s" if side == "client" else "pauses_down_s"])
+
     @property
     def bytes(self) -> int:
         """Payload of the sender."""
         return int(self.row[f"bytes_{self.row['direction']}"])
 
-    @property
-    def sends_full_segments(self) -> bool:
-        """Whether nearly all segments of the sender are of the announced size, as in bulk transfers."""
+    def sends_full_segments(self, side: str) -> bool:
+        """Whether nearly all segments of a side are of the announced size, as in bulk transfers."""
+        direction = "up" if side == "client" else "down"
         announced = [float(self.row[name]) for name in ("mss_up", "mss_down")]
-        segments = self.row[f"segments_{self.row['direction']}"]
+        segments = self.row[f"segments_{direction}"]
         # Options take some of the announced size. Without a handshake it is not known.
-        return bool(self.bytes >= _FULL * segments * min(announced))
+        return bool(self.row[f"bytes_{direction}"] >= _FULL * segments * min(announced))
 
     @property
     def segment(self) -> float:

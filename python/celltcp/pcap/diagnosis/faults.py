@@ -12,25 +12,33 @@ from celltcp.present.quantities import size_text
 _PAUSE_S = 60.0
 #: Largest difference of TTLs that a change of the route explains.
 _ROUTE = 3
+#: Shortest RTT of a side that is not in the machine of the capture, ms.
+_FAR_MS = 1.0
 #: Number of times from which on it is no accident.
 _SEVERAL = 3
 
 
 def _forged_reset(evidence: Evidence) -> str:
-    """A RST whose TTL differs by more than 3 from that of its side: a device in between sent it."""
+    """A RST of a device in between: its TTL is another one by more than 3, or it came too early.
+
+    That is, it answered what came after a pause of a minute in less than half of the RTT to its side.
+    """
     row = evidence.row
-    ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
-    if math.isnan(ttl) or math.isnan(usual) or abs(ttl - usual) <= _ROUTE:
-        return ""
     side = row["ending"].removeprefix("reset by ")
     name = f"the {side}" if side in ("client", "server") else "one side"
-    after = row["reset_after_ms"]
+    after, pause = row["reset_after_ms"], row["longest_idle_s"]
+    ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
+    rtt = row["near_rtt_min_ms" if side == evidence.sender else "far_rtt_min_ms"]
+    if abs(ttl - usual) > _ROUTE:
+        reason = f"its TTL is {ttl:.0f}, that of {name} {usual:.0f}"
+    elif side in ("client", "server") and pause >= _PAUSE_S and after < rtt / 2 and rtt > _FAR_MS:
+        reason = f"the RTT to {name} is {rtt:.3g} ms"
+    else:
+        return ""
     soon = "" if math.isnan(after) else f" {seconds(after / 1e3)} after a packet of the other side"
-    pause = row["longest_idle_s"]
     why = f"; the connection had been idle for {seconds(pause)}" if pause >= _PAUSE_S else ""
     return (
-        f"a device in between (NAT, firewall) sent the RST in the name of {name}{soon}: "
-        f"its TTL is {ttl:.0f}, that of {name} {usual:.0f}{why}"
+        f"a device in between (NAT, firewall) sent the RST in the name of {name}{soon}: {reason}{why}"
     )
 
 
@@ -133,6 +141,17 @@ def _one_direction(evidence: Evidence) -> str:
     if row["is_one_way"] and evidence.bytes:
         return "only the data of one direction were captured, not their ACKs"
     return ""
+
+
+def reset(evidence: Evidence) -> str:
+    """The side that ended the connection by a RST of its own."""
+    row = evidence.row
+    side = row["ending"].removeprefix("reset by ")
+    if side not in ("client", "server"):
+        return ""
+    ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
+    own = "" if math.isnan(ttl) or math.isnan(usual) else ", whose TTL is that of its other packets"
+    return f"the {side} ended the connection by a RST{own}"
 
 
 #: Rules in the order in which they are tried.

@@ -6,8 +6,9 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.evidence import Evidence, plural
 from celltcp.pcap.diagnosis.losses import loss_limit, overshoot
+from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.present.quantities import size_text
 
 #: Least payload for which a limit is named, bytes: less fits into the first windows.
@@ -22,19 +23,43 @@ _EMPTY = 0.8
 _ONCE = 1.1
 #: Least intervals of a flight that is constant.
 _INTERVALS = 10
+#: Share of the intervals in which a receive window that limits is reached.
+_FILLED = 0.8
 #: Share of the receive window below which it does not limit.
 _BELOW = 0.8
 #: Share of the time in which an application that is idle matters, if hardly anything else waits.
 _IDLE = 0.3
 #: Share of the time that other waits have at most beside it.
 _HARDLY = 0.1
+#: Least packets that came twice, and share of the packets below which not the capture has all twice.
+_TWICE = 3
+_TWICE_SHARE = 0.2
+#: Marks of congestion from which on a queue marks.
+_MARKS = 3
+#: Least delay of a queue that stands, ms, and intervals in which it is seen.
+_QUEUE_MS = 5.0
+_QUEUE_INTERVALS = 3
+
+
+def _late_client(evidence: Evidence) -> str:
+    """The application of the client: 30 % of the time pass before it goes on after the server."""
+    if not (late := late_application(evidence, "client")):
+        return ""
+    losses = loss_limit(evidence)
+    return late + (f"; in the rest, {losses}" if losses else "")
 
 
 def _receive_window(evidence: Evidence) -> str:
-    """The receive window, full in half of the time with data in flight, with or without a scale."""
+    """The receive window, with or without a scale, that is full or reached again and again.
+
+    It is full in half of the time with data in flight, or reached to a segment in 80 % of the intervals
+    of 100 ms: ACKs open it, and the sender fills it.
+    """
     row = evidence.row
     window = row["window_max"]
-    if math.isnan(window) or not row["window_limited"] >= _MOSTLY or _waits_for_application(evidence):
+    if math.isnan(window) or _waits_for_application(evidence):
+        return ""
+    if not row["window_limited"] >= _MOSTLY and not _fills_window(evidence):
         return ""
     scale = row[f"scale_{evidence.receiver}"]
     unscaled = row["handshake"] == "whole" and not scale > 0 and window <= _UNSCALED
@@ -46,6 +71,14 @@ def _receive_window(evidence: Evidence) -> str:
         f"the receive window of the {evidence.receiver}{why} limits the rate: {size_text(window)} per "
         f"RTT{rate}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
     )
+
+
+def _fills_window(evidence: Evidence) -> bool:
+    steady = evidence.steady
+    if not evidence.is_at_sender or len(steady) < _INTERVALS:
+        return False
+    is_full = steady["in_flight_max"] + evidence.segment > steady["window_min"]
+    return bool(is_full.mean() >= _FILLED)
 
 
 def _without_scale(scale: float) -> str:
@@ -76,9 +109,14 @@ def _idle_application(evidence: Evidence) -> str:
 
 
 def _idle_text(evidence: Evidence, share: float) -> str:
+    """Names the side whose application let more time pass, the sender unless it was the other one."""
+    times = {
+        evidence.sender: evidence.turns_s(evidence.sender) + evidence.pauses_s(evidence.sender),
+        evidence.receiver: evidence.turns_s(evidence.receiver),
+    }
     return (
-        f"the application of the {evidence.sender} limits the rate: nothing was in flight in "
-        f"{100 * share:.0f} % of the time"
+        f"the application of the {max(times, key=times.__getitem__)} limits the rate: nothing was in "
+        f"flight in {100 * share:.0f} % of the time"
     )
 
 
@@ -114,6 +152,18 @@ def _send_buffer(evidence: Evidence) -> str:
     )
 
 
+def _duplicates(evidence: Evidence) -> str:
+    """Packets that came twice, but not all of them: a device on the path sends them twice."""
+    row = evidence.row
+    twice, packets = row["captured_twice"], row["packets_up"] + row["packets_down"]
+    if not _TWICE <= twice < _TWICE_SHARE * packets:
+        return ""
+    return (
+        f"{twice} of {packets + twice} packets came twice: a device on the path, or the capture, "
+        "duplicates them"
+    )
+
+
 def _offload(evidence: Evidence) -> str:
     """Segments above the announced size, which the network card cuts or has joined (TSO, GRO)."""
     row = evidence.row
@@ -126,10 +176,28 @@ def _offload(evidence: Evidence) -> str:
     )
 
 
-def _queue(evidence: Evidence) -> str:
-    """A standing queue: a median RTT above twice the lowest, without loss."""
+def _marks(evidence: Evidence) -> str:
+    """Marks of congestion (ECN) instead of losses: those of packets, or their echoes."""
     row = evidence.row
-    if not row["far_rtt_p50_ms"] > 2 * row["far_rtt_min_ms"] or row["far_rtt_samples"] < 20:
+    marks, echoes = row["marked_packets"], row["congestion_echoes"]
+    if not row["ecn"] or max(marks, echoes) < _MARKS or row["losses"] > max(marks, echoes):
+        return ""
+    seen = (
+        f"{plural(marks, 'packet')} with the mark" if marks else f"{plural(echoes, 'echo', 'echoes')}"
+    )
+    return f"a queue on the path marks packets (ECN), to which the {evidence.sender} slows down: {seen}"
+
+
+def _queue(evidence: Evidence) -> str:
+    """A standing queue: all RTTs of half of the intervals are above twice the lowest, without loss."""
+    row = evidence.row
+    least = max(2 * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + _QUEUE_MS)
+    lowest = evidence.steady["rtt_min_ms"].dropna()
+    if not row["far_rtt_p50_ms"] > least or row["far_rtt_samples"] < 20:
+        return ""
+    if evidence.pauses_s(evidence.sender) >= _IDLE * row["download_s"]:
+        return ""
+    if len(lowest) < _QUEUE_INTERVALS or not lowest.median() > least:
         return ""
     return (
         f"a queue stands on the path: the RTT is {row['far_rtt_p50_ms']:.3g} ms in the median and "
@@ -160,12 +228,15 @@ def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
 
 #: Rules in the order in which they are tried.
 LIMITS: tuple[Callable[[Evidence], str], ...] = (
+    _late_client,
     _enough(_receive_window),
     _enough(_idle_application),
+    _enough(_marks),
     _enough(overshoot),
     _losses_and_offload,
     _enough(_application),
     _enough(_send_buffer),
     _enough(_queue),
+    _duplicates,
     _offload,
 )

@@ -26,6 +26,13 @@ _JITTER = 0.05
 _JITTER_MS = 1.0
 #: Probability below which losses at the high RTTs of a connection are no accident.
 _ACCIDENT = 1e-5
+#: Least delay of a queue whose size shows in its losses, ms, and share by which half of them differ.
+_LONG_MS = 5.0
+_LEVEL = 0.2
+#: Least number of losses, or their confidence, that say something about the path; and how many times
+#: more segments are overtaken than lost where reordering matters more.
+_SEVERAL = 3
+_SURE = 0.8
 #: Segments within which losses are a burst.
 _BURST = 10
 #: Most losses that this probability is computed of.
@@ -42,7 +49,7 @@ def overshoot(evidence: Evidence) -> str:
     if last > _EARLY * row["download_s"] or row["in_flight_mean"] > row["in_flight_max"] / 2:
         return ""
     has_grown = row["throughput_mbps"] > _GROWN * row["goodput_peak_mbps"]
-    if has_grown or not _is_full(overflow):
+    if has_grown or not (_is_full(overflow) or _is_level(evidence, overflow)):
         return ""
     return (
         f"slow start overshot the queue: {len(overflow)} segments were lost by {seconds(last)}, "
@@ -56,7 +63,7 @@ def loss_limit(evidence: Evidence) -> str:
     row = evidence.row
     kinds = {kind: row[f"losses_{kind}"] for kind in ("congestion", "random", "outage", "tail")}
     kind, count = max(kinds.items(), key=lambda each: each[1])
-    if not count:
+    if not count or row["reordered"] > _SEVERAL * sum(kinds.values()):
         return _reordering(evidence)
     lost = segments_were(count)
     if kind in ("congestion", "random"):
@@ -70,7 +77,9 @@ def loss_limit(evidence: Evidence) -> str:
 def _full_queue(evidence: Evidence, lost: str) -> str:
     row = evidence.row
     overflow = _of_kind(evidence, "congestion")
-    if not _is_full(overflow):
+    if len(overflow) < _SEVERAL and overflow["confidence"].max() < _SURE:
+        return f"{lost} lost, too few to tell why"
+    if not (_is_full(overflow) or _is_level(evidence, overflow)):
         return f"{lost} lost in bursts, beside a queue that was not full"
     lowest, most = row["far_rtt_min_ms"], (1 + _SHALLOW) * row["far_rtt_min_ms"]
     is_shallow = row["far_rtt_p95_ms"] <= most and overflow["rtt_ms"].quantile(0.9) <= most
@@ -100,6 +109,9 @@ def _random(evidence: Evidence, lost: str) -> str:
     if not _above_lowest(evidence, losses):
         how = "in bursts" if _are_bursts(evidence, losses) else "at random"
         return f"{lost} lost {how}, beside a short queue"
+    # Away from the sender, what passed next to a loss may have met another queue.
+    if not evidence.is_at_sender and _are_bursts(evidence, losses):
+        return f"{lost} lost in bursts: {_rtts(evidence, losses)}"
     return f"{lost} lost beside a queue that was not full: {_rtts(evidence, losses)}"
 
 
@@ -165,13 +177,31 @@ def _is_full(losses: pd.DataFrame) -> bool:
     return bool(is_short.mean() <= 0.5)
 
 
+def _is_level(evidence: Evidence, losses: pd.DataFrame) -> bool:
+    """Whether bursts of losses had one and the same delay of a long queue, to a fifth in half of them.
+
+    That is the size of the queue. Jitter adds to the longest delay around, so that it is higher.
+    """
+    delays = (losses["rtt_ms"] - _lowest_ms(evidence, losses)).dropna()
+    if len(delays) < _OVERSHOOT:
+        return False
+    low, delay, high = delays.quantile([0.25, 0.5, 0.75])
+    lowest = float(_lowest_ms(evidence, losses).min())
+    return bool(delay > max(_LONG_MS, _SHALLOW * lowest) and high - low <= _LEVEL * delay)
+
+
 def _of_kind(evidence: Evidence, kind: str) -> pd.DataFrame:
     losses: pd.DataFrame = evidence.losses[evidence.losses["kind"] == kind]
     return losses
 
 
 def _reordering(evidence: Evidence) -> str:
-    overtaken = evidence.row["reordered"]
+    row = evidence.row
+    overtaken, needless, lost = row["reordered"], row["spurious"], row["losses"]
     if not overtaken:
         return ""
-    return f"{segments_were(overtaken)} overtaken on the path (reordering), none was lost"
+    again = f", {needless} sent again without need" if needless else ""
+    return (
+        f"{segments_were(overtaken)} overtaken on the path (reordering){again}, "
+        f"{f'{lost} lost' if lost else 'none was lost'}"
+    )

@@ -21,9 +21,13 @@ _STEPS = 8
 _STEP = 10
 #: Least share of the losses in bursts: those at random stand alone.
 _BURSTS = 0.6
-#: Place in the queue, from 0 to 1, and share of the lowest RTT up to which no queue stood.
+#: Place in the queue, from 0 to 1, and share of the usual RTT up to which no queue stood. The usual RTT
+#: is the median, up to this share of the lowest one: jitter, and bursts in the queue of a faster link.
 _SHORT = 0.5
 _LOW = 1.25
+_USUAL = 1.35
+#: Least share of the losses at such RTTs.
+_LOW_SHARE = 0.25
 #: Share of the transfer over which the losses spread.
 _SPREAD = 0.5
 #: Largest deviation from the rate: of the mean over all steps, and of half of the steps.
@@ -45,8 +49,9 @@ def policer(evidence: Evidence) -> str:
         return ""
     lost = evidence.losses[evidence.losses["kind"].isin(["congestion", "random", "tail"])]
     lost = lost.sort_values(["t_s", "seq"])
-    is_low = (lost["rtt_ms"] <= _LOW * row["far_rtt_min_ms"]).to_numpy()
-    if is_low.sum() < max(_LOSSES, len(lost) / 2) or not lost["queue"].median() < _SHORT:
+    usual = min(row["far_rtt_p50_ms"], _USUAL * row["far_rtt_min_ms"])
+    is_low = (lost["rtt_ms"] <= _LOW * usual).to_numpy()
+    if is_low.sum() < max(_LOSSES, _LOW_SHARE * len(lost)) or not lost["queue"].median() < _SHORT:
         return ""
     times, passed = lost["t_s"].to_numpy()[is_low], _passed(lost)[is_low]
     spread = float(times[-1] - times[0])

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural, seconds, segments_were
+from celltcp.pcap.diagnosis.evidence import (
+    INTERVAL_S,
+    Evidence,
+    plural,
+    seconds,
+    segments_were,
+)
 
-#: Number of delayed ACKs from which on it is a pattern of the sender.
+#: Number of delayed ACKs, or of turns, from which on it is a pattern.
 _SEVERAL = 3
+#: Share of the time of a connection from which on an application that lets the other side wait matters.
+_TURNS = 0.3
+#: Time from which on one wait for an application matters, s.
+_LONG_S = 1.0
+#: Shortest gap of the data that is told where the sender is away, s.
+_GAP_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -35,14 +47,52 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         )
         yield Wait(closed, text)
     # Nagle's algorithm holds back short segments only; full ones wait where the window is one segment.
-    if row["delayed_acks"] >= _SEVERAL and not evidence.sends_full_segments:
+    side = "client" if 2 * row["delayed_acks_up"] > row["delayed_acks"] else "server"
+    if row["delayed_acks"] >= _SEVERAL and not evidence.sends_full_segments(side):
         text = (
             f"waited {seconds(row['delayed_ack_s'])} for delayed ACKs "
-            f"({plural(row['delayed_acks'], 'time')}): the {evidence.sender} sends on only when its "
+            f"({plural(row['delayed_acks'], 'time')}): the {side} sends on only when its "
             "last segment is acknowledged (Nagle); set TCP_NODELAY, or write each message at once"
         )
         yield Wait(row["delayed_ack_s"], text)
+    if text := late_application(evidence, "server"):
+        yield Wait(evidence.turns_s("server"), text)
+    yield from _gaps(evidence)
     yield from _silences(evidence)
+
+
+def late_application(evidence: Evidence, side: str) -> str:
+    """The application of a side that lets 30 % of the time pass before it goes on after the other side.
+
+    Few times may be those of segments which were lost before the capture, or too short to matter.
+    """
+    row = evidence.row
+    turns, times = evidence.turns_s(side), row["turns_up" if side == "client" else "turns_down"]
+    is_doubtful = turns < _LONG_S or row["losses"] or row["handshake_wait_s"]
+    if turns < _TURNS * row["duration_s"] or (times < _SEVERAL and is_doubtful):
+        return ""
+    what = "before it asked for more" if side == "client" else "before it answered"
+    return (
+        f"waited {seconds(turns)} for the application of the {side} ({plural(times, 'time')}): it let "
+        f"more than a round trip pass {what}"
+    )
+
+
+def _gaps(evidence: Evidence) -> Iterator[Wait]:
+    """Yields the time of gaps of a second in the data where the capture is away from the sender."""
+    row, own = evidence.row, evidence.intervals
+    if row["place"] not in ("receiver", "between") or not row["bytes_up"] + row["bytes_down"]:
+        return
+    times = own.loc[(own["up"] == (row["direction"] == "up")) & (own["bytes"] > 0), "t_s"]
+    gaps = times.sort_values().diff().dropna() - INTERVAL_S
+    gap = float(gaps[gaps >= _GAP_S].sum())
+    explained = row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]
+    if gap > 2 * explained:
+        yield Wait(
+            gap,
+            f"waited {seconds(gap)} for data of the {evidence.sender}, of which none came: its "
+            "application paused, or the path between it and the capture stood still",
+        )
 
 
 def _silences(evidence: Evidence) -> Iterator[Wait]:

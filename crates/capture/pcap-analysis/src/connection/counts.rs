@@ -18,6 +18,8 @@ pub(super) struct Counts {
     pub(super) keep_alives: u64,
     pub(super) resets: u64,
     pub(super) marked: u64,
+    /// Segments that echo a mark of congestion.
+    pub(super) congestion_echoes: u64,
     pub(super) missed: u64,
     pub(super) captured_late: u64,
     pub(super) timeouts: u64,

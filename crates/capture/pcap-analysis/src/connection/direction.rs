@@ -121,6 +121,8 @@ pub(super) struct Direction {
     integrated_ns: u64,
     /// Since when data have been in flight without a pause.
     pub(super) busy_since: Option<u64>,
+    /// When the last data were acknowledged, and nothing was in flight any more.
+    pub(super) acked_ns: u64,
     pub(super) peak: PeakRate,
     pub(super) delayed_acks: DelayedAcks,
     pub(super) ignored_duplicates: IgnoredDuplicates,
@@ -209,6 +211,9 @@ impl Direction {
             return SegmentKind::Probe;
         }
         self.take_probe(start);
+        if self.counts.segments == 0 && passing.len > 0 && !self.has_syn {
+            self.begin_midstream(start);
+        }
         let highest = self.flight.highest;
         self.counts.segments += u64::from(passing.len > 0);
         if passing.len > 0 {
@@ -235,6 +240,16 @@ impl Direction {
             self.new_data(passing, highest, end);
         }
         passage
+    }
+
+    /// Begins with the first payload of a capture that began within the connection: what was in flight before is not
+    /// missing.
+    fn begin_midstream(&mut self, start: u64) {
+        if start > self.flight.highest {
+            self.flight.begin(start);
+        }
+        self.counts.missed = 0;
+        self.last_missed = 0;
     }
 
     fn new_data(&mut self, passing: &SeenSegment, start: u64, end: u64) {

@@ -26,6 +26,7 @@ mod sack_history;
 mod sender_clock;
 mod stalls;
 mod timestamp_rtt;
+mod turns;
 mod undecided;
 mod waits;
 
@@ -41,6 +42,7 @@ use handshake::Handshake;
 pub use loss::LOSS_KINDS;
 use pause::Pause;
 use reset_origin::ResetOrigin;
+use turns::{Fresh, Turns};
 use waits::Waits;
 
 /// Pause beyond which time counts as idle, ns.
@@ -64,6 +66,7 @@ pub(crate) struct Connection {
     captured_twice: u64,
     reset_origin: ResetOrigin,
     pause: Pause,
+    turns: Turns,
     /// Time at the end in which data were in flight and the receiver sent nothing, ns.
     unanswered_ns: u64,
     wrong_lengths: u64,
@@ -90,6 +93,7 @@ impl Connection {
             captured_twice: 0,
             reset_origin: ResetOrigin::default(),
             pause: Pause::default(),
+            turns: Turns::default(),
             unanswered_ns: 0,
             wrong_lengths: 0,
             is_tunnelled: false,
@@ -160,9 +164,12 @@ impl Connection {
         }
         self.count(side, packet);
         let segment = &packet.segment;
-        let [from, to] = self.both(side);
-        from.integrate(at_ns, to.window);
-        to.integrate(at_ns, from.window);
+        // What passes after a RST is acknowledged no more.
+        if self.reset_by.is_none() {
+            let [from, to] = self.both(side);
+            from.integrate(at_ns, to.window);
+            to.integrate(at_ns, from.window);
+        }
         self.track_handshake(side, packet);
         self.on_ack(side, segment, at_ns, since_ns);
         let passage = self.pass(side, packet);
@@ -190,6 +197,8 @@ impl Connection {
         let flags = packet.segment.flags;
         let connects = flags.contains(Flags::SYN) || flags.contains(Flags::FIN);
         let bare = packet.segment.len == 0 && flags.contains(Flags::ACK);
+        let echoes = flags.contains(Flags::ECE) && !flags.contains(Flags::SYN);
+        counts.congestion_echoes += u64::from(echoes);
         if bare && !connects && !flags.contains(Flags::RST) {
             counts.acks += 1;
         }
@@ -308,7 +317,20 @@ impl Connection {
             timestamp: segment.timestamps.map(|(value, _)| value),
             identification: packet.identification,
         };
-        let kind = from.send(&passing, to.closed_since.is_some());
+        let is_closed = to.closed_since.is_some();
+        let fresh = (from.flight.is_empty() && !is_closed).then_some(Fresh {
+            at_ns,
+            acked_ns: from.acked_ns,
+            rtt_ns: passing.near_ns,
+        });
+        let kind = from.send(&passing, is_closed);
+        if segment.len > 0 && kind != SegmentKind::Probe {
+            if let Some(fresh) = fresh.filter(|_| kind == SegmentKind::New) {
+                self.turns.on_fresh(side, &fresh);
+            }
+            self.turns.on_payload(side, at_ns);
+        }
+        let [from, _] = self.both(side);
         if kind == SegmentKind::New
             && segment.len > 0
             && let Some(wait) = from.delayed_acks.on_data(at_ns, passing.near_ns)

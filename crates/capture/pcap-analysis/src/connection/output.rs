@@ -65,6 +65,7 @@ impl Connection {
             }
         };
         let reset = self.reset_origin.first();
+        let [waits_up, waits_down] = self.turns.waits();
         let both = |what: fn(&Direction) -> bool| what(up) && what(down);
         ConnectionRow {
             connection: self.number,
@@ -84,6 +85,7 @@ impl Connection {
             ),
             ecn: u32::from(both(|half| half.offers_ecn)),
             marked_packets: total(|half| half.counts.marked),
+            congestion_echoes: total(|half| half.counts.congestion_echoes),
             packets_up: up.counts.packets,
             packets_down: down.counts.packets,
             bytes_up: up.counts.bytes,
@@ -159,8 +161,15 @@ impl Connection {
                 .handshake
                 .wait()
                 .map_or(0.0, |(first, last)| seconds(last - first)),
-            delayed_acks: sender.delayed_acks.waits,
-            delayed_ack_s: seconds(sender.delayed_acks.total_ns),
+            delayed_acks: up.delayed_acks.waits + down.delayed_acks.waits,
+            delayed_acks_up: up.delayed_acks.waits,
+            delayed_ack_s: seconds(up.delayed_acks.total_ns + down.delayed_acks.total_ns),
+            turns_up: waits_up.turns,
+            turns_down: waits_down.turns,
+            turns_up_s: seconds(waits_up.turns_ns),
+            turns_down_s: seconds(waits_down.turns_ns),
+            pauses_up_s: seconds(waits_up.pauses_ns),
+            pauses_down_s: seconds(waits_down.pauses_ns),
             unanswered_s: seconds(self.unanswered_ns),
             unanswered_retransmissions: up.counts.unanswered.max(down.counts.unanswered),
             longest_idle_s: seconds(self.pause.longest_ns),

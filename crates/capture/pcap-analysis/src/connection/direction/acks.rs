@@ -51,6 +51,9 @@ impl Direction {
         self.interval.in_flight(self.flight.bytes());
         if self.flight.is_empty() {
             self.interval.limited();
+            if result.advanced > 0 {
+                self.acked_ns = at_ns;
+            }
         }
         self.peak.add(since_ns, result.delivered);
         if let Some(sample) = result.sample {
