@@ -144,14 +144,20 @@ def _one_direction(evidence: Evidence) -> str:
 
 
 def reset(evidence: Evidence) -> str:
-    """The side that ended the connection by a RST of its own."""
+    """The side that ended the connection by a RST, if its TTL is that of its other packets."""
     row = evidence.row
     side = row["ending"].removeprefix("reset by ")
     if side not in ("client", "server"):
         return ""
     ttl, usual = row["reset_ttl"], row["reset_usual_ttl"]
-    own = "" if math.isnan(ttl) or math.isnan(usual) else ", whose TTL is that of its other packets"
-    return f"the {side} ended the connection by a RST{own}"
+    if math.isnan(usual):
+        return f"a RST in the name of the {side} ended the connection"
+    if ttl != usual:
+        return (
+            f"a RST in the name of the {side} ended the connection: its TTL is {ttl:.0f}, that of its "
+            f"other packets {usual:.0f}"
+        )
+    return f"the {side} ended the connection by a RST, whose TTL is that of its other packets"
 
 
 #: Rules in the order in which they are tried.

@@ -80,6 +80,8 @@ def _full_queue(evidence: Evidence, lost: str) -> str:
     if len(overflow) < _SEVERAL and overflow["confidence"].max() < _SURE:
         return f"{lost} lost, too few to tell why"
     if not (_is_full(overflow) or _is_level(evidence, overflow)):
+        if not evidence.is_at_sender:
+            return f"{lost} lost in bursts: {_rtts(evidence, overflow)}"
         return f"{lost} lost in bursts, beside a queue that was not full"
     lowest, most = row["far_rtt_min_ms"], (1 + _SHALLOW) * row["far_rtt_min_ms"]
     is_shallow = row["far_rtt_p95_ms"] <= most and overflow["rtt_ms"].quantile(0.9) <= most
@@ -109,7 +111,6 @@ def _random(evidence: Evidence, lost: str) -> str:
     if not _above_lowest(evidence, losses):
         how = "in bursts" if _are_bursts(evidence, losses) else "at random"
         return f"{lost} lost {how}, beside a short queue"
-    # Away from the sender, what passed next to a loss may have met another queue.
     if not evidence.is_at_sender and _are_bursts(evidence, losses):
         return f"{lost} lost in bursts: {_rtts(evidence, losses)}"
     return f"{lost} lost beside a queue that was not full: {_rtts(evidence, losses)}"

@@ -27,7 +27,7 @@ _SHORT = 0.5
 _LOW = 1.25
 _USUAL = 1.35
 #: Least share of the losses at such RTTs.
-_LOW_SHARE = 0.25
+_LOW_SHARE = 0.15
 #: Share of the transfer over which the losses spread.
 _SPREAD = 0.5
 #: Largest deviation from the rate: of the mean over all steps, and of half of the steps.
