@@ -67,7 +67,8 @@ def policer(evidence: Evidence) -> str:
     is_long = spread >= _SPREAD * row["download_s"]
     rate = _rate_within(within, rates)
     if not rate or not (is_long or len(within) >= _MANY):
-        rate = _rate_of_all(rates, mean) if is_long else 0.0
+        # Without any step within an episode, the sender may have been below the rate all the time.
+        rate = _rate_of_all(rates, mean) if is_long and len(within) else 0.0
     if not rate:
         return ""
     return (
