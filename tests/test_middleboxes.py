@@ -219,3 +219,31 @@ def test_the_ack_regulator_keeps_the_queue_from_overflowing() -> None:
     plain, held = (through_box(box, varying).flows.iloc[0] for box in ("none", "ack-regulator"))
     assert held["retransmissions"] < plain["retransmissions"]
     assert held["acked_early_bytes"] == 0
+
+
+def test_a_split_does_not_win_delay_by_an_rtt_that_ends_at_it(celltcp, tmp_path: Path) -> None:
+    words = ["compare", "steady-20-68", *SETS, "--cca", "cubic", "--runs", "2", "--duration", "3s"]
+    deep = [
+        "--set",
+        "path.loss=0",
+        "--set",
+        "path.buffer=4bdp",
+        "--set",
+        "flows.0.workload={ kind = 'bulk' }",
+    ]
+    axis = ["--middlebox", "none,split:at=node-1,as:at=node-1", "--json", "out.json", "--out", "r"]
+    done = celltcp(*words, *deep, *axis)
+    assert done.returncode == 0, done.stderr
+    assert "p95 one-way" in done.stdout
+    assert "balanced:" not in done.stdout
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert set(result["recommendation"]) == {"goodput", "delay"}
+    delays = {row["cca"]: row["owd_p95_ms"]["mean"] for row in result["summary"]}
+    assert result["verdicts"]["delay"]["leader"] == min(delays, key=delays.__getitem__)
+    assert any("RTT, PM and retransmissions of cubic@split" in each for each in result["warnings"])
+    explained = celltcp("explain", "r").stdout
+    assert "for goodput" in explained or "as good as" in explained
+    assert celltcp("report", "r").returncode == 0
+    # Without a split, PM ranks.
+    plain = ct.load(tmp_path / "r")["cubic@none"]
+    assert list(plain.requirements.values()) == ["goodput_mbps", "pm_balanced", "pm_delay"]

@@ -7,13 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from celltcp.results.statistics import (
-    MARGIN,
-    Verdict,
-    estimate,
-    paired_difference,
-    verdict,
-)
+from celltcp.comparison.metrics import best_of
+from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
@@ -87,7 +82,7 @@ def verdicts_by_metric(
     """
     result = {}
     for requirement, metric in metrics.items():
-        each = verdict({cca: values[metric] for cca, values in series.items()}, random=random)
+        each = best_of(metric, {cca: of[metric] for cca, of in series.items()}, random=random)
         if each.leader is not None and not random:
             each = replace(each, contradicted_by=contradiction(each.leader, metric, served))
         result[requirement] = each

@@ -10,7 +10,14 @@ import numpy as np
 
 from celltcp.comparison.applications import Application, Ranking
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, best_of, words_of
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    GOODPUT,
+    MEAN_RTT,
+    ONE_WAY_DELAY,
+    best_of,
+    words_of,
+)
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -123,8 +130,10 @@ class FieldRanking:
         points = self._points
         if any(each.applications for each in points.comparisons.values()):
             return [each for flow in points.flows if (each := self._of_flow(flow))]
-        rankings = [Ranking(GOODPUT, "goodput"), Ranking(MEAN_RTT, "mean RTT")]
-        if points.is_same_path:
+        is_split = any(each.split_ccas for each in points.comparisons.values())
+        delay = ONE_WAY_DELAY if is_split else MEAN_RTT
+        rankings = [Ranking(GOODPUT, "goodput"), Ranking(delay, words_of(delay).name)]
+        if points.is_same_path and not is_split:
             rankings.append(Ranking(_BALANCED, "balance of goodput and delay"))
         return [self._network(each) for each in rankings]
 

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.metrics import APP_METRICS, METRICS
+from celltcp.comparison.metrics import APP_METRICS, MEAN_RTT, METRICS, ONE_WAY_DELAY
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of
 from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Recorded, Results
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
-from celltcp.scenarios.cca_mix import counted, of_single_flows
+from celltcp.scenarios.cca_mix import counted, labels, of_single_flows
 from celltcp.scenarios.ccas import middlebox_of
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
     COMPLETION,
     COMPLETIONS,
+    DELAY_NEEDS,
     QOE,
     REQUIREMENTS,
     derived_among,
@@ -80,9 +81,25 @@ class Comparison(Recorded):
         self._columns = run_table(results, derived, figures, competitors, completions=completions)
         if QOE in self._columns:
             self.requirements[QOE] = QOE
+        #: Congestion controls whose connections a middlebox has split, so that their RTT ends there.
+        self.split_ccas = self._split_ccas()
+        if self.split_ccas:
+            for need in DELAY_NEEDS:
+                del self.requirements[need]
+            self.requirements["delay"] = ONE_WAY_DELAY
+        #: Metric of the delay between the hosts.
+        self.delay_metric = ONE_WAY_DELAY if self.split_ccas else MEAN_RTT
         #: Figures of the applications, such as the score of a video.
         self.figures = tuple(name for name in APP_METRICS if name in self._columns)
         self.metrics = (*self.metrics, *self.figures)
+
+    def _split_ccas(self) -> list[str]:
+        """Returns the congestion controls in whose runs a middlebox has split connections."""
+        if "legs" not in self.results.tables:
+            return []
+        split = set(numbers(self.results.tables["legs"]["run"]).tolist())
+        runs = zip(self._columns["run"], self._columns["cca"], strict=True)
+        return list(dict.fromkeys(cca for run, cca in runs if run in split))
 
     @functools.cached_property
     def _shared(self) -> Shared:
@@ -433,6 +450,12 @@ class Comparison(Recorded):
             result.insert(0, text)
         if not self.decides and len(self.ccas) > 1:
             result.append("one run of a random scenario is not conclusive; use --runs 10 or more")
+        if self.split_ccas:
+            split = ", ".join(labels(self.split_ccas).values())
+            result.append(
+                f"RTT, PM and retransmissions of {split} are those of the leg to the middlebox: delay "
+                "ranks by the one-way delay, balanced does not rank"
+            )
         return result
 
     def series(self) -> dict[str, dict[str, list[float]]]:

@@ -10,7 +10,7 @@ from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Verdict, verdict
 from celltcp.scenarios.cca_mix import of_single_flows
 
-GOODPUT, MEAN_RTT = "goodput_mbps", "rtt_mean_ms"
+GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
 #: Metrics in the order of the table, with their meanings.
 METRICS = {
@@ -19,6 +19,7 @@ METRICS = {
     "rtt_p95_ms": "95th percentile of the RTT, ms.",
     "rtt_min_ms": "Lowest RTT, ms.",
     "induced_delay_ms": "Mean RTT less the lowest one of all connections of the flow, ms.",
+    "owd_p95_ms": "95th percentile of the one-way delay, ms.",
     "retransmissions": "Segments sent again.",
     "pm_balanced": "Performance metric of even weights.",
     "pm_delay": "Performance metric that weighs delay.",
@@ -52,6 +53,7 @@ _NETWORK_TEXTS = {
     "rtt_p95_ms": MetricText("p95 RTT", "ms", 1),
     "rtt_min_ms": MetricText("lowest RTT", "ms", 1),
     "induced_delay_ms": MetricText("induced delay", "ms", 1),
+    "owd_p95_ms": MetricText("p95 one-way delay", "ms", 1),
     "retransmissions": MetricText("retransmissions", "", 1),
     "pm_balanced": MetricText("PM balanced", "", 3),
     "pm_delay": MetricText("PM delay", "", 3),
@@ -262,10 +264,10 @@ RANKED = (*METRICS, *(name for name, figure in APP_METRICS.items() if figure.sig
 
 
 def sign_of(metric: str) -> int:
-    """Returns the factor that makes more of a metric better: 1 or -1."""
+    """Returns the factor that makes more of a metric better: 1 or -1; 1 for those of requirements."""
     if metric in METRICS:
         return 1 if metric in _MORE_IS_BETTER else -1
-    return APP_METRICS[metric].sign
+    return APP_METRICS[metric].sign if metric in APP_METRICS else 1
 
 
 def words_of(metric: str) -> MetricText:

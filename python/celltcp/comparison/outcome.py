@@ -90,7 +90,6 @@ def _run_columns() -> Mapping[str, object]:
         "cca": Cca,
         "seed": Seed,
         **{metric: Annotated[Number, meaning] for metric, meaning in METRICS.items()},
-        "owd_p95_ms": Annotated[Number, "95th percentile of the one-way delay, ms."],
         "acked_early_bytes": Annotated[
             Number, "Payload acknowledged before it reached the receiver, bytes."
         ],

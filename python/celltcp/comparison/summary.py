@@ -27,7 +27,7 @@ _NETWORK = {
 }
 
 #: Metrics of the network whose differences a table has.
-_DECIDING = ("goodput_mbps", "rtt_mean_ms", "rtt_p95_ms")
+_DECIDING = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
 
 #: Points of a sweep or set as rows of the table, or as columns.
 Orientation = Literal["rows", "columns"]

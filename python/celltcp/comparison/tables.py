@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import OF_COMPETITION, words_of
+from celltcp.comparison.metrics import OF_COMPETITION, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
     Section,
@@ -34,6 +34,7 @@ COLUMNS = tuple(
     (metric, heading, words_of(metric).digits)
     for metric, heading in (
         ("goodput_mbps", "goodput\nMbit/s"),
+        (ONE_WAY_DELAY, "p95 one-way\ndelay ms"),
         ("rtt_mean_ms", "mean RTT\nms"),
         ("rtt_p95_ms", "p95 RTT\nms"),
         ("induced_delay_ms", "induced\ndelay ms"),
@@ -45,6 +46,9 @@ COLUMNS = tuple(
 
 #: Columns that a narrow terminal can do without, the least important first.
 DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
+
+#: Columns besides the mean RTT that say nothing of a path with a split.
+_MADE_OF_RTTS = {"rtt_p95_ms", "induced_delay_ms", "pm_balanced", "pm_delay"}
 
 #: Labels of CCAs, which are whole while there is a column to leave out.
 CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
@@ -68,9 +72,14 @@ _LIMIT_HEADINGS = {
 
 
 def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]:
-    """Returns metric, heading and digits of the columns: PM and goodput if flows compete."""
-    is_competing = any(each.is_competing for each in comparisons)
-    return [each for each in COLUMNS if is_competing or each[0] not in OF_COMPETITION]
+    """Returns metric, heading and digits of the columns: PM and goodput if flows compete.
+
+    Where a middlebox splits connections, one-way delays are in the place of what is made of RTTs.
+    """
+    shown = list(comparisons)
+    hidden = set() if any(each.is_competing for each in shown) else {*OF_COMPETITION}
+    hidden |= _MADE_OF_RTTS if any(each.split_ccas for each in shown) else {ONE_WAY_DELAY}
+    return [each for each in COLUMNS if each[0] not in hidden]
 
 
 def headings_of(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
+#: Those whose metrics are made of RTTs.
+DELAY_NEEDS = ("balanced", "delay")
+
 #: Requirements with a measure of their own, which no part of PM is. A bound follows the at sign.
 OWN = tuple(part for part in outcome_parts() if part in requirement_kinds())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.cca_mix import is_of_several_flows
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
 
-#: Requirement by which congestion controls rank for a flow without an application, and its name.
-_REQUIREMENT, _PM = "balanced", "pm_balanced"
+#: Requirements by which congestion controls rank for a flow without an application: the second where
+#: RTTs are those of the leg to a middlebox.
+_REQUIREMENTS = ("balanced", "goodput")
 
 
 class Place(NamedTuple):
@@ -22,6 +23,8 @@ class Place(NamedTuple):
 
     #: Figure by which they rank.
     metric: str
+    #: Requirement that has the figure; empty for an application.
+    need: str
     value: float
     #: Best congestion control by the means; None for line-ups of several flows, which do not rank.
     leader: str | None
@@ -30,7 +33,8 @@ class Place(NamedTuple):
     is_as_good: bool | None
     #: Paired differences to the leader, Mbit/s and ms; None for the leader, and for an application.
     network: tuple[float, float] | None
-
+    #: Metric of the delay among these.
+    delay_metric: str
     #: Whether it leads, or is as good as the leader.
     leads: bool
 
@@ -43,14 +47,15 @@ class Place(NamedTuple):
         """Returns the distance to the leader, by its label."""
         if self.is_as_good:
             return f"as good as {leader}"
-        of = "" if self.metric in APP_METRICS else f" for {_REQUIREMENT}"
+        of = f" for {self.need}" if self.need else ""
         rest = f", which leads{of}"
         if self.is_as_good is None:
             rest = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
             return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{rest}"
         goodput, rtt = self.network or (0.0, 0.0)
-        return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms against {leader}{rest}"
+        delay = "" if self.delay_metric == MEAN_RTT else f" of {words_of(self.delay_metric).name}"
+        return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms{delay} against {leader}{rest}"
 
 
 def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
@@ -62,9 +67,11 @@ def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
 def place_of(result: Comparison, cca: str, application: Application | None) -> Place:
     """Returns the place of a congestion control for the flow under test, or for an application."""
     if application is None:
-        metric, verdict = _PM, result.verdicts[_REQUIREMENT]
+        need = next(each for each in _REQUIREMENTS if each in result.requirements)
+        metric, verdict = result.requirements[need], result.verdicts[need]
         values = {each: result.values(each, metric) for each in result.ccas}
     else:
+        need = ""
         metric, verdict = application.ranking.metric, application.verdict(random=not result.decides)
         values = application.values(metric)
     leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
@@ -72,15 +79,17 @@ def place_of(result: Comparison, cca: str, application: Application | None) -> P
     if application is None and leader not in (None, cca):
         goodput, rtt = (
             paired_difference(result.values(cca, name), result.values(str(leader), name)).mean
-            for name in (GOODPUT, MEAN_RTT)
+            for name in (GOODPUT, result.delay_metric)
         )
         network = goodput, rtt
     return Place(
         metric,
+        need,
         estimate(values[cca]).mean,
         leader,
         estimate(values[leader]).mean if leader else float("nan"),
         _is_as_good(verdict, cca),
         network,
+        result.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import GOODPUT, MEAN_RTT, MetricText, words_of
+from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
@@ -64,7 +64,9 @@ def answer_of(result: Comparison) -> str:
         price = _price(result, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
         return f"For {need} it is undecided among {among}. {against}.{price}"
-    tied = _tied_text(", ".join(names[each] for each in _as_good(verdict, cca)), cca, verdict)
+    delay = words_of(result.delay_metric).name
+    as_good = ", ".join(names[each] for each in _as_good(verdict, cca))
+    tied = _tied_text(as_good, delay if cca != verdict.leader else "")
     text = (
         f"For {need}, set {names[cca]}{_on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
     )
@@ -87,14 +89,14 @@ def _price(result: Comparison, ccas: Iterable[str]) -> str:
     return f" Segments that are sent again: {texts}."
 
 
-def _tied_text(others: str, cca: str, verdict: Verdict) -> str:
-    """Returns the CCAs tied with that to set, and why it is not the leader; empty without any."""
-    reason = "" if cca == verdict.leader else "; of these it has the lowest mean RTT"
+def _tied_text(others: str, delay: str) -> str:
+    """Returns the CCAs tied with that to set, and the delay that sets them apart; empty without."""
+    reason = f"; of these it has the lowest {delay}" if delay else ""
     return f" (tied with {others}{reason})" if others else ""
 
 
 def _to_set(result: Comparison, verdict: Verdict) -> str | None:
-    """Returns the CCA to set: the best one, or a tied one with a clearly lower mean RTT.
+    """Returns the CCA to set: the best one, or a tied one with a clearly lower delay.
 
     Clearly means that the interval of the paired difference is below zero, by an amount that matters.
     """
@@ -102,7 +104,7 @@ def _to_set(result: Comparison, verdict: Verdict) -> str | None:
     if chosen is None:
         return None
     for other in verdict.tied:
-        pair = [result.values(each, MEAN_RTT) for each in (other, chosen)]
+        pair = [result.values(each, result.delay_metric) for each in (other, chosen)]
         gap = paired_difference(*pair)
         most = max(estimate(values).mean for values in pair)
         if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, most):
@@ -179,7 +181,7 @@ def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
         words = words_of(metric)
         values = [application.figures[each][metric] for each in (cca, other)]
         texts.append(_gap_text(f"{words.name} of {application.flow}", words, *values))
-    for metric in (GOODPUT, MEAN_RTT) if result.is_competing else (MEAN_RTT,):
+    for metric in (*((GOODPUT,) if result.is_competing else ()), result.delay_metric):
         words = words_of(metric)
         values = [result.values(each, metric) for each in (cca, other)]
         texts.append(_gap_text(words.name, words, *values))
