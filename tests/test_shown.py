@@ -194,9 +194,10 @@ def test_members_of_a_family_differ_in_line_or_marker() -> None:
     # A process of its own: other tests register CCAs in this one.
     code = """
 from celltcp.scenarios.ccas import catalogue
-from celltcp.present.palette import (colour, line, marker)
+from celltcp.present.palette import (colour, lines, markers)
 ccas = catalogue()
-looks = {(each["family"], str(line(each["name"])), marker(each["name"])) for each in ccas}
+line, marker = (of(each["name"] for each in ccas) for of in (lines, markers))
+looks = {(each["family"], str(line[each["name"]]), marker[each["name"]]) for each in ccas}
 print(len(ccas), len(looks), len({colour(each["name"]) for each in ccas}))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -97,13 +97,11 @@ def run(
 
 
 def _print_run(result: SingleRun) -> None:
-    """Prints a line per connection and application, and the decisions of selectors."""
+    """Prints a line per flow and application, and the decisions of selectors."""
     from celltcp.cli.comparison_output import print_limits
+    from celltcp.comparison.connection_texts import connection_texts
     from celltcp.comparison.tables import decisions_table
-    from celltcp.present.section import mean_text
     from celltcp.present.terminal import Terminal
-    from celltcp.results.columns import records
-    from celltcp.scenarios.cca_mix import counted, labels
 
     console = Terminal()
     if result.applications:
@@ -111,28 +109,12 @@ def _print_run(result: SingleRun) -> None:
 
         for application in result.applications:
             console.print(figures_text(application), soft_wrap=not console.is_terminal)
-    flows = records(result.results.tables["flows"])
-    names = labels(dict.fromkeys(flow["cca"] for flow in flows))
-    for flow in flows:
-        text = (
-            f"{flow['name']} ({names[flow['cca']]}): {_rate_text(flow['goodput_mbps'])}, RTT mean "
-            f"{mean_text([flow['rtt_mean_ms']], 1)} p95 {mean_text([flow['rtt_p95_ms']], 1)} min "
-            f"{mean_text([flow['rtt_min_ms']], 1)} ms, "
-            f"{counted(flow['retransmissions'], 'retransmission')}, "
-            f"{counted(int(flow['timeouts']), 'time-out')}, "
-            f"PM balanced {mean_text([flow['pm_balanced']], 3)} delay "
-            f"{mean_text([flow['pm_delay']], 3)}"
-        )
-        # A terminal breaks lines between words; files and pipes have a line per connection.
+    for text in connection_texts(result.results):
+        # A terminal breaks lines between words; files and pipes have a line per flow.
         console.print(text, soft_wrap=not console.is_terminal)
     print_limits(result.results, console)
     if "decisions" in result.results.tables:
         console.print_table(decisions_table(result.results))
-
-
-def _rate_text(mbps: float) -> str:
-    """Returns a rate with its unit; that of a flow with little to send is no 0.00."""
-    return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < 0.1 else f"{mbps:.2f} Mbit/s"
 
 
 def _draw(result: SingleRun, folder: Path | None) -> None:

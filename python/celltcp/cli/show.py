@@ -34,7 +34,8 @@ PLOTS = (
 #: Formats of the summary.
 _SUMMARIES = ("summary-csv", "latex", "markdown")
 #: Metrics of views of a radio.
-_OF_SLOTS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
+_GOODPUT = "goodput"
+_OF_SLOTS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
 #: Those of several folders.
 _OF_SEVERAL = ("ecdf-grid", "spider")
 
@@ -84,12 +85,12 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
 @option("cca", default=None, help="Show only these congestion controls.")
 @click.option(
     "--metric",
-    default="goodput",
-    show_default=True,
+    default=None,
     metavar="METRIC[:FLOW]",
     help="Metric of --plot ecdf, --by-position and --by-phase: goodput, rtt, owd, pm_balanced, "
     "pm_delay. --plot ecdf and units have the times of units of work as well: response, page_load, "
-    "frame_delay, fetch, completion, of all flows or of FLOW.",
+    "frame_delay, fetch, completion, of all flows or of FLOW.  [default: goodput; of --plot units all "
+    "that there are]",
 )
 @option(
     "out",
@@ -108,7 +109,7 @@ def show(
     view: str | None,
     verify: bool,
     cca: str | None,
-    metric: str,
+    metric: str | None,
     out: str | None,
     json_file: str | None,
 ) -> None:
@@ -141,6 +142,7 @@ def show(
     if view:
         if chosen:
             raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
+        metric = metric or _GOODPUT
         if metric not in _OF_SLOTS:
             allowed = ", ".join(_OF_SLOTS)
             raise click.UsageError(

@@ -31,7 +31,7 @@ def show_one(
     folder: Path,
     form: str | None,
     plot: str | None,
-    metric: str,
+    metric: str | None,
     out: str | None,
 ) -> None:
     """Prints, draws or exports a comparison or a run.
@@ -41,7 +41,7 @@ def show_one(
         folder: its folder.
         form: format of an export.
         plot: name of a picture.
-        metric: metric of distributions and units of work.
+        metric: metric of distributions and units of work; goodput, and all units, unless given.
         out: place of the export or picture.
 
     Raises:
@@ -69,12 +69,12 @@ def show_one(
         print_comparison(comparison_of(result))
 
 
-def _of_comparison(result: Comparison | SingleRun, metric: str) -> Drawings:
+def _of_comparison(result: Comparison | SingleRun, metric: str | None) -> Drawings:
     plots = comparison_of(result).plot
     return {
         "overview": plots.overview,
         "throughput-delay": plots.throughput_delay,
-        "ecdf": partial(plots.ecdf, metric),
+        "ecdf": partial(plots.ecdf, metric or "goodput"),
         "ecdf-grid": plots.ecdf_grid,
         "spider": plots.spider,
         "time-series": plots.time_series,

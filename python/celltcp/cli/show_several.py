@@ -13,7 +13,7 @@ from celltcp.cli.scenario_set import print_set
 from celltcp.cli.sweep import print_sweep
 from celltcp.cli.video import print_video
 from celltcp.comparison.export import FORMATS
-from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.parameter_sweep import folder_name as point_folder
 from celltcp.comparison.plots.grids import GRIDS
 from celltcp.comparison.scenario_set import ScenarioSet
@@ -89,10 +89,23 @@ def _print(result: Several) -> None:
         print_video(result)
 
 
+def _names_of(result: Several) -> list[tuple[str, ...]]:
+    """Returns the coordinates of the comparisons: those on axes of settings with the setting."""
+    if not isinstance(result, Sweep):
+        return [key if isinstance(key, tuple) else (key,) for key in result.comparisons]
+    return [
+        tuple(
+            value if axis == SCENARIO else f"{axis}={value}"
+            for axis, value in zip(result.axes, point, strict=True)
+        )
+        for point in result.points
+    ]
+
+
 def _draw(result: Several, plot: str, file: Path) -> None:
     comparisons = list(result.comparisons.values())
     draw: dict[str, Callable[[], Figure]] = {
-        name: partial(draw_grid, comparisons) for name, draw_grid in GRIDS.items()
+        name: partial(draw_grid, comparisons, _names_of(result)) for name, draw_grid in GRIDS.items()
     }
     if isinstance(result, Sweep):
         draw["sweep"] = result.plot

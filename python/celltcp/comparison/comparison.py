@@ -277,16 +277,13 @@ class Comparison(Recorded):
     def network_verdicts(self) -> dict[str, Verdict]:
         """The verdicts, without those by goodput and PM where the flow under test does not compete.
 
-        There are none of a single congestion control.
+        A video ranks by its score, as a stake. There are none of a single congestion control.
         """
         if len(of_single_flows(self.ccas)) < 2:
             return {}
-        is_competing = self.is_competing
-        return {
-            name: each
-            for name, each in self.verdicts.items()
-            if is_competing or name not in REQUIREMENTS
-        }
+        is_video = QOE in self.requirements
+        hidden = {*REQUIREMENTS, QOE} if is_video or not self.is_competing else set()
+        return {name: each for name, each in self.verdicts.items() if name not in hidden}
 
     @property
     def trade_offs(self) -> list[str]:

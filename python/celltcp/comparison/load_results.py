@@ -17,6 +17,7 @@ from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.single_run import SingleRun
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import about_in
+from celltcp.results.folder_lock import is_begun
 from celltcp.results.layout import Layout, layout_in
 from celltcp.results.tables import Results, read_results
 
@@ -110,11 +111,13 @@ def _results(root: Path) -> Results:
         if results is None:
             raise CelltcpError(f"{root}: {_none_text(state.text())}")
         return results
+    if is_begun(root):
+        raise CelltcpError(f"{root}: {_none_text('')}")
     return read_results(root)
 
 
 def _none_text(state: str) -> str:
-    return f"{state or 'unfinished'}; the same command goes on, and finishes them"
+    return f"{state or 'nothing is finished yet'}; the same command goes on, and finishes it"
 
 
 def _sweep(loaded: Loaded) -> Sweep:

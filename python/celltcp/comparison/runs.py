@@ -87,7 +87,7 @@ def run_table(
     def weighted(metric: str) -> list[float]:
         values, segments = columns[metric], columns["segments"]
         return [
-            _weighted([values[place] for place in places], [segments[place] for place in places])
+            weighted_mean([values[place] for place in places], [segments[place] for place in places])
             for places in rows.values()
         ]
 
@@ -102,7 +102,7 @@ def run_table(
         "run": runs["run"],
         "cca": [cca for (cca,) in rows_of(results.tables["runs"], "cca")],
         "seed": runs["seed"],
-        "goodput_mbps": [_goodput(columns, places) for places in rows.values()],
+        "goodput_mbps": [goodput_together(columns, places) for places in rows.values()],
         "rtt_mean_ms": weighted("rtt_mean_ms"),
         "rtt_p95_ms": each_run("rtt_p95_ms", _highest),
         "rtt_min_ms": lowest,
@@ -127,7 +127,7 @@ def _alone(results: Results) -> dict[int, list[float]]:
     return {run: [goodput] for run, goodput in got.items()}
 
 
-def _goodput(columns: Mapping[str, Sequence[float]], places: Sequence[int]) -> float:
+def goodput_together(columns: Mapping[str, Sequence[float]], places: Sequence[int]) -> float:
     """Returns what the connections of a flow delivered over the time in which at least one ran.
 
     Args:
@@ -200,7 +200,7 @@ def _completions(
     return [1.0 / means[run] if run in complete else math.nan for run in rows]
 
 
-def _weighted(values: Sequence[float], segments: Sequence[int]) -> float:
+def weighted_mean(values: Sequence[float], segments: Sequence[int]) -> float:
     """Returns the mean weighted by segments, over the connections that have the metric."""
     known = [
         (value, count)

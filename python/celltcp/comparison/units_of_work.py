@@ -105,6 +105,12 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
     return mine
 
 
+def without_connections(units: pd.DataFrame) -> pd.DataFrame:
+    """Returns the units without the transfers of flows whose application has units of its own."""
+    having = units.loc[units["unit"] != "completion", "flow"].unique()
+    return units[(units["unit"] != "completion") | ~units["flow"].isin(having)]
+
+
 def units_of_applications(comparison: Comparison) -> list[str]:
     """Returns the units of work by which applications rank, as METRIC, or METRIC:FLOW of several."""
     # Shares of late frames and of complete transfers are those of these times.

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from celltcp._core import KERNEL, NATIVE
 from celltcp.fidelity.differences import Fidelity, Judgement
-from celltcp.present.palette import colour, colours, marker
+from celltcp.present.palette import colour, colours, markers
 from celltcp.present.style import CAPACITY, figure
 
 #: Colour of the kernel beside that of the congestion control for the native engine.
@@ -67,7 +67,7 @@ def _draw_differences(
     bands = [judgement.differences[metric].band or 0.0 for judgement in fidelity.judgements]
     edge = _BANDS_SHOWN * max(bands)
     labelled: set[str] = set()
-    shades = colours(ccas)
+    shades, marks = colours(ccas), markers(ccas)
     for judgement in fidelity.judgements:
         result = judgement.differences[metric]
         cca = judgement.cca
@@ -85,7 +85,7 @@ def _draw_differences(
             place,
             xerr=None if beyond or result.ci95 is None else result.ci95,
             color=shades[cca],
-            marker=marker(cca),
+            marker=marks[cca],
             ms=4 if len(ccas) < 6 else 2.5,
             lw=1,
             ls="none",

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
-from celltcp.present.style import draw_series, figure, footnote, titled
+from celltcp.present.style import draw_series, figure, footnote, legend_outside, titled
+from celltcp.scenarios.cca_mix import counted
 
 #: Colours of what is sent for the first time, again, and late.
 NEW = "#0072B2"
@@ -29,6 +30,9 @@ KIND_COLOURS = {
 }
 #: Connections in the overview.
 _MOST = 20
+#: Most connections that are drawn over time, and the direction of data in words.
+_FEW = 3
+_DIRECTIONS = {0: "down", 1: "up"}
 
 
 def plot_connection(
@@ -123,8 +127,46 @@ def _draw_sequence(axes: Axes, segments: pd.DataFrame, up: int) -> None:
 
 
 def overview(analyses: CaptureAnalyses) -> Figure:
-    """Draws all connections: time waited, losses by kind, RTT and throughput, and when they were."""
+    """Draws all connections: time waited, losses by kind, RTT and throughput, and when they were.
+
+    Few connections are drawn over time instead: throughput, data in flight, RTT and losses.
+    """
     rows = analyses.by_waiting_time()
+    picture = _few_over_time(analyses, rows) if 0 < len(rows) <= _FEW else _many(rows)
+    titled(picture, counted(len(rows), "connection"))
+    footnote(picture, [", ".join(str(summary["file"]) for summary in analyses.summaries)])
+    return picture
+
+
+def _few_over_time(analyses: CaptureAnalyses, rows: pd.DataFrame) -> Figure:
+    """Draws a column of panels for each connection."""
+    picture = figure(max(9, 5.5 * len(rows)), 8)
+    columns = picture.subplots(3, len(rows), sharex="col", squeeze=False).T
+    for (rate, flight, rtt), (_, row) in zip(columns, rows.iterrows(), strict=True):
+        up = int(row["direction"] == "up")
+        intervals = of_connection(analyses.intervals, row, up)
+        draw_intervals(rate, rtt, intervals)
+        draw_series(flight, intervals["t_s"], intervals["in_flight_max"] / 1e3, color=NEW, lw=0.9)
+        draw_series(flight, intervals["t_s"], intervals["window_min"] / 1e3, color=_WINDOW, lw=0.9)
+        top = float(intervals["in_flight_max"].max()) / 1e3
+        # The window often ends far above everything that is in flight.
+        flight.set_ylim(0, 1.3 * top if top > 0 else None)
+        flight.set_ylabel("in flight (grey: window), kB")
+        rate.set_ylim(bottom=0)
+        losses = of_connection(analyses.losses, row, up)
+        for kind, mine in losses.groupby("kind"):
+            look = {"color": KIND_COLOURS[str(kind)], "ms": 8, "clip_on": False}
+            label = f"{kind}: {len(mine)}"
+            flight.plot(mine["t_s"], np.zeros(len(mine)), "|", label=label, **look)
+        for axes in (rate, flight, rtt):
+            legend_outside(axes)
+        where = f"{row['server']}, {_DIRECTIONS[up]}"
+        rate.annotate(where, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", size=8)
+    return picture
+
+
+def _many(rows: pd.DataFrame) -> Figure:
+    """Draws a bar, point or line for each connection."""
     worst = rows.head(_MOST)[::-1]
     picture = figure(11, 8)
     (waited, kinds), (scatter, times) = picture.subplots(2, 2)
@@ -166,7 +208,4 @@ def overview(analyses: CaptureAnalyses) -> Figure:
     )
     times.set_xlabel("time since the first packet, s")
     times.set_ylabel("connections")
-    files = ", ".join(str(summary["file"]) for summary in analyses.summaries)
-    titled(picture, f"{len(rows)} connections")
-    footnote(picture, [files])
     return picture

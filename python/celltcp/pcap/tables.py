@@ -15,6 +15,7 @@ from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, Scor
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
 from celltcp.present.terminal import Terminal
+from celltcp.scenarios.cca_mix import counted
 
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80
@@ -53,18 +54,18 @@ def _cca(row: Row) -> str:
 
 #: Heading, whether it is a number, and text of each column.
 _COLUMNS: dict[str, tuple[bool, Callable[[Row], str]]] = {
-    "no": (True, lambda row: str(row["connection"])),
+    "connection": (True, lambda row: str(row["connection"])),
     "server": (False, lambda row: _shortened(str(row["server"]), 21)),
     "MB": (True, _payload),
     "s": (True, lambda row: _number(row["duration_s"], 1)),
     "Mbit/s": (True, lambda row: _number(row["throughput_mbps"], 2)),
-    "min RTT ms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
-    "again %": (True, _again),
+    "min RTT\nms": (True, lambda row: _number(row["rtt_min_ms"], 0)),
+    "sent\nagain %": (True, _again),
     "losses": (True, _kinds),
-    "spur.": (True, lambda row: str(row["spurious"] or "")),
-    "RST": (True, lambda row: str(row["resets_up"] + row["resets_down"] or "")),
+    "sent again\nin vain": (True, lambda row: str(row["spurious"] or "")),
+    "resets": (True, lambda row: str(row["resets_up"] + row["resets_down"] or "")),
     "waited s": (True, lambda row: _number(row["harm_s"], 2)),
-    "place": (False, lambda row: str(row["place"])),
+    "captured\nat": (False, lambda row: str(row["place"])),
     "CCA": (False, _cca),
 }
 
@@ -78,7 +79,7 @@ _LIMITS = {
 }
 
 #: Columns that a narrow terminal does without, the least important first.
-_DROPPABLE = ("place", "spur.", "CCA", "s", "again %", "min RTT ms")
+_DROPPABLE = ("captured\nat", "sent again\nin vain", "CCA", "s", "sent\nagain %", "min RTT\nms")
 
 
 def print_connections(analyses: CaptureAnalyses, most: int) -> None:
@@ -106,7 +107,8 @@ def print_connections(analyses: CaptureAnalyses, most: int) -> None:
 
 def _table(rows: list[Row], several: bool) -> Table:
     columns = [
-        Column(name, is_number=is_number, no_wrap=True) for name, (is_number, _) in _COLUMNS.items()
+        Column(name, is_number=is_number, no_wrap=True, name=name)
+        for name, (is_number, _) in _COLUMNS.items()
     ]
     texts = [[text(row) for _, text in _COLUMNS.values()] for row in rows]
     return _named(rows, several, columns, texts, droppable=_DROPPABLE)
@@ -117,7 +119,7 @@ def _limits_table(rows: list[Row], several: bool) -> Table | None:
     known = [row for row in rows if not math.isnan(row["limit_network"])]
     if not known:
         return None
-    columns = [Column("no", is_number=True), *number_columns(*_LIMITS.values())]
+    columns = [Column("connection", is_number=True), *number_columns(*_LIMITS.values())]
     texts = [
         [str(row["connection"]), *whole_percents([row[f"limit_{name}"] for name in _LIMITS])]
         for row in known
@@ -148,7 +150,7 @@ def print_summaries(analyses: CaptureAnalyses) -> None:
         count = int((connections["file"] == summary["file"]).sum())
         click.echo(
             f"{summary['file']}: {summary['packets']} packets, {summary['segments']} of TCP, "
-            f"{count} connections"
+            f"{counted(count, 'connection')}"
         )
         if summary["left_out"]:
             kinds = (f"{times} of {kind}" for kind, times in summary["left_out"].items())

@@ -1,15 +1,17 @@
 """Palette: a colour, a line style and a marker for each congestion control, the same in all pictures.
 
 The hue stands for the family, lightness and line style for its members. The hues are those of Okabe and
-Ito, which colour-blind readers can tell apart; markers and line styles distinguish what shades do not.
+Ito, which colour-blind readers can tell apart. In a picture no two have the same marker or line style:
+they differ in grey print, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from colorsys import hsv_to_rgb
-from itertools import count
-from typing import Any
+from itertools import count, islice
+from typing import Any, TypeVar
 
 from matplotlib.colors import to_hex, to_rgb
 
@@ -42,15 +44,21 @@ _FAMILIES: tuple[dict[str, str], ...] = (
 )
 COLOURS = {cca: shade for family in _FAMILIES for cca, shade in family.items()}
 
-_MARKERS = ("o", "^", "v", "s", "P", "D", "X", "*")
+_MARKERS = ("o", "^", "v", "s", "P", "D", "X", "*", "<", ">", "p", "h")
 _LINES: tuple[Any, ...] = (
     *("-", "--", ":", "-."),
     *((0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1))),
+    *((0, (9, 3)), (0, (2, 2)), (0, (9, 2, 2, 2)), (0, (1, 4))),
 )
+#: How many of them are the own ones of congestion controls.
+_OWN = 8
+_Look = TypeVar("_Look")
 _PLACES = {cca: place for family in _FAMILIES for place, cca in enumerate(family)}
 
 #: Colours of CCAs that have none of their own: Tol's muted scheme without the colours of families.
 _SPARE_COLOURS = ("#AA4499", "#332288", "#882255", "#999933", "#CC6677", "#777777", "#661100")
+#: Colours that are looked at, and the least difference of two in red, green or blue.
+_CANDIDATES, _FAR = 30, 0.2
 #: Distance of further hues: the golden ratio leaves them far apart.
 _GOLDEN = 0.618
 
@@ -63,9 +71,21 @@ def colours(ccas: Iterable[str]) -> dict[str, str]:
     result: dict[str, str] = {}
     for cca in dict.fromkeys(ccas):
         own = COLOURS.get(cca)
-        taken = {*result.values(), *COLOURS.values()}
-        result[cca] = own or next(each for each in _spare(cca) if each not in taken)
+        result[cca] = own or _free(cca, result.values())
     return result
+
+
+def _free(cca: str, chosen: Collection[str]) -> str:
+    """Returns a colour for one without: one that is far from those chosen, if there is one."""
+    taken = {*chosen, *COLOURS.values()}
+    free = [each for each in islice(_spare(cca), _CANDIDATES + len(taken)) if each not in taken]
+    return next((each for each in free if all(_is_far(each, other) for other in chosen)), free[0])
+
+
+def _is_far(one: str, other: str) -> bool:
+    """Returns whether two colours differ much in one of their parts at least."""
+    pairs = zip(to_rgb(one), to_rgb(other), strict=True)
+    return max(abs(first - second) for first, second in pairs) > _FAR
 
 
 def colour(cca: str) -> str:
@@ -73,30 +93,46 @@ def colour(cca: str) -> str:
     return colours([cca])[cca]
 
 
-def marker(cca: str) -> str:
-    """Returns the marker of a congestion control."""
-    return _MARKERS[_place(cca)]
+def markers(ccas: Iterable[str]) -> dict[str, str]:
+    """Returns a marker for each congestion control or line-up of a picture, no two of twelve alike."""
+    return _distinct(ccas, _MARKERS)
 
 
-def line(cca: str) -> Any:
-    """Returns the line style of a congestion control."""
-    return _LINES[_place(cca)]
+def lines(ccas: Iterable[str]) -> dict[str, Any]:
+    """Returns a line style for each of a picture, no two of twelve alike."""
+    return _distinct(ccas, _LINES)
+
+
+def _distinct(ccas: Iterable[str], looks: Sequence[_Look]) -> dict[str, _Look]:
+    """Returns a look for each: its own unless one before it has that, else one that is least used."""
+    named = list(dict.fromkeys(ccas))
+    places: dict[str, int] = {}
+    used: Counter[int] = Counter()
+    for cca in named:
+        own = _place(cca)
+        if own not in places.values():
+            places[cca] = own
+            used[own] += 1
+    for cca in named:
+        if cca not in places:
+            places[cca] = min(range(len(looks)), key=lambda place: (used[place], place))
+            used[places[cca]] += 1
+    return {cca: looks[places[cca]] for cca in named}
 
 
 def _place(cca: str) -> int:
     """Returns the place of a congestion control in its family; others have one by their text."""
     place = _PLACES.get(cca)
-    return sum(cca.encode()) % len(_MARKERS) if place is None else place
+    return sum(cca.encode()) % _OWN if place is None else place
 
 
 def _spare(cca: str) -> Iterator[str]:
     """Returns colours for one that has none of its own, in its own order."""
     own = COLOURS.get(parse_mix(cca).single or "")
     if own:
-        # One with other parameters is near to that with the usual ones.
-        for share in (0.45, 0.25, 0.6):
-            red, green, blue = (1 - (1 - part) * (1 - share) for part in to_rgb(own))
-            yield to_hex((red, green, blue))
+        # One with other parameters is near to that with the usual ones; a second one would be too near.
+        red, green, blue = (1 - (1 - part) * 0.55 for part in to_rgb(own))
+        yield to_hex((red, green, blue))
     first = sum(cca.encode()) % len(_SPARE_COLOURS)
     yield from _SPARE_COLOURS[first:] + _SPARE_COLOURS[:first]
     for number in count():

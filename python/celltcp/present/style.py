@@ -19,10 +19,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from celltcp._core import CelltcpError
-from celltcp.present.palette import colours, line, marker
+from celltcp.present.palette import colours, lines, markers
 from celltcp.present.picture_files import JPEG_COMMENT, PICTURES, latex_for
 from celltcp.results.publishing import listed_file
 from celltcp.scenarios.cca_mix import labels
@@ -217,24 +217,25 @@ def footnote(picture: Figure, lines: Sequence[str]) -> None:
 
 def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
     """Puts one legend for all panels beside them: CCAs, and the capacity if it is drawn."""
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     handles: list[Artist] = [
-        Line2D([], [], color=shades[cca], ls=line(cca), marker=marker(cca), ms=5, label=names[cca])
+        Line2D([], [], color=shades[cca], ls=styles[cca], marker=marks[cca], ms=5, label=names[cca])
         for cca in ccas
     ]
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
         handles.append(Patch(color=CAPACITY, label="capacity"))
     if _ASKED["paper"]:
-        columns = _columns([str(each.get_label()) for each in handles], picture.get_size_inches()[0])
+        texts = [str(each.get_label()) for each in handles]
+        size = float(mpl.rcParams["legend.fontsize"])
+        columns = _columns(texts, picture.get_size_inches()[0], size)
         picture.legend(handles=handles, loc="outside upper center", ncols=columns)
         return
     picture.legend(handles=handles, loc="outside right upper", fontsize=8, handlelength=3)
 
 
-def _columns(texts: Sequence[str], width: float) -> int:
-    """Returns the most columns of a legend above a picture that its width in inches has room for."""
+def _columns(texts: Sequence[str], width: float, size: float) -> int:
+    """Returns the most columns of a legend, with letters of a size, that fit into a width in inches."""
     look = mpl.rcParams
-    size = float(look["legend.fontsize"])
     lengths = [TextPath((0, 0), text, size=size).get_extents().width for text in texts]
     # A column also has a handle and two gaps.
     beside = look["legend.handlelength"] + look["legend.handletextpad"] + look["legend.columnspacing"]
@@ -253,19 +254,46 @@ def hatches(ccas: Iterable[str]) -> dict[str, str]:
     return dict(zip(named, cycle(_HATCHES), strict=False))
 
 
-def dashes(cca: str) -> tuple[float, ...]:
-    """Returns the dashes and gaps of a CCA's line, in widths of the line; none where it is whole."""
-    style = line(cca)
-    if isinstance(style, str):
-        return _DASHES[style]
-    return tuple(float(length) for length in style[1])
+def dashes(ccas: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    """Returns dashes and gaps of each CCA's line, in widths of the line; none where it is whole."""
+    return {
+        cca: _DASHES[style] if isinstance(style, str) else tuple(map(float, style[1]))
+        for cca, style in lines(ccas).items()
+    }
+
+
+def legend_outside(axes: Axes, handles: Sequence[Artist] | None = None, rows_between: int = 0) -> None:
+    """Puts the legend of a panel above it, so that it lies on no curve.
+
+    Args:
+        axes: the panel.
+        handles: of the legend; those of all that has a label unless given.
+        rows_between: rows of text that are between the panel and its legend.
+    """
+    found = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
+    if not found:
+        return
+    width = axes.get_figure(root=True).get_size_inches()[0]  # type: ignore[union-attr]
+    size = min(float(mpl.rcParams["font.size"]), 8.0)
+    axes.legend(
+        handles=found,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.2 + 1.2 * rows_between,
+        borderpad=0.1,
+        fontsize=size,
+        ncols=_columns([str(each.get_label()) for each in found], 0.9 * width, size),
+    )
 
 
 def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) -> None:
-    """Draws values over time; a long series is its mean in a band from the lowest to the highest."""
+    """Draws values over time; a long series is its mean in a band from the lowest to the highest.
+
+    Unknown values are gaps, and a known one between two of them is a dot.
+    """
     t, y = np.asarray(times, float), np.asarray(values, float)
     if len(t) <= _MOST_POINTS:
-        axes.plot(t, y, **look)
+        _draw_line(axes, t, y, look)
         return
     edges = np.linspace(t[0], t[-1], _BINS + 1)
     starts = np.searchsorted(t, edges[:-1])
@@ -277,11 +305,22 @@ def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) ->
     counts = np.add.reduceat(known.astype(float), starts)
     sums = np.add.reduceat(np.where(known, y, 0.0), starts)
     middles = ((edges[:-1] + edges[1:]) / 2)[filled]
-    mask = counts > 0
-    mean = sums[mask] / counts[mask]
-    axes.plot(middles[mask], mean, **look)
-    shade = look.get("color")
-    axes.fill_between(middles[mask], low[mask], high[mask], color=shade, alpha=0.18, lw=0)
+    is_known = counts > 0
+    mean, low, high = (
+        np.where(is_known, each, np.nan) for each in (sums / np.maximum(counts, 1), low, high)
+    )
+    _draw_line(axes, middles, mean, look)
+    axes.fill_between(middles, low, high, color=look.get("color"), alpha=0.18, lw=0)
+
+
+def _draw_line(
+    axes: Axes, t: NDArray[np.float64], y: NDArray[np.float64], look: dict[str, Any]
+) -> None:
+    axes.plot(t, y, **look)
+    known = np.concatenate([[False], ~np.isnan(y), [False]])
+    alone = known[1:-1] & ~known[:-2] & ~known[2:]
+    if alone.any() and len(y) > 1:
+        axes.plot(t[alone], y[alone], ".", ms=2, color=look.get("color"))
 
 
 def make_logarithmic(axes: Axes, low: float, high: float, steps: Sequence[int]) -> None:

@@ -34,6 +34,12 @@ _REMEDY = "give another folder, or --overwrite to replace it"
 #: Name of the file that is locked.
 _LOCK = ".celltcp-lock"
 
+
+def is_begun(folder: Path) -> bool:
+    """Returns whether a command that was interrupted has begun in a folder, and finished nothing."""
+    return (folder / _LOCK).is_file() and not (folder / MANIFEST).is_file()
+
+
 #: Longest text of a lock, the number of a process, in bytes.
 _LONGEST_LOCK = 32
 

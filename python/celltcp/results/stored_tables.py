@@ -91,7 +91,7 @@ def read_tables(folder: str | Path) -> tuple[dict[str, pa.Table], dict[str, Any]
     if kind not in (None, RUNS):
         raise CelltcpError(
             f"{source}: holds {KINDS[kind]}, whose tables are Parquet files, such as cases.parquet; "
-            f"allowed here: {KINDS[RUNS]}"
+            f"allowed here: {KINDS[RUNS]}; celltcp report {source} shows what it has"
         )
     if is_interrupted(source):
         raise CelltcpError(

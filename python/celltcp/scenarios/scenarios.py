@@ -190,21 +190,34 @@ class ScenarioSource:
         Raises:
             CelltcpError: names the file, the field, the value and what is allowed.
         """
-        loaded = load_scenario(
-            self.what,
-            uplink=self.uplink,
-            duration=self.duration,
-            changes=self.changes,
-            column=self.column,
-            unit=self.unit,
-            direction=self.direction,
-            reading=self.reading,
-        )
+        try:
+            loaded = load_scenario(
+                self.what,
+                uplink=self.uplink,
+                duration=self.duration,
+                changes=self.changes,
+                column=self.column,
+                unit=self.unit,
+                direction=self.direction,
+                reading=self.reading,
+            )
+        except CelltcpError as error:
+            if instead := _radio_field(str(error)):
+                raise CelltcpError(f"{self.name}: {error}; {instead} is that of the radio") from None
+            raise
         return loaded.with_radio_log() if self.radio_log else loaded
 
     def changed(self, *changes: str) -> ScenarioSource:
         """Returns the source with further fields overridden, as `"field=value"`."""
         return replace(self, changes=[*override_texts(self.changes), *changes])
+
+
+def _radio_field(error: str) -> str:
+    """Returns the radio's field of a buffer of the path that a scenario with a radio refuses."""
+    if "the access link is the radio's" not in error:
+        return ""
+    fields = ("buffer", "uplink_buffer")
+    return next((f"radio.rlc.{each}" for each in fields if f" path.{each}:" in error), "")
 
 
 def _with_log_facts(

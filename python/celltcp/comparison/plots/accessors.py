@@ -13,18 +13,31 @@ from matplotlib.figure import Figure
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, drawn_metric
 from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
 from celltcp.comparison.plots.legs import draw_legs
-from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series, draw_units
+from celltcp.comparison.plots.series import (
+    ONE_WAY,
+    RTT,
+    draw_comparison_series,
+    draw_run_series,
+    draw_units,
+    draw_units_beside,
+)
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.plots.startup import draw_startup
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
 from celltcp.comparison.single_run import SingleRun
-from celltcp.comparison.units_of_work import UNITS, units_of, units_of_applications
+from celltcp.comparison.units_of_work import (
+    UNITS,
+    units_of,
+    units_of_applications,
+    without_connections,
+)
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
@@ -76,13 +89,16 @@ class ComparisonPlots:
         """Draws the means of all metrics on axes that end at the largest mean."""
         return draw_spiders([self._comparison])
 
-    def units(self, metric: str, seed: int | None = None) -> Figure:
+    def units(self, metric: str | None = None, seed: int | None = None) -> Figure:
         """Draws the units of work of a run over time, a point where each ended.
 
         Args:
-            metric: as for `ecdf`, such as `"response:game"`.
+            metric: as for `ecdf`, such as `"response:game"`; unless given, there is a panel for each
+                flow and kind.
             seed: of the run; the first unless given.
         """
+        if metric is None:
+            return self._all_units(seed)
         metric = drawn_metric(metric)
         name, _, flow = metric.partition(":")
         column_of(name)
@@ -91,8 +107,25 @@ class ComparisonPlots:
         draw_units(picture.add_subplot(), units_of(each.units, name, flow), each.ccas, name, seed)
         return self._finished(picture, metric)
 
+    def _all_units(self, seed: int | None) -> Figure:
+        """Draws the units of each flow and kind in a panel of its own."""
+        each = self._comparison
+        kinds = list(without_connections(each.units).groupby(["flow", "unit"], sort=False))
+        if len(kinds) < 2:
+            # A single kind, or the error that there is none.
+            unit = kinds[0][0][1] if kinds else next(iter(UNITS))
+            return self.units(str(unit), seed)
+        picture = figure(7, 0.6 + 2.4 * len(kinds))
+        panels = picture.subplots(len(kinds), 1, sharex=True)
+        for axes, ((flow, unit), mine) in zip(panels, kinds, strict=True):
+            draw_units(axes, mine, each.ccas, str(unit), seed)
+            axes.set_title(str(flow), loc="left", fontsize=9)
+        for axes in panels[:-1]:
+            axes.set_xlabel("")
+        return self._finished(picture, subject="")
+
     def time_series(self, seed: int | None = None, *, raw: bool = False) -> Figure:
-        """Draws goodput and RTT over time.
+        """Draws goodput and RTT over time; the one-way delay where a middlebox splits connections.
 
         Args:
             seed: of the run; the first unless given.
@@ -157,12 +190,12 @@ class ComparisonPlots:
             upper.set_title(more, loc="right", fontsize=8, color="#555555")
         return self._finished(picture)
 
-    def _finished(self, picture: Figure, metric: str = "") -> Figure:
+    def _finished(self, picture: Figure, metric: str = "", subject: str | None = None) -> Figure:
         """Adds legend, title, origin and warnings; the title names the flows of units of work."""
         about = self._comparison.results.about
         legend_beside(picture, self._comparison.ccas)
         name, _, flow = metric.partition(":")
-        subject = self._comparison.subject
+        subject = self._comparison.subject if subject is None else subject
         if name in UNITS:
             subject = ", ".join(units_of(self._comparison.units, name, flow)["flow"].unique())
         of = f", {subject}" if subject else ""
@@ -190,8 +223,12 @@ class ComparisonPlots:
     ) -> None:
         each = self._comparison
         slots = each.tested_slots
-        window = None if raw else window_of(slots, float(each.results.about["slot_s"]))
-        draw_comparison_series(upper, lower, each.runs, slots, ccas, seed, window)
+        slot_s = float(each.results.about["slot_s"])
+        window = None if raw else window_of(slots, slot_s)
+        delay = ONE_WAY if each.split_ccas else RTT
+        draw_comparison_series(
+            *(upper, lower, each.runs, slots, each.ccas, seed, slot_s, window, ccas, delay)
+        )
 
     def _startup(self, axes: Axes, seconds: float) -> None:
         each = self._comparison
@@ -243,6 +280,12 @@ def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
     }
 
 
+def units_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
+    """Returns the units of work of all flows of a run that have ended, by their kind."""
+    units = without_connections(comparison_of(single).units).dropna(subset="duration_s")
+    return {str(unit): mine for unit, mine in units.groupby("unit", sort=False) if len(mine) > 1}
+
+
 class RunPlots:
     """Plots of one run; each is a matplotlib figure."""
 
@@ -254,19 +297,28 @@ class RunPlots:
         return self.time_series()
 
     def time_series(self, *, raw: bool = False) -> Figure:
-        """Draws rates over the shaded capacity, RTT and queue, window, data in flight and modes.
+        """Draws rates over the shaded capacity, RTT, window, queue, data in flight and modes.
+
+        Flows with an application have the times of their responses, pages or frames below.
 
         Args:
             raw: each slot's goodput, as it is, instead of means over a second.
         """
         single = self._single
-        picture = figure(8, 7)
-        axes = picture.subplots(3, 1, sharex=True)
+        units = units_beside(single)
+        flows = list(dict.fromkeys(flow for mine in units.values() for flow in mine["flow"]))
+        heights = [*[1.0] * 3, *[0.7] * len(units)]
+        picture = figure(8, 2.33 * sum(heights))
+        axes = picture.subplots(len(heights), 1, sharex=True, height_ratios=heights)
         cca = str(single.connection["cca"])
         slots, samples, decisions = tables_of_connection(single)
         window = None if raw else window_of(slots, float(single.results.about["slot_s"]))
         beside = connections_beside(single)
-        draw_run_series(list(axes), cca, slots, samples, decisions, window, beside)
+        draw_run_series(list(axes[:3]), cca, slots, samples, decisions, window, beside)
+        for panel, (unit, mine) in zip(axes[3:], units.items(), strict=True):
+            draw_units_beside(panel, mine, unit, flows)
+        axes[2].set_xlabel("")
+        axes[-1].set_xlabel("time, s")
         about = single.results.about
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")

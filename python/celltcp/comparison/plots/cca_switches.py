@@ -10,7 +10,7 @@ from celltcp.present.palette import colours
 
 #: Names of changes that are nearer to each other than this share of the axis go into the next row.
 _NEAR = 0.055
-_NAME_ROWS = 3
+NAME_ROWS = 3
 
 
 def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
@@ -22,7 +22,7 @@ def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     """
     top = panels[0]
     first, last = top.get_xlim()
-    ends = [-np.inf] * _NAME_ROWS
+    ends = [-np.inf] * NAME_ROWS
     shades = colours(decisions["to_cca"])
     # A choice before the handshake and the same one after it are one.
     again = (decisions["cause"] == "establishment") & (
@@ -31,7 +31,7 @@ def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     for row in decisions[~again].to_dict("records"):
         at = max(row["t_s"], first)
         place = (at - first) / (last - first)
-        level = next((n for n in range(_NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
+        level = next((n for n in range(NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
         ends[level] = place + 0.008 * len(row["to_cca"])
         style = "--" if row["cause"] == "return" else "-"
         for axes in panels:

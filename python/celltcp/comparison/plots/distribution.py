@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.comparison.metric_names import drawn_of
 from celltcp.comparison.units_of_work import UNITS
-from celltcp.present.palette import colours, line
+from celltcp.present.palette import colours, lines
 from celltcp.present.style import MOST_BANDS, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
 
@@ -41,14 +41,22 @@ _MOST_STEPS = 400
 _DURATION = "duration_s"
 
 
-def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str) -> None:
+def draw_ecdf(
+    axes: Axes,
+    slots: pd.DataFrame,
+    ccas: Sequence[str],
+    metric: str,
+    *,
+    is_log: bool | None = None,
+) -> None:
     """Draws the empirical distribution over slots with a 95 % band from resampling whole runs.
 
     `slots` are those of the flow under test, a row per run and slot. For times of units of work, they
-    are the units.
+    are the units. `is_log` says whether the scale is logarithmic where that can be; for a long tail
+    unless given.
     """
     column, label = column_of(metric)
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     most = upper_end(slots, column)
     for cca in ccas:
         runs = _values_by_run(slots, cca, column)
@@ -59,7 +67,7 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
         # From 0 at the lowest value to the end of the axis, also where some values have no end.
         right = [most] if most is not None and grid[-1] < most else []
         values = [grid[0], *grid, *right]
-        look = {"color": shades[cca], "lw": 1.4, "ls": line(cca), "drawstyle": "steps-post"}
+        look = {"color": shades[cca], "lw": 1.4, "ls": styles[cca], "drawstyle": "steps-post"}
         axes.plot(values, _extended(mean, len(right)), label=names[cca], **look)
         if band is not None and len(ccas) <= MOST_BANDS:
             low, high = (_extended(each, len(right)) for each in band)
@@ -67,8 +75,8 @@ def draw_ecdf(axes: Axes, slots: pd.DataFrame, ccas: Sequence[str], metric: str)
     axes.set_ylim(0, 1)
     # Single slots in which a filled hole hands over what had waited would squeeze all others.
     if most is not None:
-        if has_long_tail(slots, column):
-            least = float(slots[column].min())
+        least = float(slots[column].min())
+        if least > 0 and (has_long_tail(slots, column) if is_log is None else is_log):
             steps = (1, 2, 5) if most < _FEW_DECADES * least else (1,)
             make_logarithmic(axes, least / 1.05, most, steps)
         axes.set_xlim(right=most)

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.plots.distribution import draw_ecdf
-from celltcp.present.palette import colours, line
+from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long_tail
+from celltcp.present.palette import colours, lines
 from celltcp.present.style import figure, footnote, legend_beside
 from celltcp.scenarios.cca_mix import labels
 
@@ -25,12 +25,22 @@ _AXES = (
 )
 #: Columns of a grid of distributions.
 _METRICS = ("goodput", "rtt", "owd")
+#: Least height of a row of distributions, and that of a page for all of them, inches.
+_LEAST_ROW, _PAGE = 1.5, 12.0
 #: Most spider plots beside each other.
 _BESIDE = 3
 
 
-def draw_spiders(comparisons: Sequence[Comparison]) -> Figure:
-    """Draws the means of all metrics on axes that end at the largest mean, a panel per comparison."""
+def draw_spiders(
+    comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None = None
+) -> Figure:
+    """Draws the means of all metrics on axes that end at the largest mean, a panel per comparison.
+
+    Args:
+        comparisons: the panels.
+        names: what each is, as the coordinates of a sweep; the scenarios unless given.
+    """
+    titles = list(map(_title, comparisons) if names is None else map(", ".join, names))
     beside = min(_BESIDE, len(comparisons))
     rows = -(-len(comparisons) // beside)
     picture = figure(4.2 * beside + 1.2, 3.9 * rows)
@@ -39,10 +49,10 @@ def draw_spiders(comparisons: Sequence[Comparison]) -> Figure:
         means = {metric: each.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
         largest = {metric: float(values.max()) or 1.0 for metric, values in means.items()}
         angles = [2 * math.pi * number / len(_AXES) for number in range(len(_AXES) + 1)]
-        names, shades = labels(each.ccas), colours(each.ccas)
+        called, shades, styles = labels(each.ccas), colours(each.ccas), lines(each.ccas)
         for cca in each.ccas:
             shares = [float(means[metric][cca]) / largest[metric] for metric, _, _ in _AXES]
-            look = {"color": shades[cca], "ls": line(cca), "label": names[cca]}
+            look = {"color": shades[cca], "ls": styles[cca], "label": called[cca]}
             axes.plot(angles, [*shares, shares[0]], **look)
         ends = [f"{name}\n{largest[metric]:.3g} {unit}".rstrip() for metric, name, unit in _AXES]
         axes.set_xticks(angles[:-1], ends)
@@ -55,20 +65,39 @@ def draw_spiders(comparisons: Sequence[Comparison]) -> Figure:
                 tick.label1.set_horizontalalignment("left" if right > 0 else "right")
         axes.set_ylim(0, 1)
         axes.set_yticks([0.5, 1.0], ["", ""])
-        axes.set_title(_title(each))
+        axes.set_title(titles[place - 1])
     return _finished(picture, comparisons)
 
 
-def draw_ecdf_grid(comparisons: Sequence[Comparison]) -> Figure:
-    """Draws the distributions of goodput, RTT and one-way delay, a row per comparison."""
-    picture = figure(10, 2.7 * len(comparisons) + 0.4)
+def draw_ecdf_grid(
+    comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None = None
+) -> Figure:
+    """Draws the distributions of goodput, RTT and one-way delay, a row per comparison.
+
+    A metric has the same scale in all rows.
+
+    Args:
+        comparisons: the rows.
+        names: what each row is, as the coordinates of a sweep; the scenarios unless given.
+    """
+    height = min(2.7, max(_LEAST_ROW, _PAGE / len(comparisons)))
+    picture = figure(10, height * len(comparisons) + 0.4)
     grid = picture.subplots(len(comparisons), len(_METRICS), squeeze=False, sharey=True)
-    for panels, each in zip(grid, comparisons, strict=True):
-        for axes, metric in zip(panels, _METRICS, strict=True):
-            draw_ecdf(axes, each.tested_slots, each.ccas, metric)
-            if axes is not panels[0]:
+    tables = [each.tested_slots for each in comparisons]
+    for column, metric in enumerate(_METRICS):
+        name, _ = column_of(metric)
+        is_log = any(has_long_tail(slots, name) for slots in tables)
+        for axes, slots, each in zip(grid[:, column], tables, comparisons, strict=True):
+            draw_ecdf(axes, slots, each.ccas, metric, is_log=is_log)
+            if column:
                 axes.set_ylabel("")
-        panels[0].set_title(_title(each), loc="left")
+            if is_log and axes.get_xscale() == "log":
+                axes.set_xlabel(f"{axes.get_xlabel()} (logarithmic)")
+            if axes is not grid[-1, column]:
+                axes.set_xlabel("")
+    titles = map(_title, comparisons) if names is None else map(", ".join, names)
+    for panels, title in zip(grid, titles, strict=True):
+        panels[0].set_title(title, loc="left")
     return _finished(picture, comparisons)
 
 

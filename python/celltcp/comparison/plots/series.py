@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,18 +11,33 @@ from matplotlib.lines import Line2D
 
 from celltcp.comparison.modes import mode_spans
 from celltcp.comparison.plots.cca_modes import draw_modes
-from celltcp.comparison.plots.cca_switches import draw_changes
+from celltcp.comparison.plots.cca_switches import NAME_ROWS, draw_changes
 from celltcp.comparison.plots.distribution import unended_text
-from celltcp.comparison.plots.smoothing import Window
+from celltcp.comparison.plots.smoothing import Window, with_pauses
 from celltcp.comparison.units_of_work import UNITS
-from celltcp.present.palette import colour, colours, line
-from celltcp.present.style import draw_series, shade_capacity
+from celltcp.present.palette import colour, colours, lines, markers
+from celltcp.present.style import draw_series, legend_outside, shade_capacity
 from celltcp.scenarios.cca_mix import labels
 
 #: Colours and styles of connections beside the one of a picture; the last of them are left out.
 _BESIDE = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
+#: Share of the capacity from which on goodput above it is explained, and the explanation.
+_BURST = 1.05
+_ABOVE = "above the capacity: data that had waited for a repair and came at once"
+#: Slots on each side whose capacity a mean of goodput has.
+_AROUND = 5
 #: Ends of the ticks of units without an end, as shares of the height.
 _EDGE = (0.95, 1.0)
+
+
+class Delay(NamedTuple):
+    """Delay in the slots: its column, and its name on an axis."""
+
+    column: str
+    title: str
+
+
+RTT, ONE_WAY = Delay("rtt_mean_ms", "RTT"), Delay("owd_mean_ms", "one-way delay")
 
 
 def draw_comparison_series(
@@ -31,38 +47,50 @@ def draw_comparison_series(
     slots: pd.DataFrame,
     ccas: Sequence[str],
     seed: int | None,
+    slot_s: float,
     window: Window | None = None,
+    shown: Sequence[str] = (),
+    delay: Delay = RTT,
 ) -> None:
-    """Draws goodput over the shaded capacity, and RTT, of every congestion control in one run.
+    """Draws goodput over the shaded capacity, and delay, of every congestion control in one run.
+
+    In pauses of an application goodput is zero, and capacity and delay are unknown.
 
     Args:
         rates: panel of the goodput.
-        delays: panel of the RTT.
+        delays: panel of the delay.
         runs: of the comparison.
         slots: those of the flow under test, a row per run and slot.
-        ccas: congestion controls that are drawn.
+        ccas: congestion controls of the picture.
         seed: of the run; the first unless given.
+        slot_s: length of a slot, s.
         window: over which goodput is averaged; each slot as it is unless given.
+        shown: those that are drawn; all unless given.
+        delay: which delay is drawn.
     """
     seed = int(runs["seed"].min()) if seed is None else seed
-    most = 0.0
-    names, shades = labels(ccas), colours(ccas)
-    for cca in ccas:
+    most, is_above = 0.0, False
+    names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
+    for cca in shown or ccas:
         run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
-        mine = slots[slots["run"] == run]
+        mine = with_pauses(slots[slots["run"] == run], slot_s)
         if not most:
             shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
             most = float(mine["capacity_mbps"].max())
-        look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
-        goodput, rtt = mine["goodput_mbps"], mine["rtt_mean_ms"]
+        look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
+        goodput, waits = mine["goodput_mbps"], mine[delay.column]
         if window:
-            goodput, rtt = window.smoothed(goodput), window.filled(rtt)
+            goodput, waits = window.smoothed(goodput), window.filled(waits)
+        goodput = goodput.fillna(0.0)
+        is_above |= _is_above(goodput, mine["capacity_mbps"])
         draw_series(rates, mine["t_s"], goodput, label=names[cca], **look)
-        draw_series(delays, mine["t_s"], rtt, **look)
+        draw_series(delays, mine["t_s"], waits, **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
+    if is_above:
+        rates.set_title(_ABOVE, loc="left", fontsize=8, color="#555555")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, _headroom(most))
-    delays.set_ylabel(f"RTT, ms (seed {seed})")
+    delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
 
@@ -77,11 +105,11 @@ def draw_units(
     """
     seed = int(units["seed"].min()) if seed is None else seed
     units = units[units["seed"] == seed]
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     for cca in ccas:
         mine = units[units["cca"] == cca].sort_values("end_s")
         ended = mine.dropna(subset="duration_s")
-        look = {"color": shades[cca], "lw": 0.5, "ls": line(cca), "marker": ".", "ms": 3}
+        look = {"color": shades[cca], "lw": 0.5, "ls": styles[cca], "marker": ".", "ms": 3}
         draw_series(axes, ended["end_s"], ended["duration_s"], label=names[cca], **look)
         begun = mine.loc[mine["duration_s"].isna(), "start_s"].dropna()
         if len(begun):
@@ -135,13 +163,12 @@ def draw_run_series(
         most = max(most, float(goodput.max()))
     rates.set_ylim(0, _headroom(most))
     rates.set_ylabel("Mbit/s")
-    rates.legend(ncols=3, loc="upper right")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
     on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
     draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **on_path)
     delays.set_ylim(0, _headroom(float(slots["rtt_mean_ms"].max())))
     delays.set_ylabel("ms")
-    delays.legend(ncols=2, loc="upper right")
+    legend_outside(delays)
     draw_series(windows, times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
     draw_series(windows, times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd")
     queue = {"color": "#999933", "lw": 0.8, "label": "bottleneck queue"}
@@ -153,11 +180,35 @@ def draw_run_series(
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
     keys = draw_modes(windows, mode_spans(samples))
-    lines, _ = windows.get_legend_handles_labels()
-    windows.legend(handles=[*lines, *keys], ncols=4, loc="upper right")
+    legend_outside(windows, [*windows.get_legend_handles_labels()[0], *keys])
+    legend_outside(rates, rows_between=0 if decisions is None else NAME_ROWS)
     if decisions is not None:
         decisions = decisions.assign(t_s=decisions["t_ns"] * 1e-9).sort_values("t_s")
         draw_changes(axes, decisions)
+
+
+def draw_units_beside(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequence[str]) -> None:
+    """Draws the durations of the units of a kind in a run, a point where each ended.
+
+    Args:
+        axes: the panel.
+        units: of the run that have ended, of all flows.
+        unit: their kind.
+        flows: all of the picture.
+    """
+    shades, marks = colours(flows), markers(flows)
+    for flow in units["flow"].unique():
+        mine = units[units["flow"] == flow]
+        look: dict[str, Any] = {"color": shades[flow], "marker": marks[flow], "ms": 3, "ls": "none"}
+        axes.plot(mine["end_s"], mine["duration_s"], label=f"{flow}: {UNITS[unit].title}", **look)
+    axes.set_ylim(0, _headroom(float(units["duration_s"].max())))
+    axes.set_ylabel("s")
+    legend_outside(axes)
+
+
+def _is_above(goodput: pd.Series, capacity: pd.Series) -> bool:
+    """Returns whether goodput is well above the highest capacity around it."""
+    return bool((goodput > _BURST * capacity.rolling(2 * _AROUND + 1, 1, center=True).max()).any())
 
 
 def _headroom(most: float) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 #: Time over which goodput is averaged, s, and its largest share of the whole time.
@@ -29,12 +30,27 @@ class Window(NamedTuple):
         return f"mean over {self.seconds:.2g} s"
 
     def smoothed(self, goodput: pd.Series) -> pd.Series:
-        """Returns the mean around each slot; at the ends over fewer slots."""
-        return goodput.rolling(self.slots, center=True, min_periods=1).mean()
+        """Returns the mean around each slot; over fewer slots at the ends, and beside unknown ones."""
+        return goodput.rolling(self.slots, center=True, min_periods=1).mean().where(goodput.notna())
 
     def filled(self, delay: pd.Series) -> pd.Series:
         """Returns the mean over a round trip around each slot: shorter slots have gaps between ACKs."""
         return delay.rolling(self.rtt_slots, center=True, min_periods=1).mean()
+
+
+def with_pauses(slots: pd.DataFrame, slot_s: float) -> pd.DataFrame:
+    """Returns the slots of a run with those in which no connection was alive, whose figures are NaN.
+
+    Args:
+        slots: of a flow in a run, in the order of time.
+        slot_s: length of a slot, s.
+    """
+    places = np.round(slots["t_s"].to_numpy() / slot_s).astype(int)
+    if not len(places) or places[-1] - places[0] < len(places):
+        return slots
+    every = np.arange(places[0], places[-1] + 1)
+    result = slots.set_index(places)
+    return result[~result.index.duplicated()].reindex(every).assign(t_s=every * slot_s)
 
 
 def window_of(slots: pd.DataFrame, slot_s: float) -> Window:

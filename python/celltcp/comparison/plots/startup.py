@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from celltcp.present.palette import colours, line
+from celltcp.present.palette import colours, lines
 from celltcp.present.style import MOST_BANDS
 from celltcp.scenarios.cca_mix import labels
 
@@ -33,10 +33,10 @@ def draw_startup(
         slot_s: length of a slot, s.
         seconds: length of the start, s.
     """
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
     for cca, (mean, spread) in curves.items():
-        axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=line(cca))
+        axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=styles[cca])
         if spread is not None and len(ccas) <= MOST_BANDS:
             axes.fill_between(steps, mean - spread, mean + spread, color=shades[cca], alpha=0.2, lw=0)
     axes.set_xlim(0, seconds)

@@ -17,7 +17,7 @@ from celltcp.comparison.by_metric import best_by, check_metric
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
 from celltcp.comparison.parameter_sweep import Sweep
-from celltcp.present.palette import colours, line, marker
+from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -108,7 +108,7 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
 
 def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str]) -> None:
     """Draws a figure against the values of one axis."""
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     values = [shown.values(each) for each in along.points.values()]
     places = _set_places(axes, list(along.comparisons))
     top = bottom = 0.0
@@ -129,11 +129,11 @@ def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str]) -
             [each.mean for _, each in finite],
             yerr=halves,
             color=shades[cca],
-            marker=marker(cca),
+            marker=marks[cca],
             ms=4,
             lw=1.2,
             capsize=2,
-            ls=line(cca),
+            ls=styles[cca],
             label=names[cca],
         )
     # Room for the markers, which a curve near the top would lose, and for whole intervals.

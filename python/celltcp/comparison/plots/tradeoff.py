@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 
-from celltcp.present.palette import colours, marker
+from celltcp.present.palette import colours, markers
 from celltcp.present.style import MOST_BANDS, make_logarithmic
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
@@ -15,11 +15,11 @@ from celltcp.scenarios.cca_mix import labels
 
 def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -> None:
     """Draws a small point per run and a large one for the mean, with the 95 % intervals as a cross."""
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, marks = labels(ccas), colours(ccas), markers(ccas)
     for cca in ccas:
         mine = runs[runs["cca"] == cca]
         delay, goodput = mine["owd_p95_ms"].tolist(), mine["goodput_mbps"].tolist()
-        axes.scatter(delay, goodput, s=9, alpha=0.35, color=shades[cca], marker=marker(cca), lw=0)
+        axes.scatter(delay, goodput, s=9, alpha=0.35, color=shades[cca], marker=marks[cca], lw=0)
         x, y = estimate(delay), estimate(goodput)
         axes.errorbar(
             x.mean,
@@ -27,7 +27,7 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
             xerr=min(x.ci95 or 0.0, 0.95 * x.mean),
             yerr=y.ci95 or 0.0,
             color=shades[cca],
-            marker=marker(cca),
+            marker=marks[cca],
             ms=7,
             lw=1.2,
             ls="none",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import ran_by
-from celltcp.present.palette import colours, line
+from celltcp.present.palette import colours, lines
 from celltcp.present.style import draw_series, figure, footnote, legend_beside, shade_capacity, titled
 from celltcp.scenarios.cca_mix import labels
 
@@ -36,7 +36,7 @@ def draw_sessions(
         CelltcpError: if no video was played.
     """
     rates, qualities, buffers = axes
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     events = events.assign(t_s=events["t_ns"] * 1e-9)
     events = events[events["kind"].isin(["segment_mbps", "buffer_s", "stall_s"])]
     if events.empty:
@@ -49,7 +49,7 @@ def draw_sessions(
         together = mine.set_index("t_s")["goodput_mbps"]
         # A second evens out the pauses between segments.
         smooth = together.rolling(max(1, round(1.0 / _slot(together)))).mean()
-        look = {"color": shades[cca], "lw": 1.0, "ls": line(cca)}
+        look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
         draw_series(rates, smooth.index, smooth, label=names[cca], **look)
         session_events = events[events["run"] == numbers[cca]]
         segments, levels = (

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure as Picture
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.accessors import leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves, has_long_tail
-from celltcp.comparison.plots.series import draw_comparison_series
-from celltcp.comparison.plots.smoothing import Window, window_of
+from celltcp.comparison.plots.series import ONE_WAY, RTT, Delay, draw_comparison_series
+from celltcp.comparison.plots.smoothing import Window, window_of, with_pauses
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.units_of_work import UNITS, units_of
@@ -124,18 +124,21 @@ def over_time(result: Comparison, seed: int) -> Figure:
     begun = min(float(mine["t_s"].iloc[0]) for mine in tables.values())
     ended = max(float(mine["t_s"].iloc[-1]) for mine in tables.values())
     times = numbers(begun + slot_s * np.arange(round((ended - begun) / slot_s) + 1))
-    panels = _panels(times, slot_s, tables, shown, window)
+    delay = ONE_WAY if result.split_ccas else RTT
+    panels = _panels(times, slot_s, tables, shown, window, delay)
     chart = Chart(times, "time", "s", panels, digits=2, group="time")
 
     def draw() -> Picture:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
-        draw_comparison_series(upper, lower, runs, slots, shown, seed, window)
+        draw_comparison_series(
+            upper, lower, runs, slots, result.ccas, seed, slot_s, window, shown, delay
+        )
         lower.set_xlabel("time, s")
         legend_beside(picture, shown)
         return picture
 
-    return Figure(draw, f"Goodput and RTT over time, run with seed {seed}", chart.thinned())
+    return Figure(draw, f"Goodput and {delay.title} over time, run with seed {seed}", chart.thinned())
 
 
 def _panels(
@@ -144,26 +147,30 @@ def _panels(
     tables: dict[str, pd.DataFrame],
     shown: Sequence[str],
     window: Window,
+    delay: Delay,
 ) -> tuple[Panel, ...]:
     """Returns a panel per column of the slots; the first has the capacity, too."""
-    names, shades = labels(tables), colours(tables)
+    names, shades, dash = labels(tables), colours(tables), dashes(tables)
 
     def column(cca: str, name: str) -> Numbers:
-        mine = tables[cca]
+        mine = with_pauses(tables[cca], slot_s)
         values = np.full(len(times), np.nan)
         places = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
-        means = {"goodput_mbps": window.smoothed, "rtt_mean_ms": window.filled}
-        values[places] = numbers(means[name](mine[name]) if name in means else mine[name])
+        means = {"goodput_mbps": window.smoothed, delay.column: window.filled}
+        drawn = means[name](mine[name]) if name in means else mine[name]
+        values[places] = numbers(drawn.fillna(0.0) if name == "goodput_mbps" else drawn)
         return values
 
     panels = []
     for name, label, unit, digits in _OVER_TIME:
+        if name == RTT.column:
+            name, label = delay
         series = [
             Series(
                 names[cca],
                 shades[cca],
                 column(cca, name),
-                dash=dashes(cca),
+                dash=dash[cca],
                 is_shown=cca in shown,
             )
             for cca in tables
@@ -205,12 +212,12 @@ def _banded(
     ccas: Sequence[str], curves: Mapping[str, tuple[Numbers, tuple[Numbers, Numbers] | None]]
 ) -> tuple[Series, ...]:
     """Returns a series per CCA from its mean and its band, which many CCAs go without."""
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, dash = labels(ccas), colours(ccas), dashes(ccas)
     is_banded = len(ccas) <= MOST_BANDS
 
     def series(cca: str, mean: Numbers, band: tuple[Numbers, Numbers] | None) -> Series:
         low, high = band if is_banded and band is not None else (None, None)
-        return Series(names[cca], shades[cca], mean, dash=dashes(cca), low=low, high=high)
+        return Series(names[cca], shades[cca], mean, dash=dash[cca], low=low, high=high)
 
     return tuple(series(cca, mean, band) for cca, (mean, band) in curves.items())
 

@@ -120,11 +120,13 @@ def _pictures(result: SingleRun) -> list[Section]:
         draw_run_series(axes, cca, *tables, window, connections_beside(result))
         return picture
 
+    slot_s = float(result.results.about["slot_s"])
+
     def draw_slots() -> Picture:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
         runs = result.connection.to_frame().T.assign(seed=result.results.about["seed"], cca=cca)
-        draw_comparison_series(upper, lower, runs, tables[0], [cca], None)
+        draw_comparison_series(upper, lower, runs, tables[0], [cca], None, slot_s)
         lower.set_xlabel("time, s")
         return picture
 

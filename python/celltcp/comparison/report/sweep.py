@@ -129,7 +129,7 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
 def _figure(result: Sweep) -> Figure:
     """Returns the figures of the flows against the values of the only axis."""
     values = list(result.comparisons)
-    names, shades = labels(result.ccas), colours(result.ccas)
+    names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
     panels = []
     for shown in panel_figures(result):
         values_of = [shown.values(each) for each in result.points.values()]
@@ -144,7 +144,7 @@ def _figure(result: Sweep) -> Figure:
                     shades[cca],
                     mean,
                     look="joined",
-                    dash=dashes(cca),
+                    dash=dash[cca],
                     low=mean - half,
                     high=mean + half,
                     size=8,

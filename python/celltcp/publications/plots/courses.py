@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from celltcp.present.palette import line
+from celltcp.present.palette import lines
 from celltcp.present.style import shade_capacity
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import (
@@ -50,6 +50,7 @@ def time_panels(result: Outcome) -> list[Panel]:
 
 def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
     shades = colors_of(rows)
+    styles = lines(row.published.cca for row in rows)
     column = QUANTITIES[rows[0].published.quantity].column or ""
     for place, row in enumerate(rows):
         slots = row.source.slots_of(_whole(row))
@@ -64,7 +65,8 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
             if _same_capacity(rows) and capacity.mean() < _ROOM * most:
                 shade_capacity(axes, times, capacity.to_numpy())
         cca = row.published.cca
-        axes.plot(times, means.to_numpy(), color=shades[cca], ls=line(cca), lw=1.0, label=cca_name(cca))
+        look = {"color": shades[cca], "ls": styles[cca], "lw": 1.0, "label": cca_name(cca)}
+        axes.plot(times, means.to_numpy(), **look)
     first = rows[0].published
     axes.set_xlabel("time, s")
     axes.set_ylabel(axis_of(rows[0]))

@@ -10,7 +10,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from celltcp.present.palette import colours, line
+from celltcp.present.palette import colours, lines
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.measured_values import distribution_values
 from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading
@@ -60,6 +60,7 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
     of_places = len(scenarios) > 1
     names = [row.published.scenario if of_places else row.published.cca for row in rows]
     shades = _place_shades(names) if of_places else colours(names)
+    styles = lines(names)
     known = [np.sort(distribution_values(row.source, row.published)) for row in rows]
     for label, values in zip(names, known, strict=True):
         if not len(values):
@@ -71,7 +72,7 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
             np.concatenate([[0.0], shares[kept]]),
             where="post",
             color=shades[label],
-            ls="-" if of_places else line(label),
+            ls="-" if of_places else styles[label],
             lw=1.0,
             label=label if of_places else cca_name(label),
         )

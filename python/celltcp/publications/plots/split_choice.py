@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from celltcp.present.palette import colours, marker
+from celltcp.present.palette import colours, markers
 from celltcp.publications.agreement import Outcome
 from celltcp.publications.plots.panel import Panel
 from celltcp.publications.split_choice import WORTH, Choice, choices
@@ -25,7 +25,7 @@ def choice_panels(result: Outcome) -> list[Panel]:
 
 def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
     names = sorted({option.cca for choice in known for option in choice.options})
-    shades = colours(names)
+    shades, marks = colours(names), markers(names)
     for number, cca in enumerate(names):
         shift = (number - (len(names) - 1) / 2) * 0.16
         for place, choice in enumerate(known):
@@ -35,7 +35,7 @@ def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
                 place + shift,
                 value.mean,
                 value.ci95 or math.nan,
-                marker=marker(cca),
+                marker=marks[cca],
                 color=shades[cca],
                 capsize=2,
                 ms=5,

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from celltcp._core import KERNEL, NATIVE
 from celltcp.campaign.engines import ENGINES
-from celltcp.present.palette import colours, marker
+from celltcp.present.palette import colours, markers
 from celltcp.present.style import figure, legend_beside
 from celltcp.scenarios.cca_mix import labels
 
@@ -34,7 +34,7 @@ def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figu
     On the diagonal both engines agree.
     """
     ccas = list(dict.fromkeys(standings["cca"]))
-    names, shades = labels(ccas), colours(ccas)
+    names, shades, marks = labels(ccas), colours(ccas), markers(ccas)
     picture = figure(1.6 + 2.6 * len(requirements), 3.4)
     panels = picture.subplots(1, len(requirements), squeeze=False)[0]
     for axes, requirement in zip(panels, requirements, strict=True):
@@ -44,7 +44,7 @@ def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figu
         for cca in ccas:
             mine = result[result["cca"] == cca]
             look = {"ms": 4, "ls": "none", "color": shades[cca], "label": names[cca]}
-            axes.plot(mine[KERNEL], mine[NATIVE], marker(cca), **look)
+            axes.plot(mine[KERNEL], mine[NATIVE], marks[cca], **look)
         axes.set_title(f"for {requirement}", loc="left")
         axes.set_xlabel("kernel: % to its best")
     panels[0].set_ylabel("native: % to its best")

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from celltcp.campaign.provenance import ran_by
-from celltcp.present.palette import colours, line
+from celltcp.present.palette import colours, lines
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
@@ -90,10 +90,11 @@ def share_of_sessions(
 
 def _draw(panel: Axes, sessions: pd.DataFrame, viewing: VideoComparison, quantity: Quantity) -> None:
     names, shades = labels(viewing.ccas), colours(viewing.ccas)
+    styles = lines(viewing.ccas)
     grid = np.unique(sessions[quantity.column].dropna().to_numpy(dtype=np.float64))
     for cca in viewing.ccas:
         shares = share_of_sessions(sessions, cca, quantity.column, grid)
-        look = {"color": shades[cca], "lw": 1.4, "ls": line(cca)}
+        look = {"color": shades[cca], "lw": 1.4, "ls": styles[cca]}
         # Each curve begins at zero.
         ends = np.append(grid[:1], grid), np.append(0.0, shares)
         panel.step(*ends, where="post", label=names[cca], **look)

@@ -154,7 +154,7 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
 
 def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
     """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
-    names, shades = labels(result.ccas), colours(result.ccas)
+    names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
     found = {scenario: sessions_of(result, scenario) for scenario in scenarios}
     for quantity in QUANTITIES:
         known = np.concatenate([numbers(each[quantity.column].dropna()) for each in found.values()])
@@ -169,7 +169,7 @@ def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Se
                     names[cca],
                     shades[cca],
                     share_of_sessions(sessions, cca, quantity.column, grid),
-                    dash=dashes(cca),
+                    dash=dash[cca],
                 )
                 for cca in result.ccas
             )
@@ -200,7 +200,7 @@ def _over_time(
 ) -> Chart:
     slot_s = float(result.results.about["slot_s"])
     times = numbers(np.arange(round(float(result.results.about["duration_s"]) / slot_s)) * slot_s)
-    names, shades = labels(result.ccas), colours(result.ccas)
+    names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
     panels: dict[str, list[Series]] = {"goodput": [], "segments": [], "buffer": []}
     for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
         mine = slots[slots["run"] == number]
@@ -217,7 +217,7 @@ def _over_time(
             "buffer": _level(times, session_events[session_events["kind"] == "buffer_s"]),
         }
         for name, values in rows.items():
-            panels[name].append(Series(names[cca], shades[cca], values, dash=dashes(cca)))
+            panels[name].append(Series(names[cca], shades[cca], values, dash=dash[cca]))
     units = {"goodput": "Mbit/s", "segments": "Mbit/s", "buffer": "s"}
     return Chart(
         times,

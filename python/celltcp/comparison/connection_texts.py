@@ -1,0 +1,73 @@
+"""Connections of a single run in lines: one each, and one for several of a flow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from celltcp.comparison.runs import goodput_together, weighted_mean
+from celltcp.present.section import mean_text
+from celltcp.results.columns import records
+from celltcp.results.tables import Results
+from celltcp.scenarios.cca_mix import counted, labels
+
+_Rows = Sequence[Mapping[str, Any]]
+
+
+def connection_texts(results: Results) -> list[str]:
+    """Returns a line for each flow of a run: the figures of its connections."""
+    flows = records(results.tables["flows"])
+    names = labels(dict.fromkeys(flow["cca"] for flow in flows))
+    by_flow: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for flow in flows:
+        by_flow.setdefault((flow["name"], flow["cca"]), []).append(flow)
+    return [f"{name} ({names[cca]}): {_text(rows)}" for (name, cca), rows in by_flow.items()]
+
+
+def _text(rows: _Rows) -> str:
+    """Returns the figures of the connections of a flow; PM only of one that lasts."""
+    last = [
+        f"RTT mean {mean_text([_weighted(rows, 'rtt_mean_ms')], 1)} "
+        f"p95 {mean_text([_known(rows, 'rtt_p95_ms', max)], 1)} "
+        f"min {mean_text([_known(rows, 'rtt_min_ms', min)], 1)} ms",
+        counted(sum(flow["retransmissions"] for flow in rows), "retransmission"),
+        counted(int(sum(flow["timeouts"] for flow in rows)), "time-out"),
+    ]
+    if len(rows) == 1:
+        (flow,) = rows
+        pm = (mean_text([flow[metric]], 3) for metric in ("pm_balanced", "pm_delay"))
+        return ", ".join(
+            [_rate_text(flow["goodput_mbps"]), *last, "PM balanced {} delay {}".format(*pm)]
+        )
+    columns = {name: [flow[name] for flow in rows] for name in rows[0]}
+    rate = goodput_together(columns, range(len(rows)))
+    ends = (_known(rows, "goodput_mbps", each) for each in (min, max))
+    low, high = map(_rate_text, ends)
+    first = [f"{counted(len(rows), 'connection')}", f"{_rate_text(rate)} together while one ran"]
+    return ", ".join([*first, f"each {low} to {high}", *_completions(rows), *last])
+
+
+def _completions(rows: _Rows) -> list[str]:
+    """Returns the completion times of the connections that have an end; nothing without any."""
+    times = [flow["completion_s"] for flow in rows]
+    known = [time for time in times if time is not None and not math.isnan(time)]
+    if not known:
+        return []
+    share = "" if len(known) == len(times) else f"{len(known)} "
+    mean = math.fsum(known) / len(known)
+    return [f"{share}complete after {mean:.3f} s on average ({min(known):.3f} to {max(known):.3f} s)"]
+
+
+def _weighted(rows: _Rows, metric: str) -> float:
+    return weighted_mean([flow[metric] for flow in rows], [flow["segments"] for flow in rows])
+
+
+def _known(rows: _Rows, metric: str, statistic: Any) -> float:
+    known = [flow[metric] for flow in rows if not math.isnan(flow[metric])]
+    return float(statistic(known)) if known else math.nan
+
+
+def _rate_text(mbps: float) -> str:
+    """Returns a rate with its unit; that of a flow with little to send is no 0.00."""
+    return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < 0.1 else f"{mbps:.2f} Mbit/s"
