@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -63,7 +64,7 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
                 if figure.is_occasional and kinds[name] not in by_kind:
                     continue
                 values = by_kind.get(kinds[name], {})
-                if kinds[name] == FRAME:
+                if kinds[name] == FRAME and not figure.is_spread:
                     values = _with_missing(by_kind)
                 figures[name] = _per_run(values, runs, _statistic(figure))
     return figures
@@ -129,6 +130,7 @@ def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> Figures:
         "transfers": _per_run(times, runs, len),
         "completion_s": _per_run(complete, runs, _mean),
         "completion_max_s": _per_run(complete, runs, max),
+        "completion_sd_s": _per_run(complete, runs, _deviation),
         **({"completion_least_s": lasted} if any(share != [1.0] for share in shares.values()) else {}),
         "completed_share": _per_run(shares, runs, _mean),
     }
@@ -145,6 +147,8 @@ def _per_run(
 def _statistic(figure: AppMetric) -> Callable[[Sequence[float]], float]:
     if figure.is_count:
         return len
+    if figure.is_spread:
+        return _deviation
     if figure.percentile is None:
         return _mean
     percentile = figure.percentile
@@ -153,6 +157,10 @@ def _statistic(figure: AppMetric) -> Callable[[Sequence[float]], float]:
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
+
+
+def _deviation(values: Sequence[float]) -> float:
+    return statistics.stdev(values) if len(values) > 1 else math.nan
 
 
 def nearest_rank(values: Sequence[float], percentile: int) -> float:

@@ -121,11 +121,11 @@ def has_too_few(name: str, figures: Mapping[str, Sequence[float]]) -> bool:
 
 
 def _shown(applications: Sequence[Application]) -> list[str]:
-    """Returns the figures that one of the applications has, and that do not repeat another."""
+    """Returns the figures that tables have of applications: none that repeats another."""
     known = {name for each in applications for name in each.names}
     if all(_has_single_transfers(each) for each in applications):
         known -= {"completion_max_s", "transfers"}
-    return [name for name in APP_METRICS if name in known]
+    return [name for name, each in APP_METRICS.items() if name in known and not each.is_spread]
 
 
 def _has_single_transfers(application: Application) -> bool:

@@ -80,6 +80,8 @@ class AppMetric(NamedTuple):
     is_occasional: bool = False
     #: Whether it is the number of the values.
     is_count: bool = False
+    #: Whether it is the standard deviation of the values of a run, which tables leave out.
+    is_spread: bool = False
 
     @property
     def name(self) -> str:
@@ -110,6 +112,12 @@ _PERCENTILES = (
 )
 
 
+def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> AppMetric:
+    """Returns the standard deviation of a time within a run."""
+    meaning = f"Standard deviation of the {noun}; null with fewer than two."
+    return AppMetric(heading, digits, meaning, kind, is_spread=True)
+
+
 def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
     """Returns the figures of units of work, each of which an event of a kind has the time of.
 
@@ -135,6 +143,7 @@ def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
             for percentile, short, long in _PERCENTILES
         },
         f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"Longest {noun}, s.", kind, 100),
+        f"{stem}_sd_s": _spread(f"{unit}\nsd s", 3, f"{noun}, s", kind),
     }
 
 
@@ -174,6 +183,7 @@ TRANSFERS = {
         "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
     ),
     "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
+    "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
     "completion_least_s": AppMetric(
         "completion\nat least s",
         *(3, "Mean time to complete of all transfers, s; those without an end lasted until the end."),
@@ -225,6 +235,9 @@ _FRAMES = {
     },
     "frame_delay_max_ms": AppMetric(
         "frame delay\nmax ms", 1, "Highest delay of a frame that arrived, ms."
+    ),
+    "frame_delay_sd_ms": _spread(
+        "frame delay\nsd ms", 1, "delays of the frames that arrived, ms", FRAME
     ),
 }
 

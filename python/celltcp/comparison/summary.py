@@ -54,6 +54,12 @@ class Figure:
     #: `best`, `leads` (undecided), `tied`, `undecided`, `worse`, or empty where nothing is ranked.
     verdict: str
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether it is a standard deviation, which is in the CSV only."""
+        figure = APP_METRICS.get(self.metric.partition(":")[0])
+        return figure is not None and figure.is_spread
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -95,7 +101,7 @@ class Summary:
         Args:
             layout: whether the points are rows or columns of the means.
         """
-        figures = self.figures()
+        figures = [each for each in self.figures() if not each.is_spread]
         state = f" ({self.unfinished})" if self.unfinished else ""
         means = self._rows(figures) if layout == "rows" else self._columns(figures)
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
