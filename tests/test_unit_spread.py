@@ -14,7 +14,8 @@ WORKLOADS = {
     "page_load_sd_s": "{ kind = 'page', document = '50kB', gap = '200ms' }",
     "response_sd_s": "{ kind = 'request-response', response = '20kB', gap = '100ms' }",
     "frame_delay_sd_ms": "{ kind = 'frames', size = '2kB' }",
-    "completion_sd_s": "{ kind = 'sequence', size = { kind = 'lognormal', median = '50kB', sigma = 1.0 } }",
+    "completion_sd_s": "{ kind = 'sequence', size = { kind = 'lognormal', median = '50kB', "
+    "sigma = 1.0 } }",
 }
 
 

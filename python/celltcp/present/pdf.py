@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import matplotlib as mpl
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 
 from celltcp._core import __version__
 from celltcp.present.section import Part, Section, Table
+from celltcp.present.style import Picture
 
 #: Page, margin and line height, inches (A4).
 _WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.8
@@ -23,6 +25,13 @@ _LEADING = 1.45
 _LETTER, _MONO = 0.54, 0.602
 #: Sizes of letters, points.
 _TITLE, _HEADING, _TEXT, _SMALL, _SMALLEST = 17.0, 12.0, 10.0, 8.5, 5.0
+#: Size of letters at which wide tables are split by columns, and most letters of a line then.
+_TABLE = 6.5
+_MOST_LETTERS = int((_WIDTH - 2 * _MARGIN) * 72 / (_TABLE * _MONO))
+#: Share of the first page that has to be free for tables to begin on it.
+_FREE = 0.4
+#: Lines of a scenario above which comments and unset fields are left out.
+_MOST_LINES = 40
 #: Texts stay texts, and the same parts give the same bytes.
 _FONTS: dict[Any, Any] = {
     "pdf.fonttype": 42,
@@ -34,8 +43,8 @@ _FONTS: dict[Any, Any] = {
 def pdf_of(parts: Sequence[Part], title: str, command: str) -> bytes:
     """Returns the PDF of a report; the same parts give the same bytes.
 
-    Each part begins with a page that has its answer, findings and sections of the first page. Then come
-    the other tables and texts, and a page for each picture.
+    Each part begins with a page that has its answer, findings and sections of the first page, and
+    tables if there is room. Then come the other tables and texts, and a page for each picture.
 
     Args:
         parts: one for each folder of results, or more.
@@ -90,7 +99,8 @@ class _Pages:
         longest = max(map(len, lines), default=1)
         fitting = (_WIDTH - 2 * _MARGIN) * 72 / (longest * _MONO)
         size = max(min(_SMALL, fitting), _SMALLEST)
-        letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _MONO))
+        # Rounded: the size that the longest line fits in has all of its letters.
+        letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _MONO) + 0.01)
         for line in lines:
             for piece in textwrap.wrap(line, letters, drop_whitespace=False) or [""]:
                 self.line(piece, size, family="monospace")
@@ -125,7 +135,8 @@ def _write_part(pages: PdfPages, part: Part, command: str) -> None:
     for section in front:
         _write_section(text, section)
     text.paragraph(f"Made by celltcp {__version__}: {command}", _SMALL, color="#555555")
-    text.end()
+    if text.room < _FREE * _HEIGHT:
+        text.end()
     for section in part.sections:
         if section.is_front:
             continue
@@ -146,9 +157,14 @@ def _write_section(text: _Pages, section: Section) -> None:
     if section.table is not None:
         if section.table.title:
             text.paragraph(section.table.title, _SMALL)
-        text.code(_table_text(section.table))
+        for part in _fitting(section.table):
+            text.code(_table_text(part))
     if section.code:
-        text.code(section.code)
+        code = section.code
+        if code.count("\n") > _MOST_LINES:
+            code = _without_comments(code)
+            text.paragraph("Comments and unset fields are in the report as HTML.", _SMALL)
+        text.code(code)
     for block in section.blocks:
         text.paragraph(block.caption, _SMALL)
         text.code(block.text)
@@ -169,18 +185,47 @@ def _write_picture(pages: PdfPages, section: Section) -> None:
         above += (words.count("\n") + 1) * _SMALL * _LEADING / 72 / height
     look: dict[str, Any] = {"size": _HEADING, "weight": "bold", "va": "bottom"}
     picture.text(0.02, above, section.title, parse_math=False, **look)
-    pages.savefig(picture, bbox_inches="tight", pad_inches=0.5)  # type: ignore[no-untyped-call]
+    with picture.anchored() if isinstance(picture, Picture) else nullcontext():
+        pages.savefig(picture, bbox_inches="tight", pad_inches=0.5)  # type: ignore[no-untyped-call]
+
+
+def _without_comments(code: str) -> str:
+    """Returns the lines of a TOML text that set something."""
+    lines = [line for line in code.splitlines() if not line.startswith("#")]
+    kept = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
+    return "\n".join(kept)
+
+
+def _widths(table: Table) -> list[int]:
+    """Returns the letters of each column; headings break between words where values are shorter."""
+    most = 40 if len(table.columns) > 3 else 70
+    return [
+        min(most, max(map(len, (*column.title.split(), *(row[place] for row in table.rows), ""))))
+        for place, column in enumerate(table.columns)
+    ]
+
+
+def _fitting(table: Table) -> Iterator[Table]:
+    """Yields a table, or its parts that fit on a page; each part has all columns of texts."""
+    widths = _widths(table)
+    texts = [place for place, column in enumerate(table.columns) if not column.is_number]
+    room = _MOST_LETTERS - sum(widths[place] + 2 for place in texts)
+    parts: list[list[int]] = [[]]
+    for place in (place for place in range(len(widths)) if place not in texts):
+        if parts[-1] and sum(widths[each] + 2 for each in (*parts[-1], place)) > room:
+            parts.append([])
+        parts[-1].append(place)
+    for part in parts:
+        places = sorted((*texts, *part))
+        columns = tuple(table.columns[place] for place in places)
+        rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+        yield replace(table, columns=columns, rows=rows)
 
 
 def _table_text(table: Table) -> str:
     """Returns a table in columns of monospaced letters, with long texts in several lines."""
     rows = [tuple(column.title for column in table.columns), *table.rows]
-    most = 40 if len(table.columns) > 3 else 70
-    # Headings are broken between words where their values are shorter.
-    widths = [
-        min(most, max(map(len, (*heading.split(), *(row[place] for row in table.rows), ""))))
-        for place, heading in enumerate(rows[0])
-    ]
+    widths = _widths(table)
     lines = []
     for number, row in enumerate(rows):
         cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]

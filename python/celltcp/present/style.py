@@ -114,6 +114,14 @@ class Picture(Figure):
         finally:
             self.set_layout_engine(engine)
 
+    @contextmanager
+    def anchored(self) -> Iterator[None]:
+        """Lays the figure out, and keeps its legends in place where a file is larger than it."""
+        with self.laid_out():
+            for legend in self.legends:
+                legend.set_bbox_to_anchor((0.0, 0.0, 1.0, 1.0), self.transFigure)
+            yield
+
     def _wrap_labels(self) -> bool:
         """Wraps labels that are longer than their axes, and returns whether there are any."""
         wrapped = False
