@@ -355,10 +355,10 @@ class Comparison(Recorded):
     @property
     def has_shares(self) -> bool:
         """Whether flows compete, or another flow than that under test has a goodput that matters."""
-        if self.has_competition:
-            return True
+        if not self.several_flows or self.has_competition:
+            return self.several_flows
         others = (each for each in self.competing_shares() if not self.tested.includes(each.flow))
-        return self.several_flows and bool(self.applications) and any(others)
+        return bool(self.applications) and any(others)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
         """Returns the part of the comparison that is about these congestion controls.

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
-from celltcp.scenarios.stored import stored_scenario
 
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
@@ -57,7 +56,15 @@ def names_one(given: Sequence[str]) -> bool:
         return True
     if name in SETS or any(sign in name for sign in "*?[,"):
         return False
-    return not Path(name).is_dir() or stored_scenario(name) is not None
+    return not Path(name).is_dir() or _of_results(name) is not None
+
+
+def _of_results(folder: str) -> str | None:
+    """Returns the scenario of the results in a folder as TOML; None where there are none."""
+    # Few commands are about results that are there.
+    from celltcp.scenarios.stored import stored_scenario
+
+    return stored_scenario(folder)
 
 
 def variants_of(folder: str) -> dict[str, dict[str, Any]]:
@@ -147,7 +154,7 @@ def load_scenario(
         text = file.read_text("utf-8")
         overrides = _of_variant(built_in, variant) + overrides if variant else overrides
         return read_scenario(text, name, Path(), overrides, beside=file.parent)
-    if (stored := stored_scenario(name)) is not None:
+    if Path(name).is_dir() and (stored := _of_results(name)) is not None:
         return read_scenario(stored, name, Path(), overrides, is_stored=True)
     if name.endswith(".toml"):
         _must_exist(name)

@@ -11,7 +11,6 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
-from celltcp.results.warnings.split_delay import undivided_delay
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -33,8 +32,18 @@ def all_warnings(results: Results) -> list[str]:
         *repeating(about),
         *about.get("notes", []),
         *limited_flows(results),
-        *undivided_delay(about),
+        *_undivided_delay(about),
     ]
+
+
+def _undivided_delay(about: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings about split hosts, which few results have."""
+    scenario = tomllib.loads(about["scenario"])
+    if "middleboxes" not in scenario.get("path", {}) and not any("@" in cca for cca in about["cca"]):
+        return []
+    from celltcp.results.warnings.split_delay import undivided_delay
+
+    return undivided_delay(about)
 
 
 def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:
