@@ -573,13 +573,27 @@ def test_a_queue_that_another_flow_fills_has_an_aqm_as_a_remedy() -> None:
     assert not any("fq-codel" in each.options for each in ExplainedComparison(again).remedies)
 
 
-def test_phones_that_sleep_between_requests_have_the_timers_of_drx_as_remedies() -> None:
-    workload = {"kind": "request-response", "request": "300B", "response": "50kB", "gap": "1s"}
+def test_phones_that_sleep_between_frames_have_the_timers_of_drx_as_remedies() -> None:
+    workload = {"kind": "frames", "size": "300B", "interval": "1s"}
     changes: Changes = {"radio.drx.inactivity": "50ms", "flows": [{"workload": workload}]}
     result = ct.compare("mobility/forward-60-4g", "cubic", 1, duration="10s", set=changes)
     explained = ExplainedComparison(result)
     assert "sleep" in {cause.name for cause in explained.ccas[0].causes}
     assert any("radio.drx.inactivity=" in each.options for each in explained.remedies)
+
+
+def test_the_grant_for_a_request_keeps_a_phone_awake_for_the_response() -> None:
+    """TS 36.321 clause 5.7: a grant starts the inactivity timer, which outlasts the round trip."""
+    workload = {"kind": "request-response", "request": "300B", "response": "2kB", "gap": "1s"}
+    sleepy: Changes = {"radio.drx.inactivity": "200ms", "radio.drx.long_cycle": "1280ms"}
+    waits = []
+    for drx in ({}, sleepy):
+        changes: Changes = {**drx, "flows": [{"workload": workload}]}
+        result = ct.compare("mobility/forward-60-4g", "cubic", 1, duration="20s", set=changes)
+        (explained,) = ExplainedComparison(result).ccas
+        assert "sleep" not in {cause.name for cause in explained.causes}
+        waits.append(result.units["duration_s"].median())
+    assert waits[1] == pytest.approx(waits[0], rel=0.05)
 
 
 def test_results_stand_for_their_scenario(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

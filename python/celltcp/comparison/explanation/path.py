@@ -37,6 +37,8 @@ _UNUSED_BY_LOSS = 0.1
 _HELD = 0.2
 #: Share of the units of work after a sleep from which on it is a cause.
 _SLEPT = 0.1
+#: Workloads whose units begin with a request.
+_REQUESTED = ("request-response", "page")
 #: Least silence before a time-out that late ACKs can have caused, s.
 _SILENT_S = 0.1
 #: Share of what all flows got from which on the others compete.
@@ -165,7 +167,8 @@ def _overlap(
 def sleep(evidence: Evidence) -> Cause | None:
     """Units of work began after a pause longer than the inactivity timer of DRX.
 
-    The phone may then sleep until its next cycle. They are {_SLEPT:.0%} of all.
+    The phone may then sleep until its next cycle. They are {_SLEPT:.0%} of all. A phone that requests
+    them is awake until the answer, if that comes before the timer expires.
     """
     drx = (evidence.scenario.get("radio") or {}).get("drx")
     if not drx or evidence.units is None or not evidence.is_thin:
@@ -173,6 +176,10 @@ def sleep(evidence: Evidence) -> Cause | None:
     inactivity, cycle, on = (
         in_unit(drx[name], "s") or 0.0 for name in ("inactivity", "long_cycle", "on_duration")
     )
+    # The grant for a request starts the timer, as new data do (TS 36.321 clause 5.7).
+    is_awake = evidence.mean("rtt_min_ms") / 1e3 < inactivity
+    if evidence.workload.get("kind") in _REQUESTED and is_awake and not evidence.is_upload:
+        return None
     units = evidence.units.sort_values(["run", "connection", "start_s"])
     ends = units.groupby(["run", "connection"])["end_s"].shift()
     slept = units[units["start_s"] - ends > inactivity]

@@ -1,4 +1,6 @@
-//! Discontinuous reception (TS 36.321 clause 5.7).
+//! Discontinuous reception (TS 36.321 clause 5.7, TS 38.321 clause 5.7).
+
+use super::uplink::GRANT_TO_TRANSMISSION;
 
 /// Settings in subframes (TS 36.331 clause 6.3.2, DRX-Config).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,8 +9,11 @@ pub struct DrxConfig {
     pub on_duration: u64,
     /// drx-InactivityTimer.
     pub inactivity: u64,
-    /// drx-RetransmissionTimer.
+    /// drx-RetransmissionTimer; in NR drx-RetransmissionTimerDL.
     pub retransmission: u64,
+    /// For how long a grant for an uplink retransmission can come: drx-RetransmissionTimerUL in NR, one subframe with
+    /// LTE's synchronous HARQ.
+    pub uplink_retransmission: u64,
     /// HARQ RTT timer: 8 in FDD (clause 7.7).
     pub harq_round_trip: u64,
     /// longDRX-Cycle.
@@ -17,6 +22,15 @@ pub struct DrxConfig {
     pub offset: u64,
     /// shortDRX-Cycle, and for how many of them it is used (drxShortCycleTimer).
     pub short: Option<(u64, u64)>,
+}
+
+/// Span in which a retransmission of a HARQ process may be announced.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    is_uplink: bool,
+    process: usize,
+    from: u64,
+    until: u64,
 }
 
 /// DRX state of a UE: whether it listens to the control channel.
@@ -28,8 +42,7 @@ pub struct Drx {
     active_until: u64,
     /// First subframe in which the short cycle is no longer used.
     short_until: u64,
-    /// Spans in which retransmissions may come.
-    retransmissions: Vec<(u64, u64)>,
+    retransmissions: Vec<Expected>,
     request_pending: bool,
 }
 
@@ -59,7 +72,8 @@ impl Drx {
         if phase_starts {
             self.on_until = subframe + config.on_duration;
         }
-        self.retransmissions.retain(|&(_, until)| subframe < until);
+        self.retransmissions
+            .retain(|expected| subframe < expected.until);
         self.is_active(subframe)
     }
 
@@ -76,22 +90,53 @@ impl Drx {
             || self
                 .retransmissions
                 .iter()
-                .any(|&(from, _)| from <= subframe)
+                .any(|expected| expected.from <= subframe)
     }
 
-    /// Notes that the control channel announced a new transmission in `subframe`.
+    /// Notes that the control channel announced a new transmission, of either direction, in `subframe`.
     pub(crate) fn new_transmission(&mut self, subframe: u64) {
         self.active_until = subframe + 1 + self.config.inactivity;
     }
 
-    /// Notes that a downlink transmission in `subframe` was not decoded; the UE listens when it may be repeated.
-    pub(crate) fn not_decoded(&mut self, subframe: u64) {
+    /// Notes a downlink transmission in `subframe`; the UE listens when one that was not decoded may be repeated.
+    pub(crate) fn received(&mut self, subframe: u64, process: usize, is_decoded: bool) {
         let from = subframe + self.config.harq_round_trip;
-        self.retransmissions
-            .push((from, from + self.config.retransmission));
+        let until = if is_decoded {
+            0
+        } else {
+            from + self.config.retransmission
+        };
+        self.expect(false, process, from, until);
     }
 
-    /// Sets whether a scheduling request is pending.
+    /// Notes an uplink transmission in `subframe`. The UE does not know whether it is decoded, and listens when it may
+    /// be repeated, unless it is the last attempt (`is_last`).
+    pub(crate) fn sent(&mut self, subframe: u64, process: usize, is_last: bool) {
+        let repeated = subframe + self.config.harq_round_trip;
+        let from = repeated.saturating_sub(GRANT_TO_TRANSMISSION);
+        let until = if is_last {
+            0
+        } else {
+            from + self.config.uplink_retransmission
+        };
+        self.expect(true, process, from, until);
+    }
+
+    /// Expects a retransmission of a process, in place of an earlier one.
+    fn expect(&mut self, is_uplink: bool, process: usize, from: u64, until: u64) {
+        self.retransmissions
+            .retain(|old| (old.is_uplink, old.process) != (is_uplink, process));
+        if from < until {
+            self.retransmissions.push(Expected {
+                is_uplink,
+                process,
+                from,
+                until,
+            });
+        }
+    }
+
+    /// Sets whether a scheduling request has been sent and is pending.
     pub(crate) fn set_request_pending(&mut self, pending: bool) {
         self.request_pending = pending;
     }
@@ -112,6 +157,7 @@ mod tests {
         on_duration: 2,
         inactivity: 5,
         retransmission: 4,
+        uplink_retransmission: 1,
         harq_round_trip: 8,
         long_cycle: 40,
         offset: 3,
@@ -137,8 +183,33 @@ mod tests {
         let mut drx = Drx::new(CONFIG);
         assert_eq!(active(&mut drx, 0..5), [3, 4]);
         drx.new_transmission(4);
-        drx.not_decoded(4);
-        assert_eq!(active(&mut drx, 5..43), [5, 6, 7, 8, 9, 12, 13, 14, 15]);
+        drx.received(4, 0, false);
+        assert_eq!(active(&mut drx, 5..14), [5, 6, 7, 8, 9, 12, 13]);
+        // The retransmission stops drx-RetransmissionTimer.
+        drx.received(13, 0, true);
+        assert_eq!(active(&mut drx, 14..43), [0_u64; 0]);
+    }
+
+    /// Same clause: the active time includes the time when "an uplink grant for a pending HARQ retransmission can occur
+    /// and there is data in the corresponding HARQ buffer", which is flushed after the last attempt.
+    #[test]
+    fn the_user_listens_when_its_uplink_may_have_to_be_repeated() {
+        let mut drx = Drx::new(CONFIG);
+        drx.sent(10, 0, false);
+        drx.sent(11, 1, true);
+        assert_eq!(active(&mut drx, 11..43), [14]);
+    }
+
+    /// TS 38.321 clause 5.7: each uplink transmission starts drx-HARQ-RTT-TimerUL, whose end starts
+    /// drx-RetransmissionTimerUL.
+    #[test]
+    fn in_nr_each_uplink_transmission_opens_a_time_for_its_retransmission() {
+        let mut drx = Drx::new(DrxConfig {
+            uplink_retransmission: 4,
+            ..CONFIG
+        });
+        drx.sent(10, 0, false);
+        assert_eq!(active(&mut drx, 11..43), [14, 15, 16, 17]);
     }
 
     /// Same clause: when drx-InactivityTimer expires the short cycle is used for drxShortCycleTimer.

@@ -175,6 +175,10 @@ impl RanConfig {
             on_duration: self.ttis(settings.on_duration),
             inactivity: self.ttis(settings.inactivity),
             retransmission: self.ttis(settings.retransmission),
+            uplink_retransmission: match self.radio.technology {
+                Technology::Lte => 1,
+                Technology::Nr => self.ttis(settings.retransmission),
+            },
             harq_round_trip: self.harq().round_trip,
             long_cycle: self.ttis(settings.long_cycle),
             offset: self.ttis(settings.offset),

@@ -32,7 +32,7 @@ pub(super) fn run(
     if user.bearer.has_failed()
         && let Some(action) = user.mobility.rlc_failed(now)
     {
-        act(user, cells, config, now, action, (fates, events));
+        act(user, cells, config, (tti, now), action, (fates, events));
     }
     // Users measure one after the other, not all in the same TTI.
     let shift = config.air.tti * u64::from(user.id);
@@ -43,7 +43,7 @@ pub(super) fn run(
             .mobility
             .measure(now, &measured, |cell| heard[cell as usize]);
         if let Some(action) = action {
-            act(user, cells, config, now, action, (fates, events));
+            act(user, cells, config, (tti, now), action, (fates, events));
         }
     }
     while user.mobility.next_deadline() <= now {
@@ -51,7 +51,7 @@ pub(super) fn run(
         let Some(action) = user.mobility.advance(now, |cell| heard[cell as usize]) else {
             return;
         };
-        act(user, cells, config, now, action, (fates, events));
+        act(user, cells, config, (tti, now), action, (fates, events));
     }
 }
 
@@ -91,7 +91,7 @@ fn act(
     user: &mut UserState,
     cells: &mut [CellState],
     config: &RanConfig,
-    now: Instant,
+    (tti, now): (u64, Instant),
     action: Action,
     (fates, events): (&mut Vec<PacketOutcome>, &mut Vec<ConnectionEvent>),
 ) {
@@ -109,7 +109,7 @@ fn act(
             user.bearer.detach(forwarding, x2, fates);
         }
         Action::Attach(target) => {
-            enter(user, cells, target);
+            enter(user, cells, tti, target);
             events.push(ConnectionEvent::HandoverEnds { target });
         }
         Action::PathSwitch(cell) => user.gateway_cell = cell,
@@ -130,7 +130,7 @@ fn act(
                 user.bearer.restart(fates);
                 user.gateway_cell = cell;
             }
-            enter(user, cells, cell);
+            enter(user, cells, tti, cell);
             events.push(ConnectionEvent::Recovered { cell, context });
         }
     }
@@ -150,8 +150,12 @@ fn leave(
     cells[cell as usize].leave(user.id);
 }
 
-fn enter(user: &mut UserState, cells: &mut [CellState], cell: CellId) {
+/// Adds the user to a cell. The grant for its RRC message to this cell is a new transmission, after which it listens.
+fn enter(user: &mut UserState, cells: &mut [CellState], tti: u64, cell: CellId) {
     user.reset_measurements();
+    if let Some(drx) = &mut user.drx {
+        drx.new_transmission(tti);
+    }
     user.bearer.attach();
     cells[cell as usize].join(user.id);
 }

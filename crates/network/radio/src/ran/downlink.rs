@@ -213,9 +213,6 @@ fn fill(
         return None;
     }
     (payload.format, payload.mcs, payload.prbs) = (Some(format), mcs, prbs as u16);
-    if let Some(drx) = &mut user.drx {
-        drx.new_transmission(tti);
-    }
     Some(process)
 }
 
@@ -233,6 +230,11 @@ pub(super) fn transmit(
         user.down.send_dtx(tti, process, &user.down_chance);
         let payload = user.down.payload(process);
         return payload.record(attempts + 1, 1.0, Reception::Failed);
+    }
+    if let Some(drx) = &mut user.drx
+        && attempts == 0
+    {
+        drx.new_transmission(tti);
     }
     let payload = user.down.payload(process);
     let (mcs, format) = (payload.mcs, payload.format());
@@ -261,10 +263,8 @@ pub(super) fn transmit(
         reception,
         (tti, config.decoding()),
     );
-    if reception == Reception::Failed
-        && let Some(drx) = &mut user.drx
-    {
-        drx.not_decoded(tti);
+    if let Some(drx) = &mut user.drx {
+        drx.received(tti, process, reception != Reception::Failed);
     }
     user.down
         .payload(process)

@@ -10,7 +10,7 @@ use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
 use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
 use crate::mac::{headroom, subheader};
-use crate::settings::Access;
+use crate::settings::{Access, Technology};
 
 /// TTIs from a scheduling request to the earliest grant that answers it: the base station's processing
 /// (TS 36.213 gives both sides four subframes).
@@ -42,7 +42,10 @@ pub(super) fn run(
             continue;
         }
         ask(user, config, (tti, now), &mut cell.signals);
-        user.unasked_due |= !config.air.has_control(tti) && is_turn(user, config, tti);
+        // A turn while the user does not listen passes.
+        user.unasked_due &= user.awake;
+        user.unasked_due |=
+            user.awake && !config.air.has_control(tti) && is_turn(user, config, tti);
     }
     if open {
         for index in 0..cell.members.len() {
@@ -98,7 +101,7 @@ fn grant(
             continue;
         };
         let user = &mut users[id as usize];
-        if !user.mobility.is_connected() {
+        if !user.mobility.is_connected() || !configured && !user.awake {
             continue;
         }
         let wanted = if configured {
@@ -135,6 +138,11 @@ fn grant(
         cell.take_uplink(target, prbs);
         cell.uplink_turn = place + 1;
         build(user, process, (mcs, prbs), config, (tti, now, target));
+        if let Some(drx) = &mut user.drx
+            && !configured
+        {
+            drx.new_transmission(tti);
+        }
         cell.signals.grants += u32::from(!configured);
         cell.signals.reports += u32::from(user.up.payload(process).report.is_some());
         if configured {
@@ -162,7 +170,14 @@ fn ask(
         return;
     };
     reporting.set_buffered(user.bearer.available(Direction::Up, now));
-    match reporting.poll(tti) {
+    let signal = reporting.poll(tti);
+    // It listens until it has a grant, also in a random access, and after a report that stands for a request.
+    if let Some(drx) = &mut user.drx
+        && signal.is_some()
+    {
+        drx.set_request_pending(true);
+    }
+    match signal {
         Some(Signal::Report(report)) => {
             signals.reports += 1;
             user.reports.push_back((tti, report.bytes));
@@ -170,9 +185,6 @@ fn ask(
         Some(Signal::Request) => {
             signals.requests += 1;
             user.requests.push_back(tti + REQUEST_TO_GRANT);
-            if let Some(drx) = &mut user.drx {
-                drx.set_request_pending(true);
-            }
         }
         Some(Signal::RandomAccess) => {
             signals.requests += 1;
@@ -315,9 +327,9 @@ fn build(
     (payload.report, payload.headroom) = (report, power);
     if let Some(reporting) = &mut user.reporting {
         reporting.set_buffered(user.bearer.available(Direction::Up, now));
-    }
-    if let Some(drx) = &mut user.drx {
-        drx.set_request_pending(false);
+        if let Some(drx) = &mut user.drx {
+            drx.set_request_pending(reporting.awaits_grant());
+        }
     }
 }
 
@@ -339,8 +351,14 @@ fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    if reception == Reception::Failed && config.harq().repeats_after(attempts + 1) {
+    let repeats = config.harq().repeats_after(attempts + 1);
+    if reception == Reception::Failed && repeats {
         repeat(user, process, cell, config, tti);
+    }
+    if let Some(drx) = &mut user.drx {
+        // Only a UE of LTE counts its attempts (maxHARQ-Tx, TS 36.321 clause 5.4.2.2).
+        let is_last = config.radio.technology == Technology::Lte && !repeats;
+        drx.sent(tti, process, is_last);
     }
     deliver_decoded(
         user,

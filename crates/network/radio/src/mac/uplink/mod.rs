@@ -161,6 +161,14 @@ impl BsrReporter {
         }
     }
 
+    /// Returns whether a scheduling request has been sent and is pending. The thesis has none.
+    pub(crate) fn awaits_grant(&self) -> bool {
+        match self {
+            Self::Kim2016(_) => false,
+            Self::Ts36321(ue) => ue.awaits_grant(),
+        }
+    }
+
     /// Sets the bytes waiting, as RLC counts them.
     pub(crate) fn set_buffered(&mut self, bytes: u64) {
         match self {

@@ -44,6 +44,11 @@ impl SchedulingRequest {
         }
     }
 
+    /// Returns whether a request has been sent and is pending.
+    pub(crate) fn awaits_grant(&self) -> bool {
+        self.pending && self.sent > 0
+    }
+
     /// Cancels the request, because a report has been put into a PDU or all data fits one.
     pub(crate) fn cancel(&mut self) {
         self.pending = false;

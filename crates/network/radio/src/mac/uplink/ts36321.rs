@@ -51,6 +51,10 @@ impl Standard {
         self.buffered
     }
 
+    pub(super) fn awaits_grant(&self) -> bool {
+        self.requester.awaits_grant()
+    }
+
     /// Sets the bytes waiting. Data for an empty buffer triggers a regular report.
     pub(super) fn set_buffered(&mut self, bytes: u64) {
         self.regular |= self.buffered == 0 && bytes > 0;

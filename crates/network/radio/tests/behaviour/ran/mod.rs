@@ -4,6 +4,7 @@ mod carriers;
 mod cells;
 mod control_share;
 mod discard;
+mod drx;
 mod hints;
 mod lab;
 mod single_user;
