@@ -496,7 +496,9 @@ def test_time_outs_within_a_burst_of_losses_are_a_cause_and_of_the_run_that_fare
     assert 0.05 < cause.weight <= explained.limits["timeout"] + 1e-9
     assert "gilbert-elliott-time" in cause.text
     flows = result.flows
-    assert f"waited for {flows['timeouts'].sum():.0f} time-outs" in cause.text
+    counted = re.search(r"waited for ([0-9.]+) time-outs a run, ", cause.text)
+    assert counted is not None
+    assert float(counted[1]) == pytest.approx(flows["timeouts"].sum() / 4, rel=0.05)
     # The worst is the one that was complete last, or had lasted longest when the run ended.
     lasted = result.applications[0].figures["cubic"]["completion_least_s"]
     assert {each.seed for each in explained.events} == {1 + lasted.index(max(lasted))}
@@ -616,3 +618,68 @@ def test_acks_that_are_lost_are_not_called_late() -> None:
     (explained,) = ExplainedComparison(result).ccas
     (uplink,) = (each.text for each in explained.causes if each.name == "uplink")
     assert uplink.startswith("The uplink lost ACKs: ")
+
+
+def test_reasons_of_a_recovery_are_dated_each_and_of_their_connection() -> None:
+    """Slow start overflows the buffer, and a blackout comes while that is repaired."""
+    changes: Changes = {
+        "path.rtt": "560ms",
+        "path.down.rate": "12Mbit/s",
+        "path.blackouts": [{"at": "7.5s", "duration": "1s"}],
+        "flows": [{"name": "some", "count": 3}],
+        "variation.start_jitter": "0s",
+    }
+    result = ct.compare("steady-20-68", "bbr", 1, duration="14s", set=changes)
+    rows = result.results.tables["recoveries"].to_pylist()
+    both = [row for row in rows if row["overflow"] and row["random"]]
+    assert both, rows
+    explained = ExplainedComparison(result)
+    events = {(each.connection, round(each.t_s, 2)): each for each in explained.ccas[0].events}
+    for row in both:
+        assert row["dropped_s"] == row["overflow_s"] < 7.5 < row["random_s"] < 8.5
+        event = events[row["flow"], round(row["dropped_s"], 2)]
+        assert event.kind == "overflow"
+        begin = f"connection {row['flow']}: overflow of the buffer at {row['overflow_s']:.2f} s"
+        assert event.text.startswith(begin)
+        assert f": {row['overflow']} of " in event.text
+        outage = f"and an outage of the link from {row['random_s']:.2f} s on: {row['random']};"
+        assert outage in event.text
+    told = explained.to_json()["ccas"][0]["events"]
+    assert all((each["connection"] is None) == (each["kind"] == "outage") for each in told)
+
+
+def test_no_recovery_loses_more_segments_than_were_sent_for_it() -> None:
+    """BBR goes on sending in a recovery, and what is lost then is repaired by the next one."""
+    changes: Changes = {
+        "path.rtt": "150ms",
+        "path.down.rate": "100Mbit/s",
+        "path.buffer": "128kB",
+        "path.wired": [{"name": "nic", "rate": "1Gbit/s"}],
+    }
+    result = ct.compare("steady-20-68", ["bbr", "cubic"], 2, duration="6s", set=changes)
+    rows = result.results.tables["recoveries"].to_pylist()
+    reasons = ("overflow", "aqm", "policer", "random", "radio")
+    lost = [sum(row[reason] for reason in reasons) for row in rows]
+    assert max(lost) > 1000
+    assert all(row["segments"] >= count for row, count in zip(rows, lost, strict=True))
+    (bbr, _) = ExplainedComparison(result).ccas
+    (cause,) = (each for each in bbr.causes if each.name == "shallow_buffer")
+    counted = re.search(r"and dropped ([0-9 \u202f\u00a0]+) segments a run;", cause.text)
+    assert counted is not None
+    runs = set(result.runs.loc[result.runs["cca"] == "bbr", "run"])
+    dropped = sum(row["overflow"] for row in rows if row["run"] in runs)
+    assert int(re.sub(r"\D", "", counted[1])) == pytest.approx(dropped / 2, abs=0.5)
+
+
+def test_a_full_send_buffer_is_the_limit_of_a_start_that_it_holds_back() -> None:
+    """BBR does not leave its start, as the application limits its samples (`is_app_limited`)."""
+    changes: Changes = {
+        "path.rtt": "150ms",
+        "path.down.rate": "100Mbit/s",
+        "tcp.send_buffer_max": "1MB",
+    }
+    result = ct.compare("steady-20-68", "bbr", 1, duration="10s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    assert explained.limits["send_buffer"] > 0.3
+    assert sum(explained.limits.values()) == pytest.approx(1.0)
+    assert "send_buffer" in {each.name for each in explained.causes}

@@ -76,6 +76,7 @@ impl Observer for Recorder {
         }
         let seq = watched.stream.segment(segment.seq);
         watched.record.meter.data_sent(at, seq, segment.len);
+        watched.recoveries.sent(seq);
         if let Some(fates) = &mut self.fates {
             fates.sent(at, packet, (seq, segment.len));
         }

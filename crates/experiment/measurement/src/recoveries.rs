@@ -15,17 +15,35 @@ pub(crate) struct SenderState {
     pub(crate) undone: Option<u64>,
 }
 
+/// Drops for one reason.
+#[derive(Clone, Copy, Debug, Default)]
+struct DropCount {
+    count: u64,
+    first: Option<Instant>,
+}
+
+impl DropCount {
+    fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.first = self.first.or(other.first);
+    }
+
+    fn first_s(&self) -> f64 {
+        self.first.map_or(f64::NAN, Instant::as_secs_f64)
+    }
+}
+
 /// Drops of data segments by their reason, and the first of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drops {
     first: Option<Instant>,
     /// Greatest sequence number among them.
     highest: u64,
-    overflow: u64,
-    aqm: u64,
-    policer: u64,
-    random: u64,
-    radio: u64,
+    overflow: DropCount,
+    aqm: DropCount,
+    policer: DropCount,
+    random: DropCount,
+    radio: DropCount,
 }
 
 impl Drops {
@@ -38,7 +56,10 @@ impl Drops {
             DropReason::Radio => &mut self.radio,
             DropReason::Mtu | DropReason::Reset => return,
         };
-        *count += 1;
+        count.add(DropCount {
+            count: 1,
+            first: Some(at),
+        });
         self.first.get_or_insert(at);
         self.highest = self.highest.max(seq);
     }
@@ -51,11 +72,11 @@ impl Drops {
     fn add(&mut self, other: &Self) {
         self.first = self.first.or(other.first);
         self.highest = self.highest.max(other.highest);
-        self.overflow += other.overflow;
-        self.aqm += other.aqm;
-        self.policer += other.policer;
-        self.random += other.random;
-        self.radio += other.radio;
+        self.overflow.add(other.overflow);
+        self.aqm.add(other.aqm);
+        self.policer.add(other.policer);
+        self.random.add(other.random);
+        self.radio.add(other.radio);
     }
 }
 
@@ -68,8 +89,10 @@ pub(crate) struct RecoveryTracker {
     later_drops: Drops,
     /// End of what was sent when the present recovery began.
     recovery_point: u64,
-    /// Data segments sent before the last recovery ended.
+    /// Data segments that earlier recoveries count.
     segments: u64,
+    /// Data segments among those of the present recovery that were first sent during it.
+    later_segments: u64,
     /// Reductions undone before the present recovery.
     undone: Option<u64>,
     present: Option<RecoveryRow>,
@@ -78,6 +101,12 @@ pub(crate) struct RecoveryTracker {
 }
 
 impl RecoveryTracker {
+    /// Notes that the data segment at `seq` was sent.
+    #[inline]
+    pub(crate) fn sent(&mut self, seq: u64) {
+        self.later_segments += u64::from(self.present.is_some() && seq >= self.recovery_point);
+    }
+
     /// Notes that the data segment at `seq` was dropped.
     pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason, meter: &Meter) {
         self.clear_repaired(meter);
@@ -108,6 +137,7 @@ impl RecoveryTracker {
         if matches!(sender.state, CaState::Recovery | CaState::Loss) {
             if core::mem::take(&mut self.is_probing) {
                 self.recovery_point = meter.highest();
+                self.later_segments = 0;
             }
             self.begin(now, flow, sender, meter);
             return None;
@@ -170,6 +200,11 @@ impl RecoveryTracker {
             policer: 0,
             random: 0,
             radio: 0,
+            overflow_s: f64::NAN,
+            aqm_s: f64::NAN,
+            policer_s: f64::NAN,
+            random_s: f64::NAN,
+            radio_s: f64::NAN,
             loss_probes: 0,
             timeouts: 0,
             timeout_s: f64::NAN,
@@ -203,24 +238,32 @@ impl RecoveryTracker {
         let row = self.present.take()?;
         self.is_probing = false;
         let later = core::mem::take(&mut self.later_drops);
+        let later_segments = core::mem::take(&mut self.later_segments);
         let mut drops = core::mem::take(&mut self.drops);
+        let mut segments = meter.segments;
         // A recovery that went on with what was sent in it has repaired that, too.
-        if end_s.is_nan() || meter.acknowledged() > later.highest {
+        if end_s.is_nan() || later.first.is_some() && meter.acknowledged() > later.highest {
             drops.add(&later);
         } else {
             self.drops = later;
+            segments -= later_segments;
         }
-        let before = core::mem::replace(&mut self.segments, meter.segments);
+        let before = core::mem::replace(&mut self.segments, segments);
         let undone = undone.zip(self.undone);
         Some(RecoveryRow {
             end_s,
             dropped_s: drops.first.map_or(f64::NAN, Instant::as_secs_f64),
-            segments: meter.segments - before,
-            overflow: drops.overflow,
-            aqm: drops.aqm,
-            policer: drops.policer,
-            random: drops.random,
-            radio: drops.radio,
+            segments: segments - before,
+            overflow: drops.overflow.count,
+            aqm: drops.aqm.count,
+            policer: drops.policer.count,
+            random: drops.random.count,
+            radio: drops.radio.count,
+            overflow_s: drops.overflow.first_s(),
+            aqm_s: drops.aqm.first_s(),
+            policer_s: drops.policer.first_s(),
+            random_s: drops.random.first_s(),
+            radio_s: drops.radio.first_s(),
             undone: undone.map_or(f64::NAN, |(now, before)| now.saturating_sub(before) as f64),
             ..row
         })
@@ -251,6 +294,12 @@ mod tests {
             meter.data_sent(at(n), n * 100, 100);
         }
         meter
+    }
+
+    /// Sends a segment of 100 bytes.
+    fn send(tracker: &mut RecoveryTracker, meter: &mut Meter, ms: u64, seq: u64) {
+        meter.data_sent(at(ms), seq, 100);
+        tracker.sent(seq);
     }
 
     fn acknowledge(meter: &mut Meter, ms: u64, number: u64) {
@@ -300,6 +349,54 @@ mod tests {
         assert_eq!((first.slow_start, second.slow_start), (0, 0));
         assert_eq!((second.timeouts, second.undone), (1, 1.0));
         assert!((second.silence_s - 0.01).abs() < 1e-9);
+    }
+
+    /// Three segments are sent and dropped during a recovery, and two of them sent again before it ends: they are segments
+    /// of the recovery that repairs them, which so has no fewer segments than drops.
+    #[test]
+    fn segments_and_their_drops_belong_to_the_same_recovery() {
+        let mut meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        tracker.dropped(at(550), 300, DropReason::Overflow, &meter);
+        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        send(&mut tracker, &mut meter, 610, 300);
+        for seq in [1_000, 1_100, 1_200] {
+            send(&mut tracker, &mut meter, 620, seq);
+            tracker.dropped(at(630), seq, DropReason::Overflow, &meter);
+        }
+        send(&mut tracker, &mut meter, 680, 1_000);
+        send(&mut tracker, &mut meter, 680, 1_100);
+        acknowledge(&mut meter, 700, 1_000);
+        let first = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
+        tracker.state_changed(at(710), 0, state(CaState::Recovery, 0), &meter);
+        send(&mut tracker, &mut meter, 720, 1_200);
+        acknowledge(&mut meter, 800, 1_300);
+        let second = tracker.state_changed(at(800), 0, state(CaState::Open, 0), &meter);
+        let (first, second) = (first.expect("ended"), second.expect("ended"));
+        assert_eq!((first.segments, first.overflow), (11, 1));
+        assert_eq!((second.segments, second.overflow), (6, 3));
+    }
+
+    #[test]
+    fn each_reason_of_a_recovery_has_the_time_of_its_first_drop() {
+        let mut meter = meter(10);
+        let mut tracker = RecoveryTracker::default();
+        tracker.dropped(at(550), 300, DropReason::Overflow, &meter);
+        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        for ms in [650, 660] {
+            tracker.dropped(at(ms), 300, DropReason::Loss, &meter);
+        }
+        acknowledge(&mut meter, 700, 1_000);
+        let row = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
+        let row = row.expect("it has ended");
+        assert_eq!((row.overflow, row.random), (1, 2));
+        let times = [
+            (row.dropped_s, 0.55),
+            (row.overflow_s, 0.55),
+            (row.random_s, 0.65),
+        ];
+        assert!(times.iter().all(|(t, wanted)| (t - wanted).abs() < 1e-9));
+        assert!(row.radio_s.is_nan());
     }
 
     /// The probe at 540 ms repairs the drop of 400 ms, and the window is not reduced before 560 ms.

@@ -30,6 +30,15 @@ _DROPPED = {
 }
 
 
+class _Loss(NamedTuple):
+    """Segments that a recovery lost for one reason."""
+
+    reason: str
+    segments: int
+    #: When the first of them was dropped, s; NaN in results of earlier versions.
+    t_s: float
+
+
 class Event(NamedTuple):
     """Loss recovery, time-out or outage of a flow."""
 
@@ -43,20 +52,29 @@ class Event(NamedTuple):
     text: str
     #: Time that it took, s.
     length_s: float
+    #: Number of the connection in its run; None for an outage, which all of them have.
+    connection: int | None = None
 
 
 def longest_events(evidence: Evidence, run: int) -> list[Event]:
     """Returns the events that took most time in a run, in the order of time."""
     outages = [gap for gap in evidence.outages if gap.run == run]
     rows = evidence.recoveries
+    names_connections = int((evidence.flows["run"] == run).sum()) > 1
     events = [
-        _recovery(evidence, row)
+        _of_connection(_recovery(evidence, row), int(row["flow"]), names_connections)
         for row in rows[rows["run"] == run].to_dict("records")
         if not _belongs_to_an_outage(row, outages)
     ]
     events += [_outage(evidence, gap) for gap in outages]
     longest = sorted(events, key=lambda each: -each.length_s)[:_MAX_EVENTS]
     return sorted(longest, key=lambda each: each.t_s)
+
+
+def _of_connection(event: Event, connection: int, is_named: bool) -> Event:
+    """Returns an event with its connection, named in the text if the flow has several."""
+    text = f"connection {connection}: {event.text}" if is_named else event.text
+    return event._replace(connection=connection, text=text)
 
 
 def _belongs_to_an_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
@@ -85,52 +103,77 @@ def _outage(evidence: Evidence, gap: Gap) -> Event:
 
 def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     """Returns a recovery with what led to it."""
-    reasons = {reason: int(row[reason]) for reason in _DROPPED if row[reason] > 0}
+    losses = _losses(row)
     seed = evidence.seeds[int(row["run"])]
     if row["timeouts"] > 0 and not row["overflow"] > 0:
-        return _time_out(evidence, row, reasons, seed)
+        return _time_out(evidence, row, losses, seed)
     length = float(row["length_s"])
     # A probe that repairs a loss leaves nothing for a fast recovery, and its ACK comes in a round trip.
-    is_repaired = 0 < sum(reasons.values()) <= row["loss_probes"] and not row["timeouts"] > 0
+    lost = sum(loss.segments for loss in losses)
+    is_repaired = 0 < lost <= row["loss_probes"] and not row["timeouts"] > 0
     if is_repaired and length <= _ROUND_TRIPS * evidence.mean("rtt_mean_ms") / 1e3:
-        return _probe(row, reasons, seed)
-    if not reasons:
+        return _probe(row, losses, seed)
+    if not losses:
         undone = row["undone"] > 0
         text = f"recovery at {row['t_s']:.2f} s although nothing was lost" + (
             ", reduction undone" if undone else ""
         )
         return Event(seed, float(row["t_s"]), "needless", text, length)
-    kind = _most_frequent(reasons)
+    first, *later = losses
     start = " in slow start" if row["slow_start"] else ""
-    lost = sum(reasons.values())
+    more = "".join(
+        f", and {_words(evidence, row, loss)}{_since(loss)}: {grouped(loss.segments)}" for loss in later
+    )
     waits = f", with {counted(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
     text = (
-        f"{_DROPPED[kind]} at {row['dropped_s']:.2f} s{start}: {grouped(lost)} of "
-        f"{grouped(row['segments'])} segments lost; recovery {length:.1f} s{waits}"
+        f"{_DROPPED[first.reason]} at {row['dropped_s']:.2f} s{start}: {grouped(first.segments)} of "
+        f"{grouped(row['segments'])} segments lost{more}; recovery {length:.1f} s{waits}"
     )
-    return Event(seed, float(row["dropped_s"]), kind, text, length)
+    return Event(seed, float(row["dropped_s"]), first.reason, text, length)
 
 
-def _most_frequent(reasons: dict[str, int]) -> str:
-    return max(reasons, key=reasons.__getitem__)
+def _losses(row: dict[Any, Any]) -> list[_Loss]:
+    """Returns what a recovery lost by reason, in the order of time; without times the most first."""
+    losses = [
+        _Loss(reason, int(row[reason]), float(row[f"{reason}_s"]))
+        for reason in _DROPPED
+        if row[reason] > 0
+    ]
+    return sorted(
+        losses, key=lambda loss: (math.inf if math.isnan(loss.t_s) else loss.t_s, -loss.segments)
+    )
 
 
-def _probe(row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Event:
+def _words(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> str:
+    """Returns the reason of a loss in words: an outage, if one loses all from its first drop on."""
+    in_outage = loss.reason == "random" and any(
+        gap.loses_all and gap.overlaps(row["run"], loss.t_s, loss.t_s) for gap in evidence.outages
+    )
+    return "an outage of the link" if in_outage else _DROPPED[loss.reason]
+
+
+def _since(loss: _Loss) -> str:
+    """Returns the time of the first drop in words; empty if it is not known."""
+    return "" if math.isnan(loss.t_s) else f" from {loss.t_s:.2f} s on"
+
+
+def _probe(row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
     """Returns a loss that a loss probe repaired."""
-    kind = _most_frequent(reasons)
+    reasons = " and ".join(_DROPPED[loss.reason] for loss in losses)
+    lost = sum(loss.segments for loss in losses)
     at = float(row["dropped_s"])
     whole = float(row["t_s"] - at + row["length_s"])
     text = (
-        f"{_DROPPED[kind]} at {at:.2f} s: {counted(sum(reasons.values()), 'segment')} lost, which a "
-        f"loss probe repaired {whole:.2f} s after that"
+        f"{reasons} at {at:.2f} s: {counted(lost, 'segment')} lost, which a loss probe repaired "
+        f"{whole:.2f} s after that"
     )
     return Event(seed, at, "probe", text, whole)
 
 
-def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], seed: int) -> Event:
+def _time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
     """Returns a time-out with its cause, as far as the tables show it."""
     at, silence = float(row["timeout_s"]), float(row["silence_s"])
-    why = _cause_of_time_out(evidence, row, reasons)
+    why = _cause_of_time_out(evidence, row, losses)
     more = int(row["timeouts"]) - 1
     times = f", and {counted(more, 'time-out')} after it" if more else ""
     undone = ", reduction undone" if row["undone"] > 0 else ""
@@ -141,14 +184,13 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int], 
     return Event(seed, at, "timeout", text, length)
 
 
-def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], reasons: dict[str, int]) -> str:
+def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     causes = []
     if any(gap.overlaps(row["run"], start, end) for gap in evidence.ack_outages):
         causes.append("nothing passed on the way of the ACKs")
-    elif reasons:
-        kind = _most_frequent(reasons)
-        causes.append(f"{_DROPPED[kind]}: {counted(sum(reasons.values()), 'segment')}")
-    if row["unreported_bytes"] > 0 and not reasons:
+    else:
+        causes += [f"{_DROPPED[loss.reason]}: {counted(loss.segments, 'segment')}" for loss in losses]
+    if row["unreported_bytes"] > 0 and not losses:
         causes.append(f"{size_text(row['unreported_bytes'])} had arrived that no ACK reported")
     return f" ({', '.join(causes)})" if causes else ""

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import in_unit
+from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
@@ -27,6 +28,8 @@ _SERVER = "server"
 _LOSSES = ("loss", "uplink_loss")
 #: Reasons of drops in the table `recoveries`.
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
+#: Times of the first drop by reason, there.
+_FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
 
 
 class Gap(NamedTuple):
@@ -112,6 +115,16 @@ class Evidence:
         if column not in self.flows:
             return float("nan")
         return float(self.flows[column].mean())
+
+    @property
+    def a_run(self) -> str:
+        """Words after a count that is a mean over the runs; empty of a single run."""
+        return " a run" if len(self.runs) > 1 else ""
+
+    def mean_count(self, count: float) -> str:
+        """Returns a count over all runs as text, as the mean of a run."""
+        mean = count / len(self.runs)
+        return f"{mean:.2g}" if mean < 10 else grouped(mean)
 
     def total(self, column: str) -> float:
         """Returns the sum of a column of the connections; unknown values count as zero."""
@@ -320,12 +333,13 @@ class Evidence:
         names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
         if "recoveries" not in result.results.tables:
             more = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
-            columns = ["run", "flow", *names, *DROPS, *more]
+            columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *more]
             return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
         keys = self.flows[["run", "flow", "first_data_s", "duration_s"]]
         rows = frame(result.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
         if "loss_probes" not in rows:
             rows = rows.assign(loss_probes=0)
+        rows = rows.assign(**{name: np.nan for name in _FIRST_DROPS if name not in rows})
         ends = rows["end_s"].fillna(rows["first_data_s"] + rows["duration_s"])
         length = (ends - rows["t_s"]).clip(lower=0.0)
         return rows.assign(drops=rows[[*DROPS]].sum(axis=1), length_s=length)

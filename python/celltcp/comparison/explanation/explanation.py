@@ -240,7 +240,13 @@ class ExplainedComparison:
                 for cause in each.causes
             ],
             "events": [
-                {"seed": event.seed, "t_s": event.t_s, "kind": event.kind, "text": event.text}
+                {
+                    "seed": event.seed,
+                    "t_s": event.t_s,
+                    "kind": event.kind,
+                    "text": event.text,
+                    "connection": event.connection,
+                }
                 for event in each.events
             ],
         }

@@ -23,6 +23,9 @@ class EventRow(TypedDict):
     t_s: Annotated[float, "Time since the start of the run, s."]
     kind: Annotated[str, "Reason of the drops, probe, timeout, needless or outage."]
     text: Annotated[str, "Description, with its figures."]
+    connection: Annotated[
+        int | None, "Number of the connection in its run; null for an outage, which all have."
+    ]
 
 
 class CcaExplanation(TypedDict):

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause, grouped, percent, times
+from celltcp.comparison.explanation.cause import Cause, percent, times
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
-from celltcp.scenarios.cca_mix import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +60,13 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     if not len(overflows) or is_deep or not evidence.wants_more or evidence.unused < _UNUSED:
         return None
     lost = overflows["overflow"].sum()
+    count = evidence.mean_count(len(overflows))
+    recoveries = "1 recovery" if count == "1" else f"{count} recoveries"
     return Cause(
         "shallow_buffer",
         f"The buffer is shallow: no more than {size_text(most)} waited in it, "
         f"{most / evidence.bdp:.2f} of the bandwidth-delay product of {size_text(evidence.bdp)}. It "
-        f"overflowed in {times_of(overflows)} and dropped {grouped(lost)} segments; "
+        f"overflowed in {recoveries} and dropped {evidence.mean_count(lost)} segments{evidence.a_run}; "
         f"{percent(evidence.unused)} of the capacity stayed "
         "unused.",
         evidence.unused,
@@ -81,9 +82,9 @@ def overshoot(evidence: Evidence) -> Cause | None:
         return None
     return Cause(
         "overshoot",
-        f"Slow start overflowed the buffer: {grouped(rows['overflow'].sum())} of "
-        f"{grouped(rows['segments'].sum())} segments were lost, and the recovery took "
-        f"{percent(share)} of the time.",
+        f"Slow start overflowed the buffer: {evidence.mean_count(rows['overflow'].sum())} of "
+        f"{evidence.mean_count(rows['segments'].sum())} segments{evidence.a_run} were lost, and the "
+        f"recovery took {percent(share)} of the time.",
         share,
     )
 
@@ -130,8 +131,8 @@ def uplink(evidence: Evidence) -> Cause | None:
     parts = []
     if len(rows):
         parts.append(
-            f"{counted(int(rows['timeouts'].sum()), 'time-out')} came while data had arrived that no "
-            f"ACK reported, with up to {rows['silence_s'].max():.1f} s without an ACK"
+            f"{timeouts_of(evidence, rows)} came while data had arrived that no ACK reported, "
+            f"with up to {rows['silence_s'].max():.1f} s without an ACK"
         )
     if is_late:
         parts.append(f"ACKs took {late:.0f} ms longer than at best on average")
@@ -254,7 +255,8 @@ def _lost(name: str, verb: str, lost: float, sent: float, evidence: Evidence) ->
         rest = f"; the congestion window then held its data back, for {percent(held)} of the time"
     return Cause(
         name,
-        f"{verb} {grouped(lost)} of {grouped(sent)} segments ({percent(lost / sent)}){rest}.",
+        f"{verb} {evidence.mean_count(lost)} of {evidence.mean_count(sent)} segments{evidence.a_run} "
+        f"({percent(lost / sent)}){rest}.",
         max(cost, lost / sent),
     )
 
@@ -307,6 +309,7 @@ def _filled_by(evidence: Evidence) -> str:
     return f", which {largest} ({others[largest]:.2f} Mbit/s) filled"
 
 
-def times_of(rows: pd.DataFrame) -> str:
-    """Returns a number of recoveries in words."""
-    return "1 recovery" if len(rows) == 1 else f"{grouped(len(rows))} recoveries"
+def timeouts_of(evidence: Evidence, rows: pd.DataFrame) -> str:
+    """Returns the time-outs of recoveries in words."""
+    count = evidence.mean_count(rows["timeouts"].sum())
+    return f"{count} {'time-out' if count == '1' else 'time-outs'}{evidence.a_run}"

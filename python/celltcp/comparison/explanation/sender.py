@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.explanation.cause import Cause, grouped, percent
-from celltcp.comparison.explanation.path import beside
-from celltcp.scenarios.cca_mix import counted
+from celltcp.comparison.explanation.path import beside, timeouts_of
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -97,11 +96,12 @@ def reordering(evidence: Evidence) -> Cause | None:
     if len(rows) < 2 or needless < 1:
         return None
     share = rows["length_s"].sum() / evidence.connection_seconds
+    counts = (len(rows), evidence.total("spurious_retransmissions"), rows["undone"].sum())
+    recoveries, twice, undone = map(evidence.mean_count, counts)
     return Cause(
         "reordering",
-        f"Packets overtook each other: {grouped(len(rows))} recoveries began with nothing lost, "
-        f"{grouped(evidence.total('spurious_retransmissions'))} segments arrived twice, and "
-        f"{grouped(rows['undone'].sum())} reductions of the window were undone.",
+        f"Packets overtook each other: {recoveries} recoveries{evidence.a_run} began with nothing "
+        f"lost, {twice} segments arrived twice, and {undone} reductions of the window were undone.",
         min(max(share, evidence.unused), 1.0),
     )
 
@@ -115,7 +115,7 @@ def time_outs(evidence: Evidence) -> Cause | None:
     share = min(evidence.share("timeout"), waited / evidence.connection_seconds) if len(rows) else 0.0
     if share < _WAITS:
         return None
-    count, most = int(rows["timeouts"].sum()), int(rows["timeouts"].max())
+    most = int(rows["timeouts"].max())
     in_a_row = f", up to {most} in one recovery" if most > 1 else ""
     bursts = ""
     if evidence.loses_in_bursts_of_packets:
@@ -125,7 +125,7 @@ def time_outs(evidence: Evidence) -> Cause | None:
         )
     return Cause(
         "time_outs",
-        f"The sender waited for {counted(count, 'time-out')} for {percent(share)} of the time"
+        f"The sender waited for {timeouts_of(evidence, rows)}, for {percent(share)} of the time"
         f"{in_a_row}.{bursts}",
         share,
     )

@@ -52,14 +52,15 @@ def slow_units(evidence: Evidence) -> Cause | None:
         if rest:
             parts.append(f"{grouped(rest)} had other reasons")
         of, among = len(slow) + dropped, len(units) + dropped
+        runs = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
         ended = slow[np.isfinite(slow["duration_s"])]
         longest = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
         excess = float((ended["duration_s"] - min(median, least)).sum())
         whole = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(
             "slow_units",
-            f"{grouped(of)} of {grouped(among)} {UNITS[name].noun} ({percent(of / among)}) {bound}"
-            f"{' or never' if dropped else ''}{longest}: {', '.join(parts)}.",
+            f"{grouped(of)} of {grouped(among)} {UNITS[name].noun}{runs} ({percent(of / among)}) "
+            f"{bound}{' or never' if dropped else ''}{longest}: {', '.join(parts)}.",
             min(excess / float(whole), 1.0) if whole > 0 else 0.0,
             {reason: count for reason, count in reasons.items() if count},
         )
