@@ -102,7 +102,7 @@ impl OutageTimes {
             flow,
             idle_s: of(SendLimit::Idle),
             in_flight_s: of(SendLimit::InFlight),
-            send_buffer_s: of(SendLimit::SendBuffer),
+            send_buffer_s: of(SendLimit::SendBuffer) + of(SendLimit::FullBuffer),
             receive_window_s: of(SendLimit::ReceiveWindow),
             startup_s: of(SendLimit::StartUp),
             congestion_window_s: of(SendLimit::CongestionWindow),

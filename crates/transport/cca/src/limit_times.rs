@@ -18,6 +18,9 @@ pub enum SendLimit {
     InFlight,
     /// The congestion window or pacing in slow start; for a CCA that owns its window, until the first exit.
     StartUp,
+    /// The send buffer where Linux still takes the congestion window for the limit, although it has room: in slow start,
+    /// or because it was full within the round trip. The buffer is full, and all it holds was sent.
+    FullBuffer,
     /// The congestion window outside slow start.
     CongestionWindow,
     /// Pacing outside slow start.
@@ -37,9 +40,10 @@ impl SendLimit {
     pub const COUNT: usize = Self::SendBuffer as usize + 1;
 
     /// Limits of a sender that has data: together `tcpi_busy_time`.
-    pub const BUSY: [Self; 8] = [
+    pub const BUSY: [Self; 9] = [
         Self::InFlight,
         Self::StartUp,
+        Self::FullBuffer,
         Self::CongestionWindow,
         Self::Pacing,
         Self::Recovery,

@@ -78,6 +78,8 @@ impl Sender {
             SendLimit::Recovery
         } else if !has_more {
             SendLimit::InFlight
+        } else if has_room && self.buffer.waits() && !self.seq.has_unsent() {
+            SendLimit::FullBuffer
         } else if w.in_slow_start() && self.starts_up() {
             SendLimit::StartUp
         } else if has_room {
