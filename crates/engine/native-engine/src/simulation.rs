@@ -355,6 +355,9 @@ impl Simulation {
             NetDevice::Immediate
         };
         config.nagle = !flow.sends_at_once(config.settings.nodelay);
+        if let Some(cap) = flow.max_pacing_rate {
+            config.max_pacing_rate = cap;
+        }
         if let Some(decision) = &selected {
             let of_all = &mut config.settings.initial_window;
             *of_all = decision.initial_window_beside(*of_all);

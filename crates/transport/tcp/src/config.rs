@@ -75,9 +75,13 @@ impl TcpConfig {
         }
     }
 
-    /// Returns the window that a connection begins with.
+    /// Returns the window that a connection begins with. A cap of the pacing rate turns pacing on
+    /// (`sk_setsockopt(SO_MAX_PACING_RATE)`).
     pub fn initial_window(&self, draws: RngStream) -> Window {
-        Window::new(self.mss, self.settings.initial_window, draws)
+        let mut window = Window::new(self.mss, self.settings.initial_window, draws);
+        window.paced = self.max_pacing_rate < window.max_pacing_rate;
+        window.max_pacing_rate = self.max_pacing_rate;
+        window
     }
 
     /// Creates the configuration of hosts with `settings` on a path of that MTU.

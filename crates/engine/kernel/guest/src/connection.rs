@@ -31,6 +31,8 @@ pub(crate) struct EndSettings {
     pub(crate) window: Option<u32>,
     /// Whether short segments leave at once.
     pub(crate) nodelay: bool,
+    /// Cap of the pacing rate, bytes per second.
+    pub(crate) max_pacing_rate: Option<u64>,
     /// Time without an acknowledgement before it is given up, ms.
     pub(crate) user_timeout_ms: Option<u32>,
     /// Probes while it is idle.
@@ -49,6 +51,9 @@ fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
     }
     if settings.nodelay {
         setsockopt(&socket, TcpNoDelay, &true)?;
+    }
+    if let Some(cap) = settings.max_pacing_rate {
+        options::cap_pacing_rate(&socket, cap)?;
     }
     if let Some(time) = settings.user_timeout_ms {
         setsockopt(&socket, TcpUserTimeout, &time)?;

@@ -159,6 +159,7 @@ impl<'a> EventLoop<'a> {
             mss: settings.mss,
             window: settings.window,
             nodelay: self.job.flows[flow].nodelay,
+            max_pacing_rate: self.job.flows[flow].max_pacing_rate,
             user_timeout_ms: settings.user_timeout_ms,
             keepalive: settings.keepalive,
         }

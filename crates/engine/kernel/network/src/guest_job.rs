@@ -57,6 +57,9 @@ fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io:
         count: flow.count,
         workload: serde_json::to_string(&flow.workload)?,
         nodelay: flow.sends_at_once(nodelay),
+        max_pacing_rate: flow
+            .max_pacing_rate
+            .map(|cap| cap.bits_per_second().div_ceil(8)),
         cca: flow.cca.to_string(),
         switches: switches.collect(),
     })
@@ -74,6 +77,14 @@ mod tests {
         guest_flow(&scenario.flows[0], Duration::ZERO, all)
             .unwrap()
             .nodelay
+    }
+
+    #[test]
+    fn sockets_of_the_guest_have_the_cap_of_the_pacing_rate_in_bytes() {
+        let text = "path.down.rate = '10Mbit/s'\nflows = [{ max_pacing_rate = '8Mbit/s' }]";
+        let scenario = Scenario::from_toml(text, "one", &[]).unwrap();
+        let flow = guest_flow(&scenario.flows[0], Duration::ZERO, None).unwrap();
+        assert_eq!(flow.max_pacing_rate, Some(1_000_000));
     }
 
     #[test]

@@ -102,6 +102,8 @@ pub struct GuestFlow {
     pub workload: String,
     /// Whether sockets send short segments at once.
     pub nodelay: bool,
+    /// Cap of the pacing rate of its sockets, bytes per second.
+    pub max_pacing_rate: Option<u64>,
     /// First congestion control: name and parameters, or `auto` with its own.
     pub cca: String,
     /// Changes of the congestion control.

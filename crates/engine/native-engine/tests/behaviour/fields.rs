@@ -91,6 +91,27 @@ fn a_policer_bounds_the_goodput_without_delay() {
     }
 }
 
+/// socket(7), `SO_MAX_PACING_RATE`: a sender behind a fast device sends at the cap, so that a shallow buffer before a slower
+/// link loses nothing.
+#[test]
+fn a_cap_of_the_pacing_rate_is_the_goodput_and_spares_a_shallow_buffer() {
+    for cca in ["cubic", "reno", "bbr"] {
+        let cca = format!("flows.0.cca={cca}");
+        let shallow = ["duration=20s", "path.buffer=20packets", &cca];
+        let free = first(&run(&scenario("steady-20-68", &shallow), 1).flows);
+        assert!(free.retransmissions > 20, "{cca}: {}", free.retransmissions);
+        let capped = [&shallow[..], &["flows.0.max_pacing_rate=10Mbit/s"]].concat();
+        let row = first(&run(&scenario("steady-20-68", &capped), 1).flows);
+        // The rate is that of packets with their headers.
+        assert!(
+            (9.3..10.0).contains(&row.goodput_mbps),
+            "{cca}: {}",
+            row.goodput_mbps
+        );
+        assert_eq!(row.retransmissions, 0, "{cca}");
+    }
+}
+
 /// A blackout empties the path: the connection repeats what was lost and goes on.
 #[test]
 fn a_connection_survives_a_blackout_and_ends_by_its_user_timeout() {

@@ -1,7 +1,7 @@
 //! Flow: an application and its connections.
 
 use config::table;
-use units::Duration;
+use units::{Duration, Rate};
 use workload::{OpenedBy, Workload};
 
 use selection::CcaChoice;
@@ -31,6 +31,9 @@ table! {
         /// Whether its sockets send short segments at once (`TCP_NODELAY`); unset: as in tcp.nodelay.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub nodelay: Option<bool>,
+        /// Cap of the pacing rate of its sockets (`SO_MAX_PACING_RATE`), which turns pacing on for each CCA; unset: none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max_pacing_rate: Option<Rate>,
         /// Application; default "bulk" to the end of the run.
         pub workload: Workload,
     }

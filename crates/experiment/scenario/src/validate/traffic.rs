@@ -57,6 +57,9 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
         if flow.count == 0 {
             return invalid_value(field("count"), 0, "1 connection or more");
         }
+        if let Some(cap) = flow.max_pacing_rate {
+            positive(field("max_pacing_rate"), cap)?;
+        }
         if flow.start >= scenario.duration {
             let allowed = format!("times below the duration, {}", scenario.duration);
             return invalid_value(field("start"), flow.start, allowed);
