@@ -213,6 +213,17 @@ def test_the_command_has_its_exit_code_and_nothing_is_left(wired: Path) -> None:
     assert network_state() == before
 
 
+def test_verbose_prints_when_hosts_and_path_begin_and_end(wired: Path) -> None:
+    command = [sys.executable, "-m", "celltcp", "-v", "shell", str(wired), "--", "true"]
+    done = subprocess.run(command, timeout=60, stderr=subprocess.PIPE, text=True)
+    events = [line.split(" ", 1)[1] for line in done.stderr.splitlines() if line[2:3] == ":"]
+    hosts = sorted(event.replace("veth", "tun") for event in events[:2])
+    created = "namespaces and tun device created"
+    assert hosts == [f"host phone: {created}", f"host server: {created}"]
+    assert events[2].startswith("path started: scenario wired, ")
+    assert events[-1] == "path stopped, devices removed"
+
+
 def test_programs_of_a_killed_run_end_with_the_next(wired: Path) -> None:
     before = network_state()
     command = [sys.executable, "-m", "celltcp", "shell", str(wired), "--server", "sleep 4321", "--"]

@@ -8,6 +8,7 @@ mod catalogue;
 mod columns;
 mod digests;
 mod error;
+mod events;
 mod faults;
 mod live;
 mod own_parameters;
@@ -35,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RESOLVER", ::live::RESOLVER.to_string())?;
     error::add_to(module)?;
     faults::remember_panics();
+    module.add_function(wrap_pyfunction!(events::log_events, module)?)?;
     module.add_function(wrap_pyfunction!(faults::take_panic, module)?)?;
     module.add_function(wrap_pyfunction!(batch::available_threads, module)?)?;
     module.add_class::<scenarios::Scenario>()?;

@@ -160,7 +160,9 @@ impl PyLiveRun {
 
     /// Stops the path. What was measured can still be asked for.
     fn stop(&self, py: Python<'_>) -> Result<()> {
-        Ok(py.detach(|| self.with(LiveRun::stop))?)
+        let stopped = py.detach(|| self.with(LiveRun::stop));
+        tracing::info!(target: "celltcp::events::live", "path stopped, devices removed");
+        Ok(stopped?)
     }
 }
 

@@ -56,6 +56,7 @@ impl Going {
         parts: Option<&Parts>,
         watch: Watch,
     ) -> Result<Self> {
+        tracing::info!(target: "celltcp::events::run", "begin: {case}");
         let engine = match parts {
             None => native(scenario, traces, seed, watch)?,
             Some(parts) => {
@@ -115,10 +116,12 @@ impl Going {
 impl Engine {
     /// Ends the run, which errors call `case`, and returns its tables.
     fn finish(self, case: &Case) -> Result<Tables> {
-        match self {
-            Self::Native(simulation) => Ok(simulation.finish()?),
-            Self::Kernel(kernel) => kernel.finish().map_err(|error| case.failed(&error)),
-        }
+        let tables = match self {
+            Self::Native(simulation) => simulation.finish()?,
+            Self::Kernel(kernel) => kernel.finish().map_err(|error| case.failed(&error))?,
+        };
+        tracing::info!(target: "celltcp::events::run", "end: {case}");
+        Ok(tables)
     }
 }
 
@@ -173,7 +176,16 @@ impl Run {
         })
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Going) -> T) -> Result<T> {
+    /// Does `work` on the run, without the GIL: what holds the lock may need it, as an own CCA does.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Going) -> T + Send,
+    ) -> Result<T> {
+        py.detach(|| self.locked(work))
+    }
+
+    fn locked<T>(&self, work: impl FnOnce(&mut Going) -> T) -> Result<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let panic = match &mut *state {
             State::Going(going) => match catch(|| work(going)) {
@@ -194,8 +206,12 @@ impl Run {
         Err(error)
     }
 
-    fn with_simulation<T>(&self, work: impl FnOnce(&mut Simulation) -> T) -> Result<T> {
-        self.with(|going| going.native_only().map(work))?
+    fn with_simulation<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Simulation) -> T + Send,
+    ) -> Result<T> {
+        self.with(py, |going| going.native_only().map(work))?
     }
 
     /// Ends the run and returns its tables.
@@ -274,33 +290,37 @@ impl Run {
     /// several calls.
     fn advance(&self, py: Python<'_>, until_s: f64) -> Result<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
-        let reached = py.detach(|| self.with(|going| going.advance(until)).flatten());
+        let reached = self.with(py, |going| going.advance(until)).flatten();
         // What a class raised comes before what the engine made of it, and never to a later call.
         python_cca::take_raised().map_or(reached, Err)
     }
 
     /// Returns the samples since the last call, as a record batch.
     fn take_samples<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        let samples = self.with(Going::take_samples)?;
+        let samples = self.with(py, Going::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
     /// Returns the numbers of the open connections that have a selector, in ascending order.
-    fn selected(&self) -> Result<Vec<u32>> {
-        self.with_simulation(|simulation| simulation.selected())
+    fn selected(&self, py: Python<'_>) -> Result<Vec<u32>> {
+        self.with_simulation(py, |simulation| simulation.selected())
     }
 
     /// Returns the CCA in use of a connection and its features, each as value and confidence, or `None` while unknown;
     /// `None` if the connection is not open or has no selector.
-    fn selection(&self, connection: u32) -> Result<Option<(&'static str, Vec<Known>)>> {
+    fn selection(
+        &self,
+        py: Python<'_>,
+        connection: u32,
+    ) -> Result<Option<(&'static str, Vec<Known>)>> {
         let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
-        let result = self.with_simulation(|simulation| simulation.selection(connection))?;
+        let result = self.with_simulation(py, |simulation| simulation.selection(connection))?;
         Ok(result.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
     }
 
     /// Has a CCA take over a connection that has a selector, at the selector's next sample.
-    fn request(&self, connection: u32, cca: &str) -> Result<()> {
-        Ok(self.with_simulation(|simulation| simulation.request(connection, cca))??)
+    fn request(&self, py: Python<'_>, connection: u32, cca: &str) -> Result<()> {
+        Ok(self.with_simulation(py, |simulation| simulation.request(connection, cca))??)
     }
 
     /// Returns the slots so far of a connection from number `first` on, as a record batch. PM takes the lowest RTT so
@@ -311,7 +331,8 @@ impl Run {
         connection: u32,
         first: usize,
     ) -> Result<Bound<'py, PyAny>> {
-        let slots = self.with_simulation(|simulation| simulation.slots_from(connection, first))?;
+        let slots =
+            self.with_simulation(py, |simulation| simulation.slots_from(connection, first))?;
         into_python(py, Slots::COLUMNS, slots.into_columns())
     }
 

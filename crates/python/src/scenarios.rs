@@ -39,6 +39,10 @@ impl Scenario {
         inner.load_selection(files.directory())?;
         files.load_named(&mut inner)?;
         let traces = Traces::from_files(&inner, files)?;
+        for (file, _, read) in traces.all() {
+            let how = read.describe();
+            tracing::info!(target: "celltcp::events::traces", "{}: read as {how}", file.display());
+        }
         Ok(Self::of(inner, Arc::new(traces)))
     }
 

@@ -68,6 +68,8 @@ impl Trace {
             let loaded = files
                 .trace(&path, &options, Direction::Downlink)
                 .map_err(|error| refuse(error.to_string()))?;
+            let how = &loaded.summary;
+            tracing::info!(target: "celltcp::events::traces", "{origin}: read as {how}");
             Ok(Self {
                 inner: Arc::clone(&loaded.trace),
                 how: loaded.summary,

@@ -19,6 +19,10 @@ def _set(context: click.Context, parameter: click.Parameter, given: bool) -> Non
     global _level
     if given and not context.resilient_parsing:
         _level = -1 if parameter.name == "quiet" else 1
+        if is_verbose():
+            from celltcp.cli.events import print_events
+
+            print_events()
     if parameter.name == "quiet":
         for text in _early:
             note(text)
@@ -45,7 +49,8 @@ def add_verbosity(command: click.Command) -> None:
             is_flag=True,
             expose_value=False,
             callback=_set,
-            help="Print progress also if stderr is not a terminal, and the elapsed time.",
+            help="Print progress also if stderr is not a terminal, the elapsed time, and when "
+            "runs, kernels and hosts begin and end.",
         ),
     ]
     if isinstance(command, click.Group):

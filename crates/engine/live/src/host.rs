@@ -151,7 +151,10 @@ pub fn set_up(
         // Namespaces belong to threads: this one ends, and the files keep them.
         std::thread::scope(|scope| {
             let made = scope.spawn(|| create(node, nodes, settings, &files)).join();
-            made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            let host = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let device = if host.device.merges() { "tun" } else { "veth" };
+            tracing::info!(target: "celltcp::events::live", "host {}: namespaces and {device} device created", host.name);
+            Ok(host)
         })
     });
     let hosts = hosts.collect();

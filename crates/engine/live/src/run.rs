@@ -145,6 +145,12 @@ impl LiveRun {
         let senders = SenderWatch::start(sockets, interval).map_err(LiveError::Thread)?;
         let driver = Driver::start(session, devices, senders, files, options.spin)
             .map_err(LiveError::Thread)?;
+        tracing::info!(
+            target: "celltcp::events::live",
+            "path started: scenario {}, seed {}",
+            scenario.name,
+            options.seed
+        );
         Ok(Self {
             driver,
             hosts: names,

@@ -106,6 +106,11 @@ impl Process {
         self.child.try_wait()
     }
 
+    /// Logs an event of the kernel.
+    pub(crate) fn log(&self, event: &str) {
+        tracing::info!(target: "celltcp::events::kernel", "kernel {} {event}", self.child.id());
+    }
+
     /// Returns the last lines that the kernel printed.
     pub(crate) fn console(&self) -> String {
         console::last_lines(&self.folder.path().join(CONSOLE))

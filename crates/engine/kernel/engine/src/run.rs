@@ -159,6 +159,7 @@ impl KernelRun {
             pcap_at: options.pcap_at.clone(),
         };
         let (process, reports) = Process::start(parts, &job).map_err(KernelError::Start)?;
+        process.log("has started");
         Ok(Self {
             process,
             _processor: processor,
@@ -195,6 +196,7 @@ impl KernelRun {
                     });
                 }
             } else if self.last_report.elapsed() > self.report_timeout {
+                self.process.log("has not reported in time");
                 return Err(KernelError::Hung {
                     report_timeout: self.report_timeout,
                     console: self.process.console(),
@@ -243,9 +245,15 @@ impl KernelRun {
         };
         while let Some(report) = self.frames.take()? {
             match report {
-                Report::Reached(at) => self.reached = Instant::from_nanos(at),
+                Report::Reached(at) => {
+                    if self.reached == Instant::ZERO && at > 0 {
+                        self.process.log("has connected");
+                    }
+                    self.reached = Instant::from_nanos(at);
+                }
                 Report::Samples(samples) => self.samples.append(*samples),
                 Report::Done(mut tables) => {
+                    self.process.log("is done");
                     self.samples.append(core::mem::take(&mut tables.samples));
                     self.outcome = Some(*tables);
                 }
