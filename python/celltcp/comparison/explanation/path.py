@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause, percent, times
+from celltcp.comparison.explanation.cause import Cause, grouped, percent, times
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
