@@ -75,13 +75,13 @@ def test_without_verbose_there_are_no_events(celltcp) -> None:
 
 def test_verbose_says_how_a_trace_was_read(celltcp, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n9,10\n")
-    done = celltcp("-v", "run", "x.csv", "--cca", "cubic", "--duration", "2s", "--out", "a")
-    assert re.search(r"^\d\d:\d\d:\d\d x\.csv: read as ", done.stderr, re.M), done.stderr
+    done = celltcp("run", "x.csv", "-v", "--cca", "cubic", "--duration", "2s", "--out", "a")
+    assert re.search(r"^\d\d:\d\d:\d\d .*x\.csv: read as ", done.stderr, re.M), done.stderr
 
 
 def test_verbose_leaves_warnings_as_they_are(celltcp, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n9,10\n")
-    done = celltcp("-v", "run", "drive", "--cca", "cubic@as:piggyback=5ms", "--duration", "2s")
+    done = celltcp("run", "drive", "-v", "--cca", "cubic@as:piggyback=5ms", "--duration", "2s")
     assert re.search("^warning: ", done.stderr, re.M), done.stderr
 
 
