@@ -173,3 +173,12 @@ def test_a_kernel_shows_what_its_chronographs_say() -> None:
 
 #: Limits of which the chronographs of Linux tell.
 _CHRONOGRAPHS = ("idle", "send_buffer", "receive_window")
+
+
+def test_a_cap_of_the_pacing_rate_limits_in_slow_start_too() -> None:
+    """A window that is never filled stays in slow start, which holds nothing back."""
+    cap = {"flows.0.max_pacing_rate": "5Mbit/s"}
+    result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="10s", set=cap)
+    for each in flow_limits(result.results):
+        assert each.shares["pacing"] > 0.8, each
+        assert each.shares["startup"] < 0.1, each

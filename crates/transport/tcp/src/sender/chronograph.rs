@@ -80,6 +80,8 @@ impl Sender {
             SendLimit::InFlight
         } else if has_room && self.buffer.waits() && !self.seq.has_unsent() {
             SendLimit::FullBuffer
+        } else if has_room && self.is_held_by_rate_cap(now) {
+            SendLimit::Pacing
         } else if w.in_slow_start() && self.starts_up() {
             SendLimit::StartUp
         } else if has_room {

@@ -84,6 +84,14 @@ impl Sender {
         held
     }
 
+    /// Returns whether the next burst waits because the application has capped the pacing rate (`SO_MAX_PACING_RATE`).
+    #[inline]
+    pub(super) fn is_held_by_rate_cap(&self, now: Instant) -> bool {
+        self.pacer.next > now
+            && self.is_paced()
+            && self.congestion.window.pacing_rate >= self.config.max_pacing_rate
+    }
+
     /// Records a burst of `bytes` of payload: the next one may leave when the pacing rate has sent it. A
     /// delay of the sender is made up for, by at most half a burst.
     pub(super) fn pace(&mut self, now: Instant, bytes: u64) {
