@@ -2,7 +2,7 @@
 
 use cca::SendLimit;
 use tcp::{Connection, Segment};
-use units::{Bytes, Duration};
+use units::Duration;
 
 use crate::alone::{OTHER, ack, at, data, exact, opened, request, sent};
 
@@ -115,26 +115,4 @@ fn a_closed_window_is_the_limit_of_the_receiver() {
         socket.info(at(130)).window_limited,
         Duration::from_millis(30)
     );
-}
-
-/// Linux takes slow start for the limit as long as the window is less than twice what was in flight (`tcp_is_cwnd_limited`),
-/// so that `TCP_CHRONO_SNDBUF_LIMITED` does not begin. What holds the data back is the full send buffer all the same.
-#[test]
-fn a_full_send_buffer_is_the_limit_in_slow_start() {
-    let mut config = exact();
-    config.send_buffer_initial = 16 << 10;
-    config.settings.send_buffer_max = Bytes::new(16 << 10);
-    let mut socket = opened(config, "bbr", &request());
-    let taken = socket.write(at(100), u64::from(20 * MSS));
-    let segments = sent(&mut socket).len() as u32;
-    let cwnd = socket.view().cwnd;
-    assert!(
-        segments < cwnd && cwnd < 2 * segments,
-        "{segments} of {cwnd}"
-    );
-    assert_eq!(taken, u64::from(segments * MSS), "all of it was sent");
-    assert_eq!(times(&socket, 130), [(SendLimit::FullBuffer, 30)]);
-    let info = socket.info(at(130));
-    assert_eq!(info.buffer_limited, Duration::ZERO, "as Linux has it");
-    assert_eq!(info.busy, Duration::from_millis(30));
 }
