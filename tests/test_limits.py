@@ -182,3 +182,11 @@ def test_a_cap_of_the_pacing_rate_limits_in_slow_start_too() -> None:
     for each in flow_limits(result.results):
         assert each.shares["pacing"] > 0.8, each
         assert each.shares["startup"] < 0.1, each
+
+
+def test_a_full_send_buffer_limits_a_cca_that_it_keeps_in_slow_start() -> None:
+    """Linux takes slow start for the limit while the window is less than twice what was in flight."""
+    changes = {"tcp.send_buffer_max": "500kB", "path.down.rate": "100Mbit/s", "path.rtt": "150ms"}
+    result = ct.compare("steady-20-68", "bbr", 1, duration="15s", set=changes)
+    (limits,) = flow_limits(result.results)
+    assert limits.shares["send_buffer"] > 0.5, limits
