@@ -62,7 +62,7 @@ def test_a_kernel_that_fails_is_one_error_with_what_it_printed(
 def test_verbose_says_that_a_kernel_has_started(celltcp, built: Path) -> None:
     built.write_text("#!/bin/sh\nexit 3\n")
     built.chmod(0o755)
-    done = celltcp("-v", "run", "steady-5-18", "--cca", "reno", "--engine", "kernel")
+    done = celltcp("run", "-v", "steady-5-18", "--cca", "reno", "--engine", "kernel")
     events = re.findall(r"^\d\d:\d\d:\d\d (.*)$", done.stderr, re.M)
     assert events[0] == "begin: scenario steady-5-18, cca reno, seed 1, engine kernel"
     assert re.fullmatch(r"kernel \d+ has started", events[1])

@@ -19,7 +19,7 @@ def test_a_tunnel_is_read_and_the_rest_is_counted_by_kind(celltcp, tmp_path: Pat
     capture(tmp_path / "x.pcap", frames)
     done = celltcp("pcap", "analyze", "x.pcap", "--json", "j.json")
     assert done.returncode == 0, done.stderr
-    assert "x.pcap: 14 packets, 11 of TCP, 1 connections" in done.stdout
+    assert "x.pcap: 14 packets, 11 of TCP, 1 connection" in done.stdout
     assert "no TCP, or none that is read: 2 of ARP, 1 of ESP (encrypted)" in done.stdout
     result = json.loads((tmp_path / "j.json").read_text())
     (connection,) = result["connections"]

@@ -214,7 +214,7 @@ def test_the_command_has_its_exit_code_and_nothing_is_left(wired: Path) -> None:
 
 
 def test_verbose_prints_when_hosts_and_path_begin_and_end(wired: Path) -> None:
-    command = [sys.executable, "-m", "celltcp", "-v", "shell", str(wired), "--", "true"]
+    command = [sys.executable, "-m", "celltcp", "shell", "-v", str(wired), "--", "true"]
     done = subprocess.run(command, timeout=60, stderr=subprocess.PIPE, text=True)
     events = [line.split(" ", 1)[1] for line in done.stderr.splitlines() if line[2:3] == ":"]
     hosts = sorted(event.replace("veth", "tun") for event in events[:2])
