@@ -644,8 +644,8 @@ def test_reasons_of_a_recovery_are_dated_each_and_of_their_connection() -> None:
         assert f": {row['overflow']} of " in event.text
         outage = f"and an outage of the link from {row['random_s']:.2f} s on: {row['random']};"
         assert outage in event.text
-    told = explained.to_json()["ccas"][0]["events"]
-    assert all((each["connection"] is None) == (each["kind"] == "outage") for each in told)
+    documents = explained.to_json()["ccas"][0]["events"]
+    assert all((each["connection"] is None) == (each["kind"] == "outage") for each in documents)
 
 
 def test_no_recovery_loses_more_segments_than_were_sent_for_it() -> None:

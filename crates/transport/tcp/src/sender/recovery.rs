@@ -26,7 +26,7 @@ impl Recovery {
         }
     }
 
-    /// Begins a reduction of the window while data up to `snd_nxt` is out; with `ecn` the other end is told.
+    /// Begins a reduction of the window while data up to `snd_nxt` is out; with `ecn` CWR is sent.
     pub(super) fn start_reduction(&mut self, snd_nxt: u64, ecn: bool) {
         self.high_seq = snd_nxt;
         self.cwr_queued = ecn;

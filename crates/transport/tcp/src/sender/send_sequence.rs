@@ -35,7 +35,7 @@ impl SendSequence {
         }
     }
 
-    /// Sets the window that the handshake has told.
+    /// Sets the window of the handshake.
     pub(super) fn set_first_window(&mut self, window: u64) {
         self.snd_wnd = window;
         self.max_window = window;

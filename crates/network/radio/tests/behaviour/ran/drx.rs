@@ -35,7 +35,7 @@ fn a_grant_keeps_the_user_awake_for_the_answer() {
     }
 }
 
-/// Same clause: the UE monitors the PDCCH, and so hears a grant, in the active time only. It is active while a
+/// Same clause: the UE monitors the PDCCH, and so receives a grant, in the active time only. It is active while a
 /// scheduling request is pending; what the first grant does not carry waits for the next cycle.
 #[test]
 fn a_grant_waits_for_the_active_time() {
