@@ -1,4 +1,4 @@
-"""What is shown of sweeps, unfinished folders, videos and captures."""
+"""Output of sweeps, unfinished folders, videos and captures."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run has shown.
+    """Measurement of a run.
 
     Attributes:
         slots: bytes that arrived in each slot.

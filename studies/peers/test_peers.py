@@ -28,7 +28,7 @@ def test_a_trace_repeats_itself(tmp_path: Path) -> None:
 
 
 def test_a_shifted_copy_of_a_trace_fits_it(tmp_path: Path) -> None:
-    """What arrives is the trace from 2.3 s on, less a hundredth."""
+    """The trace from 2.3 s on, less a hundredth, arrives."""
     draw = random.Random(5)
     times = sorted(
         draw.choices(range(20_000), k=9_000, weights=[1 + n // 997 % 5 for n in range(20_000)])

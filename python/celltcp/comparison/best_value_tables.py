@@ -85,7 +85,7 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
         ranking, stake = rows[0]
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
-            # Nothing is said to be alike that more runs could tell apart.
+            # Values that more runs could separate are not called alike.
             hints = [hint_text(each) for each in verdicts]
             needed = [each.runs_needed or math.inf for each in verdicts]
             hint = f" ({hints[needed.index(max(needed))]})" if hints else ""

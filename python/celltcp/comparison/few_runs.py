@@ -13,7 +13,7 @@ from celltcp.scenarios.cca_mix import counted
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Number of runs from which a wide interval tells of the figure, and no longer of too few runs.
+#: Number of runs from which a wide interval is the figure's own, and no longer due to too few runs.
 _FEW = 5
 #: Share of the largest mean of a figure below which intervals are too narrow to matter.
 _NARROW = 0.05

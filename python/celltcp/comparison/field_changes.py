@@ -158,7 +158,7 @@ class _Sentences:
         above = dict(zip(front, (sum(each) - 1 for each in zip(*shares, strict=True)), strict=True))
         knee = max(above, key=above.__getitem__)
         asked = stakes[0]
-        # What only more runs would tell from the best is no value to advise.
+        # A value that only more runs would separate from the best is not advised.
         is_known = asked.is_gain(front[0], knee) or asked.is_tied(front[0], knee)
         return knee if above[knee] >= _KNEE and is_known else None
 

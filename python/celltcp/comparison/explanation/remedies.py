@@ -227,7 +227,7 @@ def time_outs(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
-    """What most of the slow units waited for decides: a time-out or probe, earlier ones, or a queue."""
+    """By the wait of most slow units: for a time-out or probe, behind earlier ones, or in a queue."""
     least = _OFTEN * sum(cause.reasons.values())
     # Where the window holds frames back, those that meet a recovery wait behind earlier ones, too.
     behind = (BEHIND, RECOVERY) if _is_held(evidence) else ()

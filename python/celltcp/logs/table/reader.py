@@ -215,7 +215,7 @@ def _check_durations(columns: list[Column], roles: Roles, times: Times, name: st
     """Asks about amounts of tests that say how long they took.
 
     Raises:
-        CelltcpError: with the options that settle it.
+        CelltcpError: with the options that decide it.
     """
     steps = np.diff(times.ns[:_SAMPLE])
     if roles.duration is not None or not (steps > 0).any():

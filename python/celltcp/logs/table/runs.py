@@ -136,7 +136,7 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
     """Asks about rows of several series in turn, such as tests of one server after another.
 
     Raises:
-        CelltcpError: with the options that settle it.
+        CelltcpError: with the options that decide it.
     """
     import pandas as pd
 
