@@ -31,6 +31,7 @@ from celltcp.fidelity.rows import difference_text, rows, verdict
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, step_s
 from celltcp.results.statistics import Estimate
 from celltcp.scenarios.scenarios import load_scenario
+from docs_pages import MOST_WORDS, sentences
 
 
 class Altered(Engine):
@@ -356,7 +357,7 @@ class TestPage:
         words = " ".join(text.split())
         assert "the TCP of celltcp 1.2.3 with the TCP of Linux 7.3.4" in words
         assert "10 runs (seeds 1 to 10)" in words
-        assert "1 of 3 differences are within their bands" in words
+        assert "1 of 3 comparisons are within their bands" in words
         assert "- goodput 3 %, mean RTT 5 %: Steady links (bbr, reno)." in text
 
     def test_names_each_cause_once_and_says_where_none_is_known(self) -> None:
@@ -379,7 +380,7 @@ class TestPage:
         result = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", 3.2))
         text = page_text(result, "celltcp fidelity", [], [])
         words = " ".join(text.split())
-        assert "1 of 4 differences are within their bands, 1 are undecided, 2 are outside." in words
+        assert "1 of 4 comparisons are within their bands, 1 are undecided, 2 are outside." in words
         outside, undecided = text.split("## Undecided")
         row = "| steady-5-18-5bdp | bbr | goodput +3.20 ±0.50 % | 1 |"
         assert row in undecided
@@ -434,6 +435,15 @@ def test_a_row_says_both_values_and_the_difference() -> None:
     (row,) = rows([judgement("x", "bbr", 1.0)])
     assert row[:3] == ["x", "bbr", "20.20 / 20.00\n+1.00 ±0.50 %"]
     assert row[-2:] == ["0.100 ±0.010", "within"]
+
+
+def test_the_texts_of_the_page_have_short_sentences() -> None:
+    everything = outcome(
+        judgement("steady-5-18-1bdp", "bbr", 9.0), judgement("steady-5-18-5bdp", "bbr", 3.2)
+    )
+    page = page_text(everything, "celltcp fidelity", [], everything.judgements)
+    for text in (page, *(cause.text for cause in known_causes())):
+        assert not [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
 
 
 def test_the_causes_that_are_kept_are_of_cases_that_exist() -> None:

@@ -159,6 +159,9 @@ def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> 
     }
     assert [each.cell.line for each in known.differing] == ["semantics", "prefetches", "aware of TCP"]
     assert known.columns == ["I-TCP", "ES-TCP", "N-TCP"]
+    claims = outcome_sections(result)[-2].table
+    assert claims is not None
+    assert claims.rows[0][2] == "I-TCP, semantics: No"
     differing = outcome_sections(result)[-1]
     assert differing.title.endswith("cells that differ")
     assert differing.text[0] == "ES-TCP, semantics: semantics is 1.00, not >= 2. the last byte is kept"

@@ -92,10 +92,10 @@ def _head(fidelity: Fidelity, command: str) -> str:
     seeds = f"seeds {fidelity.seed} to {last}" if last > fidelity.seed else f"seed {last}"
     text = wrapped(
         f"This page compares the TCP of celltcp {fidelity.version} with the TCP of Linux "
-        f"{fidelity.kernel_version} on the same path realisations: {fidelity.runs} runs ({seeds}) of "
-        f"each CCA in each case on each engine. {fidelity.within} of {len(fidelity.judgements)} "
-        f"differences are within their bands, {len(fidelity.undecided)} are undecided, "
-        f"{len(fidelity.outside)} are outside. This command writes the page:"
+        f"{fidelity.kernel_version}. A comparison is that of one CCA in one case. Each engine makes "
+        f"{fidelity.runs} runs ({seeds}) on the same paths. {fidelity.within} of "
+        f"{len(fidelity.judgements)} comparisons are within their bands, {len(fidelity.undecided)} are "
+        f"undecided, {len(fidelity.outside)} are outside. This command writes the page:"
     )
     question = "How far is the native TCP from that of Linux?"
     return f"# Fidelity\n\n*Results: {question}*\n\n{text}\n\n    {command}\n"
@@ -118,7 +118,7 @@ def _bands(fidelity: Fidelity) -> str:
     for limits, places in bands.items():
         where = [f"{title} ({', '.join(ccas)})" for title, ccas in places.items()]
         rows.append(wrapped(f"- {limits}: {'; '.join(where)}."))
-    return "\n".join(["The bands:\n", *rows, ""])
+    return "\n".join(["The bands, which are the largest differences allowed:\n", *rows, ""])
 
 
 def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
@@ -141,8 +141,8 @@ def _undecided(fidelity: Fidelity) -> str:
     if not fidelity.undecided:
         return ""
     lead = wrapped(
-        "The means of these are outside their bands, but the intervals reach back into them: runs of "
-        "one engine differ among each other as much as from those of the other engine."
+        "These differences are beyond their bands, but their intervals reach back into them. Runs of "
+        "one engine differ from each other as much as from those of the other engine."
     )
     rows = tuple((*row_of(each, each.undecided), str(each.runs)) for each in fidelity.undecided)
     table = markdown_table(Table((*_COLUMNS, Column("runs")), rows))
@@ -162,7 +162,7 @@ def _counts(fidelity: Fidelity) -> str:
         rows.append((title, f"{inside} of {len(mine)}", str(undecided), *largest))
     headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")
     table = markdown_table(Table(tuple(map(Column, headings)), tuple(rows)))
-    where = "`celltcp fidelity --out DIR` writes every row to `DIR/fidelity.csv`."
+    where = "`celltcp fidelity --out DIR` writes all comparisons to `DIR/fidelity.csv`."
     return f"{table}\n\n{where}\n"
 
 
@@ -181,11 +181,12 @@ def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -
         )
         for number, judgement in enumerate(shown, 1)
     ]
-    lead = (
-        "For each CCA, the case that uses most of its band on steady links, and the one elsewhere: the "
-        f"run with seed {fidelity.seed}.\n"
+    lead = wrapped(
+        "For each CCA two comparisons have the largest differences relative to their bands: one on "
+        "steady links and one elsewhere. The pictures show up to six of these, in the run with seed "
+        f"{fidelity.seed}."
     )
-    return "\n".join(["## Trajectories\n", lead, *pictures])
+    return "\n".join(["## Trajectories\n", f"{lead}\n", *pictures])
 
 
 def _picture(path: str, text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.publications.agreement import Row
-from celltcp.publications.report.texts import place_text, quantity_text, value_text
+from celltcp.publications.report.texts import place_text, quantity_text, said_text, value_text
 
 _HOLDS = {True: "yes", False: "no", None: "-"}
 
@@ -18,7 +18,7 @@ def claims_table(rows: Sequence[Row], title: str = "") -> Table:
         (
             place_text(row),
             row.published.cca,
-            row.published.note,
+            said_text(row),
             quantity_text(row),
             row.published.claim.text if row.published.claim else "",
             value_text(row.ours.mean, row.ours.ci95),

@@ -21,6 +21,14 @@ def quantity_text(row: Row) -> str:
     return ", ".join(each for each in (row.published.quantity, row.published.unit) if each)
 
 
+def said_text(row: Row) -> str:
+    """Returns what the publication says: its statement, or its word in a table of words."""
+    cell = row.published.cell
+    if row.published.note or cell is None:
+        return row.published.note
+    return f"{cell.column}, {cell.line}: {cell.published_text}"
+
+
 def value_text(value: float | None, half: float | None) -> str:
     """Returns a value with half of its interval, where there is one; `-` without a value."""
     if value is None or math.isnan(value):
