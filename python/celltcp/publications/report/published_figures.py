@@ -12,6 +12,7 @@ from celltcp.publications.report.numbers_table import numbers_table
 from celltcp.publications.report.texts import (
     agreement_text,
     differing_cells,
+    sentence,
 )
 
 
@@ -23,7 +24,7 @@ def outcome_sections(result: Outcome) -> list[Section]:
     if judged:
         text += (f"Claims of the publication: {held} of {judged} hold here.",)
     if result.table.note:
-        text += (result.table.note,)
+        text += (sentence(result.table.note),)
     picture = functools.partial(draw_outcomes, [result])
     rows = [row for row in result.rows if row.published.claim is None]
     claims = [row for row in result.rows if row.published.claim is not None]

@@ -6,6 +6,7 @@ import math
 
 from celltcp.publications.agreement import Agreement, Outcome, Row
 from celltcp.publications.capabilities import capabilities
+from celltcp.scenarios.cca_mix import counted
 
 #: Rise of the mean rank correlation without a CCA that is worth telling.
 _CARRIES = 0.1
@@ -27,6 +28,11 @@ def said_text(row: Row) -> str:
     if row.published.note or cell is None:
         return row.published.note
     return f"{cell.column}, {cell.line}: {cell.published_text}"
+
+
+def sentence(text: str) -> str:
+    """Returns a note as a sentence: with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def value_text(value: float | None, half: float | None) -> str:
@@ -52,8 +58,8 @@ def agreement_text(result: Agreement) -> str:
     texts = []
     if not math.isnan(result.rho):
         texts.append(
-            f"mean rank correlation {result.rho:+.2f} (of {result.groups}, ties within 2 %; "
-            f"p = {result.chance:.2g})"
+            f"mean rank correlation {result.rho:+.2f} ({counted(result.groups, 'ranking')}, "
+            f"ties within 2 %; p = {result.chance:.2g})"
         )
         if result.without is not None and result.without[1] >= result.rho + _CARRIES:
             texts.append(f"without {result.without[0]} {result.without[1]:+.2f}")
