@@ -117,3 +117,9 @@ def test_notes_are_short_and_have_short_sentences() -> None:
         assert len(page.get("notes", "").split()) <= 900, page["page"]
         long = [each for each in sentences(page.get("notes", "")) if len(each.split()) > MOST_WORDS]
         assert not long, page["page"]
+
+
+def test_pages_have_the_present_notes() -> None:
+    for page in tomllib.loads((DOCS / "results.toml").read_text())["pages"]:
+        file = DOCS / page["page"]
+        assert not file.exists() or page.get("notes", "").strip() in file.read_text(), page["page"]

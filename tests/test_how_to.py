@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import click
 import pytest
 
 from celltcp.cli import celltcp as command_line
-from docs_pages import DOCS, kind_of, name_of, pages
+from docs_pages import DOCS, ROOT, kind_of, name_of, pages, prose_lines
 
 if TYPE_CHECKING:
     from conftest import Celltcp
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 PAGES = sorted([*DOCS.glob("how-to/*.md"), *DOCS.glob("tutorial/*.md")])
 #: Pages whose commands are written by hand.
 WRITTEN = [page for page in pages() if kind_of(page) != "Results"]
+#: Manifests of the packages of the workspace.
+CRATES = [*ROOT.glob("crates/**/Cargo.toml"), *ROOT.glob("tests/*/Cargo.toml")]
 #: Smaller numbers that prove that a command runs.
 SMALL = {"--runs": "1", "--duration": "5s"}
 #: Commands that take a duration, which is short here where the page gives none.
@@ -95,6 +98,25 @@ def test_the_options_of_every_command_of_a_page_are_known(page: Path) -> None:
         while isinstance(parsed, click.Group) and words and words[0] in parsed.commands:
             parsed, words = parsed.commands[words[0]], words[1:]
         parsed.make_parser(click.Context(parsed)).parse_args(words)
+
+
+def test_commands_within_sentences_have_known_names_options_and_packages() -> None:
+    packages = {tomllib.loads(each.read_text())["package"]["name"] for each in CRATES}
+    texts = [page.read_text() for page in WRITTEN] + [(DOCS / "results.toml").read_text()]
+    for line in re.findall(r"`([^`]+)`", "\n".join("\n".join(prose_lines(text)) for text in texts)):
+        program, *words = line.split()
+        parsed: click.Command = command_line
+        if program == "celltcp":
+            while isinstance(parsed, click.Group) and words and words[0] in parsed.commands:
+                parsed, words = parsed.commands[words[0]], words[1:]
+            known = {option for each in parsed.params for option in each.opts}
+            named = {word.partition("=")[0] for word in words if word.startswith("--")}
+            assert named <= known | {"--help", "--version"}, line
+            assert not (
+                parsed is command_line and words and words[0].isalpha() and words[0].islower()
+            ), line
+        if program == "cargo":
+            assert set(re.findall(r"celltcp-[a-z-]+(?= |$)", line)) <= packages, line
 
 
 @pytest.mark.parametrize(
