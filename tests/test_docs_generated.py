@@ -49,6 +49,7 @@ def test_options_of_all_commands_are_there(parts: dict[str, str]) -> None:
     for command in ("compare", "select evaluate", "pcap to-scenario", "report"):
         assert f"\n### celltcp {command}\n" in parts["options"]
     assert "--page FILE" in parts["options"]
+    assert "\\b" not in parts["options"]
     for code, meaning in EXIT_CODES.items():
         assert f"| {code} | {meaning} |" in parts["exits"]
         assert re.search(rf"\n +{code}  {re.escape(meaning)}\n", parts["options"])

@@ -19,7 +19,7 @@ from celltcp.cli.options import option
     "--extend", metavar="FILE", help="Memory file to extend, such as the one used in these runs."
 )
 def memory(folder: str, cca: str | None, extend: str | None) -> None:
-    r"""Print what selectors learnt, as a memory for later runs.
+    """Print what selectors learnt, as a memory for later runs.
 
     DIR is the folder that --out of compare or run wrote, with auto in --cca. All connections of all
     runs count, one after the other. To start later runs with it:

@@ -98,7 +98,7 @@ def run(
     pcap_at: str | None,
     json_file: str | None,
 ) -> None:
-    r"""Run a COMMAND, or a shell, behind a path in real time.
+    """Run a COMMAND, or a shell, behind a path in real time.
 
     SCENARIO is as for celltcp compare. COMMAND runs on the host phone, whose only way out is the path
     to the host server. Both names are known there.
