@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,144 +12,25 @@ from click.testing import CliRunner
 import celltcp as ct
 from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import TriedRemedy
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.results.tables import Results
-
-Changes = dict[str, Any]
-
-
-class Path:
-    """A steady path, drawn at random."""
-
-    def __init__(self, draw: random.Random) -> None:
-        self.rate = draw.choice([12, 16, 20, 30])
-        self.rtt = draw.choice([40, 60, 80])
-        self.changes: Changes = {
-            "path.rtt": f"{self.rtt}ms",
-            "path.down.rate": f"{self.rate}Mbit/s",
-            "path.buffer": "1.5bdp",
-        }
-
-    @property
-    def bdp(self) -> float:
-        """Bandwidth-delay product, bytes."""
-        return self.rate * self.rtt * 1e3 / 8
-
-
-def _shallow_buffer(_path: Path, draw: random.Random) -> Changes:
-    return {"path.buffer": f"{draw.uniform(0.05, 0.2):.2f}bdp"}
-
-
-def _receive_window(path: Path, draw: random.Random) -> Changes:
-    return {"tcp.receive_window_max": f"{path.bdp * draw.uniform(0.2, 0.7):.0f}B"}
-
-
-def _send_buffer(path: Path, draw: random.Random) -> Changes:
-    return {"tcp.send_buffer_max": f"{path.bdp * draw.uniform(0.2, 0.5):.0f}B"}
-
-
-def _application(path: Path, draw: random.Random) -> Changes:
-    size, share = draw.choice([2, 5, 20]), draw.uniform(0.1, 0.6)
-    interval = f"{size * 8 / (path.rate * share):.2f}ms"
-    frames = {"kind": "frames", "size": f"{size}kB", "interval": interval}
-    return {"flows.0.workload": frames, "flows.0.opens": "from"}
-
-
-def _outage(path: Path, draw: random.Random) -> Changes:
-    at, rate = draw.uniform(2, 4), f"{path.rate}Mbit/s"
-    del path.changes["path.down.rate"]
-    return {"path.down.steps": _interrupted(rate, [(at, draw.uniform(0.8, 2.5))])}
-
-
-def _uplink(_path: Path, draw: random.Random) -> Changes:
-    """An uplink without a grant for a while, twice."""
-    first, again = draw.uniform(2, 3), draw.uniform(4.5, 6)
-    gaps = [(at, draw.uniform(0.7, 1.2)) for at in (first, again)]
-    return {"path.up.steps": _interrupted("50Mbit/s", gaps)}
-
-
-def _interrupted(rate: str, gaps: list[tuple[float, float]]) -> list[dict[str, str]]:
-    """Returns the steps of a link that stands still from a time on for a while, s."""
-    steps = [(0.0, rate)]
-    for at, length in gaps:
-        steps += [(at, "0bit/s"), (at + length, rate)]
-    return [{"at": f"{at:.2f}s", "rate": step} for at, step in steps]
-
-
-def _policer(path: Path, draw: random.Random) -> Changes:
-    rate, burst = f"{path.rate * draw.uniform(0.3, 0.7):.2f}Mbit/s", draw.choice([20, 50, 100])
-    return {"path.policer": {"rate": rate, "burst": f"{burst}kB"}}
-
-
-def _competition(_path: Path, draw: random.Random) -> Changes:
-    other = draw.choice(["cubic", "bbr", "reno"])
-    return {"flows": [{"name": "mine", "cca": "cubic"}, {"name": "other", "cca": other}]}
-
-
-def _early_exit(_path: Path, draw: random.Random) -> Changes:
-    """A pulse of other traffic in the second round trip: HyStart takes its queue for an own one."""
-    rtt = draw.choice([100, 120, 150])
-    start = 3.5 - rtt / 1e3 * draw.uniform(2.5, 2.8)
-    pulse = {"kind": "constant", "value": f"{draw.uniform(1.5, 2.5) * rtt:.0f}ms"}
-    return {
-        "path.rtt": f"{rtt}ms",
-        "path.down.rate": "80Mbit/s",
-        "tcp.send_buffer_max": "64MiB",
-        "tcp.receive_buffer_max": "64MiB",
-        "flows.0.start": f"{start:.3f}s",
-        "path.cross_traffic": [
-            {
-                "rate": f"{80 * draw.uniform(1.1, 1.3):.1f}Mbit/s",
-                "on": pulse,
-                "off": {"kind": "constant", "value": "3.5s"},
-            }
-        ],
-    }
-
-
-def _reordering(_path: Path, draw: random.Random) -> Changes:
-    mean = f"{draw.choice([5, 10, 15])}ms"
-    return {"path.jitter": {"distribution": "exponential", "mean": mean, "reorder": True}}
-
-
-_CAUSES: dict[str, Callable[[Path, random.Random], Changes]] = {
-    "shallow_buffer": _shallow_buffer,
-    "receive_window": _receive_window,
-    "send_buffer": _send_buffer,
-    "application": _application,
-    "outage": _outage,
-    "uplink": _uplink,
-    "policer": _policer,
-    "competition": _competition,
-    "early_exit": _early_exit,
-    "reordering": _reordering,
-}
-
-
-def _compared(cause: str, seed: int) -> ct.Comparison:
-    """Returns a run of 8 s on a drawn path that has this cause."""
-    draw = random.Random(f"{cause} {seed}")
-    path = Path(draw)
-    changes = _CAUSES[cause](path, draw)
-    whole = {"variation.start_jitter": "0s", **path.changes, **changes}
-    return ct.compare("steady-20-68", "own", 1, seed=seed, duration="8s", set=whole)
+from drawn_causes import CAUSES, GAME, Changes, compared_with, interrupted
 
 
 @pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_cause_of_a_drawn_scenario_is_named_and_no_other_one(seed: int) -> None:
     named = {
-        cause: {each.name for each in ExplainedComparison(_compared(cause, seed)).ccas[0].causes}
-        for cause in _CAUSES
+        cause: {each.name for each in ExplainedComparison(compared_with(cause, seed)).ccas[0].causes}
+        for cause in CAUSES
     }
     missing = [cause for cause, names in named.items() if cause not in names]
     assert len(missing) <= 1, named
-    wrong = {cause: names & _CAUSES.keys() - {cause} for cause, names in named.items()}
+    wrong = {cause: names & CAUSES.keys() - {cause} for cause, names in named.items()}
     assert not any(wrong.values()), wrong
 
 
 def test_an_early_exit_is_one_by_construction() -> None:
-    flow = _compared("early_exit", 1).flows.iloc[0]
+    flow = compared_with("early_exit", 1).flows.iloc[0]
     bdp = 80e6 / 8 * flow["rtt_min_ms"] / 1e3 / 1448
     assert flow["slow_start_exit_cwnd"] < 0.5 * bdp
     assert flow["timeouts"] == 0
@@ -174,7 +53,7 @@ def test_overflows_and_time_outs_are_dated_with_their_figures() -> None:
     assert first.text.startswith(f"overflow of the buffer at {first.t_s:.2f} s in slow start: ")
     row = result.results.tables["recoveries"].slice(0, 1).to_pylist()[0]
     assert f"{row['overflow']} of {row['segments']} segments lost" in first.text.replace(" ", " ")
-    silent = ExplainedComparison(_compared("uplink", 1)).ccas[0].events
+    silent = ExplainedComparison(compared_with("uplink", 1)).ccas[0].events
     waits = [each.text for each in silent if each.kind == "timeout"]
     assert any("no ACK for" in text and "that no ACK reported" in text for text in waits)
 
@@ -201,7 +80,7 @@ def _names(result: ct.Comparison) -> list[set[str]]:
     ("field", "value", "word"),
     [
         ("path.blackouts", [{"at": "3s", "duration": "1.5s"}], "all lost"),
-        ("path.down.steps", _interrupted("20Mbit/s", [(3.0, 1.5)]), "without capacity"),
+        ("path.down.steps", interrupted("20Mbit/s", [(3.0, 1.5)]), "without capacity"),
         (
             "path.loss",
             [{"at": "0s", "loss": 0}, {"at": "3s", "loss": 1}, {"at": "4.5s", "loss": 0}],
@@ -504,86 +383,6 @@ def test_time_outs_within_a_burst_of_losses_are_a_cause_and_of_the_run_that_fare
     assert {each.seed for each in explained.events} == {1 + lasted.index(max(lasted))}
 
 
-def _tried(result: ct.Comparison, remedy: TriedRemedy, changes: Changes, ccas: list[str]) -> Any:
-    """Returns the comparison that the command of a remedy makes."""
-    more = dict(each.split("=", 1) for each in remedy.remedy.changes)
-    about = result.results.about
-    runs, seed, duration = (about[each] for each in ("runs", "seed", "duration_s"))
-    whole = {**changes, **more}
-    return ct.compare("steady-20-68", ccas, runs, seed=seed, duration=duration, set=whole)
-
-
-@pytest.mark.parametrize(
-    "cause", ["receive_window", "send_buffer", "shallow_buffer", "policer", "early_exit"]
-)
-def test_a_remedy_of_the_cause_comes_first_and_helps(cause: str) -> None:
-    result = _compared(cause, 1)
-    remedy = next(each for each in ExplainedComparison(result).remedies if each.cause == cause)
-    draw = random.Random(f"{cause} 1")
-    path = Path(draw)
-    drawn = _CAUSES[cause](path, draw)
-    ccas = remedy.options.split("--cca ")[1].split()[0].split(",")
-    after = _tried(result, remedy, {"variation.start_jitter": "0s", **path.changes, **drawn}, ccas)
-    goodput = result.runs["goodput_mbps"].iloc[0]
-    assert after.values(ccas[-1], "goodput_mbps")[0] > 1.02 * goodput, remedy.options
-
-
-_GAME = {"kind": "frames", "size": "40B", "interval": "200ms", "deadline": "200ms"}
-
-
-def test_late_frames_have_a_shorter_time_out_as_a_remedy_and_equal_ccas_one_block() -> None:
-    changes: Changes = {
-        "path.loss": 0.02,
-        "path.uplink_loss": 0.02,
-        "path.rtt": "100ms",
-        "flows.0.workload": _GAME,
-    }
-    result = ct.compare("steady-20-68", ["cubic", "reno"], 3, duration="60s", set=changes)
-    explained = ExplainedComparison(result)
-    assert result.identical_ccas == [["cubic", "reno"]]
-    (shown,) = explained.shown
-    assert explained.texts(shown)[0].startswith("cubic, reno (the same under all): ")
-    (first, *_) = explained.remedies
-    assert first.options == "--cca cubic --set tcp.min_rto=20ms"
-    (text, *_) = explained.remedy_texts("my results")
-    assert text.startswith(
-        "celltcp compare 'my results' --cca cubic --set tcp.min_rto=20ms --runs 3  # "
-    )
-    after = _tried(result, first, changes, ["cubic"])
-    late = [each.applications[0].means("late_share")[0] for each in (result, after)]
-    assert late[1] < 0.8 * late[0]
-
-
-def test_frames_behind_earlier_ones_are_dropped_and_random_losses_are_repaired_nearby() -> None:
-    frames = {**_GAME, "size": "16kB", "interval": "33ms"}
-    changes: Changes = {"path.loss": 0.003, "path.rtt": "100ms", "flows.0.workload": frames}
-    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
-    options = [each.options for each in ExplainedComparison(result).remedies]
-    assert "--cca cubic --set flows.0.workload.backlog=newest --set tcp.notsent_lowat=16kB" in options
-    assert "--cca cubic --middlebox none,split" in options
-
-
-def test_a_queue_that_another_flow_fills_has_an_aqm_as_a_remedy() -> None:
-    flows = [{"name": "download"}, {"name": "game", "cca": "cubic", "workload": _GAME}]
-    changes: Changes = {"flows": flows, "path.buffer": "4bdp"}
-    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
-    options = [each.options for each in ExplainedComparison(result).remedies]
-    assert "--cca cubic --set path.queue=fq-codel" in options
-    assert "--cca cubic,bbr" in options
-    changes["path.queue"] = "fq-codel"
-    again = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
-    assert not any("fq-codel" in each.options for each in ExplainedComparison(again).remedies)
-
-
-def test_phones_that_sleep_between_frames_have_the_timers_of_drx_as_remedies() -> None:
-    workload = {"kind": "frames", "size": "300B", "interval": "1s"}
-    changes: Changes = {"radio.drx.inactivity": "50ms", "flows": [{"workload": workload}]}
-    result = ct.compare("mobility/forward-60-4g", "cubic", 1, duration="10s", set=changes)
-    explained = ExplainedComparison(result)
-    assert "sleep" in {cause.name for cause in explained.ccas[0].causes}
-    assert any("radio.drx.inactivity=" in each.options for each in explained.remedies)
-
-
 def test_the_grant_for_a_request_keeps_a_phone_awake_for_the_response() -> None:
     """TS 36.321 clause 5.7: a grant starts the inactivity timer, which outlasts the round trip."""
     workload = {"kind": "request-response", "request": "300B", "response": "2kB", "gap": "1s"}
@@ -613,7 +412,7 @@ def test_results_stand_for_their_scenario(tmp_path: Any, monkeypatch: pytest.Mon
 
 
 def test_acks_that_are_lost_are_not_called_late() -> None:
-    changes: Changes = {"path.uplink_loss": 0.2, "flows.0.workload": _GAME}
+    changes: Changes = {"path.uplink_loss": 0.2, "flows.0.workload": GAME}
     result = ct.compare("steady-20-68", "cubic", 2, duration="60s", set=changes)
     (explained,) = ExplainedComparison(result).ccas
     (uplink,) = (each.text for each in explained.causes if each.name == "uplink")

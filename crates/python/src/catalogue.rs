@@ -14,10 +14,16 @@ pub(crate) fn native_ccas() -> Vec<&'static str> {
     registry::all().iter().map(|cca| cca.name).collect()
 }
 
-/// Returns the names of all kinds of middleboxes.
+/// Returns the names of the kinds of middleboxes: all, or with `splits` those that split connections or do not.
 #[pyfunction]
-pub(crate) fn middlebox_kinds() -> Vec<&'static str> {
-    MiddleboxKind::ALL.iter().map(|kind| kind.name()).collect()
+#[pyo3(signature = (splits=None))]
+pub(crate) fn middlebox_kinds(splits: Option<bool>) -> Vec<&'static str> {
+    let wanted = |kind: &&MiddleboxKind| splits.is_none_or(|splits| kind.splits() == splits);
+    MiddleboxKind::ALL
+        .iter()
+        .filter(wanted)
+        .map(|kind| kind.name())
+        .collect()
 }
 
 /// Returns the line-ups of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed, each once. `all`

@@ -6,11 +6,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from celltcp._core import in_unit
+from celltcp._core import in_unit, middlebox_kinds
 from celltcp.scenarios.cca_mix import parse_mix
 
-#: Middleboxes that split connections.
-_SPLIT = ("split", "es", "as", "mtcp", "mtcp-plus", "pam")
+#: Kinds of middleboxes that split connections.
+_SPLIT = frozenset(middlebox_kinds(splits=True))
 #: RTT from which on a path is long, ms.
 _LONG_MS = 100.0
 

@@ -1,0 +1,90 @@
+"""Remedies of explanations: commands that were tried before and after."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.remedies import TriedRemedy
+from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
+
+
+def _tried(result: ct.Comparison, remedy: TriedRemedy, changes: Changes, ccas: list[str]) -> Any:
+    """Returns the comparison that the command of a remedy makes."""
+    more = dict(each.split("=", 1) for each in remedy.remedy.changes)
+    about = result.results.about
+    runs, seed, duration = (about[each] for each in ("runs", "seed", "duration_s"))
+    whole = {**changes, **more}
+    return ct.compare("steady-20-68", ccas, runs, seed=seed, duration=duration, set=whole)
+
+
+@pytest.mark.parametrize(
+    "cause", ["receive_window", "send_buffer", "shallow_buffer", "policer", "early_exit"]
+)
+def test_a_remedy_of_the_cause_comes_first_and_helps(cause: str) -> None:
+    result = compared_with(cause, 1)
+    remedy = next(each for each in ExplainedComparison(result).remedies if each.cause == cause)
+    draw = random.Random(f"{cause} 1")
+    path = Path(draw)
+    drawn = CAUSES[cause](path, draw)
+    ccas = remedy.options.split("--cca ")[1].split()[0].split(",")
+    after = _tried(result, remedy, {"variation.start_jitter": "0s", **path.changes, **drawn}, ccas)
+    goodput = result.runs["goodput_mbps"].iloc[0]
+    assert after.values(ccas[-1], "goodput_mbps")[0] > 1.02 * goodput, remedy.options
+
+
+def test_late_frames_have_a_shorter_time_out_as_a_remedy_and_equal_ccas_one_block() -> None:
+    changes: Changes = {
+        "path.loss": 0.02,
+        "path.uplink_loss": 0.02,
+        "path.rtt": "100ms",
+        "flows.0.workload": GAME,
+    }
+    result = ct.compare("steady-20-68", ["cubic", "reno"], 3, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    assert result.identical_ccas == [["cubic", "reno"]]
+    (shown,) = explained.shown
+    assert explained.texts(shown)[0].startswith("cubic, reno (the same under all): ")
+    (first, *_) = explained.remedies
+    assert first.options == "--cca cubic --set tcp.min_rto=20ms"
+    (text, *_) = explained.remedy_texts("my results")
+    assert text.startswith(
+        "celltcp compare 'my results' --cca cubic --set tcp.min_rto=20ms --runs 3  # "
+    )
+    after = _tried(result, first, changes, ["cubic"])
+    late = [each.applications[0].means("late_share")[0] for each in (result, after)]
+    assert late[1] < 0.8 * late[0]
+
+
+def test_frames_behind_earlier_ones_are_dropped_and_random_losses_are_repaired_nearby() -> None:
+    frames = {**GAME, "size": "16kB", "interval": "33ms"}
+    changes: Changes = {"path.loss": 0.003, "path.rtt": "100ms", "flows.0.workload": frames}
+    result = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
+    options = [each.options for each in ExplainedComparison(result).remedies]
+    assert "--cca cubic --set flows.0.workload.backlog=newest --set tcp.notsent_lowat=16kB" in options
+    assert "--cca cubic --middlebox none,split" in options
+
+
+def test_a_queue_that_another_flow_fills_has_an_aqm_as_a_remedy() -> None:
+    flows = [{"name": "download"}, {"name": "game", "cca": "cubic", "workload": GAME}]
+    changes: Changes = {"flows": flows, "path.buffer": "4bdp"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+    options = [each.options for each in ExplainedComparison(result).remedies]
+    assert "--cca cubic --set path.queue=fq-codel" in options
+    assert "--cca cubic,bbr" in options
+    changes["path.queue"] = "fq-codel"
+    again = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+    assert not any("fq-codel" in each.options for each in ExplainedComparison(again).remedies)
+
+
+def test_phones_that_sleep_between_frames_have_the_timers_of_drx_as_remedies() -> None:
+    workload = {"kind": "frames", "size": "300B", "interval": "1s"}
+    changes: Changes = {"radio.drx.inactivity": "50ms", "flows": [{"workload": workload}]}
+    result = ct.compare("mobility/forward-60-4g", "cubic", 1, duration="10s", set=changes)
+    explained = ExplainedComparison(result)
+    assert "sleep" in {cause.name for cause in explained.ccas[0].causes}
+    assert any("radio.drx.inactivity=" in each.options for each in explained.remedies)
