@@ -26,6 +26,7 @@ def main_with(statement: str) -> subprocess.CompletedProcess[str]:
     [
         ("{}['none']", 70, "KeyError: 'none'"),
         ("from celltcp.video.comparison import compare_video; compare_video(3)", 70, "celltcp/"),
+        ("raise EOFError('marshal data too short')", 70, "EOFError: marshal data too short"),
         ("raise MemoryError('8 GiB')", 71, "out of memory: 8 GiB"),
         ("type('PanicException', (BaseException,), {}).__call__; raise type('PanicException', "
          "(BaseException,), {})('index out of bounds')", 70, "index out of bounds"),
@@ -34,7 +35,7 @@ def main_with(statement: str) -> subprocess.CompletedProcess[str]:
 def test_a_mistake_in_celltcp_is_one_line(statement: str, code: int, shown: str) -> None:
     done = main_with(statement)
     assert done.returncode == code
-    (line,) = done.stderr.splitlines()
+    (line,) = done.stderr.strip().splitlines()
     assert line.startswith("celltcp: ")
     assert shown in line
     if code == 70:

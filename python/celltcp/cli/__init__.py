@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 import click
 
@@ -87,6 +88,9 @@ def _run_command() -> None:
     except (KeyboardInterrupt, click.Abort) as interrupt:
         # Campaigns say what they keep; click wraps what they raise.
         stop = interrupt.__cause__ or interrupt
+        if isinstance(stop, EOFError):
+            # Nobody is asked for input: a file or a compiled module ends too early.
+            _end_with_fault(stop)
         kept, total, folder = (getattr(stop, name, 0) for name in ("kept", "total", "folder"))
         goes_on = f"; {kept} of {total} runs are kept in {folder}, and the same command goes on"
         hint = goes_on if kept else ""
@@ -95,6 +99,10 @@ def _run_command() -> None:
     except (SystemExit, ReaderGone):
         raise
     except BaseException as fault:
-        from celltcp.cli.faults import exit_code_of
+        _end_with_fault(fault)
 
-        sys.exit(exit_code_of(fault))
+
+def _end_with_fault(fault: BaseException) -> NoReturn:
+    from celltcp.cli.faults import exit_code_of
+
+    sys.exit(exit_code_of(fault))
