@@ -77,7 +77,7 @@ def _findings(result: Evaluation) -> tuple[Finding, ...]:
             Finding(
                 f"{row['policy']} for {row['requirement']}",
                 f"{gain} over cubic",
-                f"regret to the best in hindsight {percent_text(row['regret'], row['regret_ci95'])} %",
+                f"Regret to the best in hindsight {percent_text(row['regret'], row['regret_ci95'])} %",
                 f"won {row['won_default']}, tied {row['tied_default']}, lost {row['lost_default']} of "
                 f"{row['cases']} cases against cubic",
                 "sure" if is_clear else "open",
