@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
     from celltcp.comparison.parameter_sweep import Sweep
 
+#: Rows of the tables of best values that are shown; of more, sentences say what matters.
+_MOST_ROWS = 12
+
 
 @click.command()
 @scenarios_options
@@ -97,8 +100,16 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         console.print(f"warning: {warning}", style="yellow")
     if len(result.ccas) > 1:
         console.print_table(verdicts_table(result.axes, result.points, by, result.figures))
-    for table in best_values_tables(result, by):
-        console.print_table(table)
+    tables = best_values_tables(result, by)
+    if sum(len(table.rows) for table in tables) <= _MOST_ROWS:
+        for table in tables:
+            console.print_table(table)
+    else:
+        # Of several fields there is one for each figure and field; the sentences sum them up.
+        console.print(
+            "Best values of each field at each value of the others: "
+            f"{len(tables)} tables in the report, best_values in --json"
+        )
     for text in (*best_values_texts(result, by), *result.field_changes_by(by)):
         console.print(text)
     console.print(ran_by(about), style="dim")

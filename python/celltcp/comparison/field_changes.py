@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.best_values import Choice, FieldRanking, overall_rankings
+from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
@@ -20,12 +23,14 @@ if TYPE_CHECKING:
 _MOST = 4
 #: Most values of a trade-off without a knee, and most changes, that are all there.
 _FEW, _MOST_CHANGES = 5, 4
+#: Share of the larger of two means by which what helps changes it at least.
+_LITTLE = 0.02
 #: Least share of both ranges by which a knee is above the straight line between the extremes.
 _KNEE = 0.2
 
 
 def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
-    """Returns the trade-off between two figures, what changes help, and which field helps most.
+    """Returns the trade-off between two figures, what changes help, and how to set them on Linux.
 
     Changes start from the values of the scenario, or else the first ones given, with the usual
     congestion control; only those that a flow gains from have a line.
@@ -35,10 +40,13 @@ def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
         by: metrics of one's choice, in place of those that matter most to the flows.
     """
     texts = []
+    # Hops and their queues, which lines for shapers need, are alike at most points.
+    about = next(iter(result.points.values())).results.about
+    scenario = tomllib.loads(about["scenario"])
     for ranking in overall_rankings(result):
         if ranking.decides:
             where = "".join(f"{value}: " for value in ranking.place.values())
-            sentences = _Sentences(ranking, ranking.deciding(by), result.present)
+            sentences = _Sentences(ranking, ranking.deciding(by), result.present, scenario)
             texts += [f"{where}{text}" for text in sentences.all()]
     return texts
 
@@ -59,9 +67,14 @@ class _Sentences:
     """Sentences on the combinations of the values of all fields and congestion controls."""
 
     def __init__(
-        self, ranking: FieldRanking, stakes: Sequence[Stake], present: Mapping[str, str]
+        self,
+        ranking: FieldRanking,
+        stakes: Sequence[Stake],
+        present: Mapping[str, str],
+        scenario: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._ranking = ranking
+        self._scenario = scenario
         self._stakes = [each for each in stakes if each.verdict.leader is not None]
         self._names = {choice: name for name, choice in ranking.choices.items()}
         self._called = labels(ranking.ccas)
@@ -83,7 +96,7 @@ class _Sentences:
         helps = [text for stake in self._stakes if (text := self._helps(stake))]
         if not texts and not changes:
             changes = [self._nothing()]
-        return [*texts, *changes, *helps]
+        return [*texts, *changes, *helps, *self._lines(trade_off)]
 
     def _mean(self, stake: Stake, name: str) -> float:
         """Returns the mean of a figure, of which more is better; a missing one is worst."""
@@ -194,7 +207,16 @@ class _Sentences:
         ]
 
     def _changes(self, trade_off: _TradeOff | None) -> list[str]:
-        """Returns what better choices than the start change: the knee, or the best of each figure."""
+        """Returns what better choices than the start change."""
+        start = self._names[self._start]
+        texts = []
+        for name in self._better(trade_off):
+            figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
+            texts.append(f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}")
+        return texts
+
+    def _better(self, trade_off: _TradeOff | None) -> list[str]:
+        """Returns a few choices better than the start: the knee, or the best of each figure."""
         start = self._names[self._start]
         if trade_off is None:
             targets = [target for among in self._scopes() for target in among]
@@ -202,13 +224,26 @@ class _Sentences:
             targets = [trade_off.knee]
         else:
             targets = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
-        texts = []
-        for name in dict.fromkeys(targets):
-            if name == start or not any(each.is_gain(name, start) for each in self._stakes):
-                continue
-            figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
-            texts.append(f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}")
-        return texts[:_MOST_CHANGES]
+        better = [
+            name
+            for name in dict.fromkeys(targets)
+            if name != start and any(each.is_gain(name, start) for each in self._stakes)
+        ]
+        return better[:_MOST_CHANGES]
+
+    def _lines(self, trade_off: _TradeOff | None) -> list[str]:
+        """Returns the lines that set on Linux what better choices change."""
+        ranking, start = self._ranking, self._start
+        lines = []
+        for name in self._better(trade_off):
+            choice = ranking.choices[name]
+            values = zip(
+                ranking.fields, ranking.coordinates(choice), ranking.coordinates(start), strict=True
+            )
+            changes = [f"{field}={new}" for field, new, old in values if new != old]
+            lines += [linux_line(change, self._scenario) for change in changes]
+            lines += [cca_line(choice.cca)] if choice.cca != start.cca else []
+        return [f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines))]
 
     def _scopes(self) -> Iterator[list[str]]:
         """Yields the best choices with the CCA of the start, at the values of the start, and of all."""
@@ -265,7 +300,7 @@ class _Sentences:
                 )
             ]
             last = min(among, key=lambda name: self._mean(stake, name))
-            if stake.is_gain(leader, last):
+            if stake.is_gain(leader, last) and self._matters(stake, leader, last):
                 worst[axis] = last
             else:
                 without.append(axis)
@@ -283,9 +318,14 @@ class _Sentences:
         head = f"{ranking.question(stake)}: {self._order(stake, ordered, worst)}"
         against = " against ".join(parts)
         make = "makes" if len(without) == 1 else "make"
-        rest = f"; {' and '.join(without)} {make} no significant difference there" if without else ""
+        rest = f"; {' and '.join(without)} {make} little difference there" if without else ""
         each = "each " if len(ordered) > 1 else ""
         return f"{head}: {against}, {each}beside the best of the others{rest}"
+
+    def _matters(self, stake: Stake, best: str, worst: str) -> bool:
+        """Returns whether two means are so far apart that a field is worth a word."""
+        means = [abs(self._mean(stake, name)) for name in (best, worst)]
+        return abs(means[0] - means[1]) >= _LITTLE * max(means)
 
     def _order(self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str]) -> str:
         """Returns the fields and the CCA by how much they help, in words."""

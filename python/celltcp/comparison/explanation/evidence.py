@@ -17,6 +17,8 @@ from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.limits import FlowLimits
 
@@ -267,6 +269,16 @@ class Evidence:
         """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
         rate = (self.capacity + sum(self.others.values())) * 1e6 / 8
         return rate * self.mean("rtt_min_ms") / 1e3
+
+    def idle_restarts(self, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Returns windows before and after the pauses that shrank them below a share, segments."""
+        own = self.flows[["run", "flow"]]
+        slots = self._all_slots.merge(own, on=["run", "flow"]).sort_values(["run", "flow", "t_s"])
+        of_connection = slots.groupby(["run", "flow"], sort=False)
+        before, inflight = (of_connection[name].shift() for name in ("cwnd", "inflight"))
+        # A time-out shrinks the window as well, but with data in flight.
+        shrank = (inflight == 0) & (slots["cwnd"] < share * before) & ~(slots["timeouts"] > 0)
+        return before[shrank].to_numpy(float), slots.loc[shrank, "cwnd"].to_numpy(float)
 
     @functools.cached_property
     def outages(self) -> list[Gap]:

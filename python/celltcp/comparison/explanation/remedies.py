@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, QUEUED, RECOVERY, TIME_OUT
+from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.scenarios.cca_mix import is_of_several_flows
 from celltcp.scenarios.scenario_files import read_scenario
 
@@ -42,6 +43,8 @@ _OFTEN = 0.1
 _RTO_MS = 20
 #: Short cycle of DRX, ms.
 _CYCLE_MS = 80
+#: Large initial window, segments.
+_INITIAL = 32
 #: Share of the time for which the congestion window holds data back.
 _HELD = 0.2
 #: Bytes of a packet.
@@ -61,7 +64,7 @@ class Remedy(NamedTuple):
     parameter: str = ""
     #: Middleboxes to compare; empty for none.
     middlebox: str = ""
-    #: Where Linux has the setting; empty if it has none of its own.
+    #: Where Linux has a setting that is no field of the scenario; else empty.
     linux: str = ""
 
 
@@ -86,9 +89,11 @@ class TriedRemedy(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it is meant to avoid, and where Linux has the setting."""
-        linux = self.remedy.linux
-        return f"against {self.remedy.against}{f'; Linux: {linux}' if linux else ''}"
+        """What it is meant to avoid, and the lines that set it on Linux."""
+        remedy = self.remedy
+        lines = [remedy.linux, *map(linux_line, remedy.changes), cca_line(remedy.cca)]
+        linux = "; ".join(filter(None, lines))
+        return f"against {remedy.against}{f'; Linux, {linux}' if linux else ''}"
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -103,14 +108,14 @@ def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if (in_unit(tcp.get("send_buffer_max", "4MiB"), "B") or 0.0) < _SEND * window:
         # The next limit would hide the effect.
         changes.append(f"tcp.send_buffer_max={_size(_SEND * window)}")
-    yield Remedy("a full receive window", tuple(changes), linux="net.ipv4.tcp_rmem of the receiver")
+    yield Remedy("a full receive window", tuple(changes))
 
 
 def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A send buffer for twice the BDP."""
     size = _size(_SEND * _WINDOW * evidence.bdp)
     changes = (f"tcp.send_buffer_max={size}",)
-    yield Remedy("a full send buffer", changes, linux="net.ipv4.tcp_wmem of the sender")
+    yield Remedy("a full send buffer", changes)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -145,7 +150,7 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         changes = ("radio.uplink.access=configured",)
         yield Remedy("waits for grants of the uplink", changes)
     elif evidence.shares_way_back:
-        yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",), linux=_TC)
+        yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
 
 
 def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -185,21 +190,19 @@ def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     rtt = evidence.mean("rtt_min_ms")
     if kind in ("codel", "fq-codel") and rtt > _LONG_MS / 2:
         queue = f'{{ kind = "{kind}", target = "{rtt / 10:.0f}ms", interval = "{rtt:.0f}ms" }}'
-        yield Remedy("early drops on a long path", (f"{field}={queue}",), linux=_TC)
+        yield Remedy("early drops on a long path", (f"{field}={queue}",))
 
 
 def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A queue discipline that shares the link among flows."""
     if evidence.scenario.get("path", {}).get("queue") != "fq-codel":
-        yield Remedy(
-            "other flows that take the link", (f"{_queue_field(evidence)}=fq-codel",), linux=_TC
-        )
+        yield Remedy("other flows that take the link", (f"{_queue_field(evidence)}=fq-codel",))
 
 
 def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An AQM at the bottleneck, or BBR for the flow that fills the queue."""
     filler = max(evidence.others, key=evidence.others.__getitem__, default=None)
-    fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), linux=_TC)
+    fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",))
     if filler is None or evidence.is_bulk:
         if "bbr" not in evidence.cca:
             yield Remedy("a standing queue", cca="bbr")
@@ -217,8 +220,21 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart off."""
     if "hystart" in _parameters(evidence.cca.partition(":")[0]) and ":" not in evidence.cca:
-        linux = "tcp_cubic.hystart=0 on the command line of the kernel"
+        linux = "sender: tcp_cubic.hystart=0 on the command line of the kernel"
         yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
+
+
+def idle_restart(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A window that stays in pauses, a larger initial one, or BBR, whose window stays."""
+    against = "a window that shrinks in pauses"
+    yield Remedy(against, ("tcp.slow_start_after_idle=false",))
+    yield _initial_window(against)
+    yield Remedy(against, cca="bbr")
+
+
+def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A larger initial window."""
+    yield _initial_window("a long slow start")
 
 
 def time_outs(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -239,7 +255,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
         elif reason in behind and evidence.workload.get("kind") == "frames":
             field = f"flows.{evidence.number}.workload.backlog"
             changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
-            yield Remedy("frames behind earlier ones", changes, linux="net.ipv4.tcp_notsent_lowat")
+            yield Remedy("frames behind earlier ones", changes)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
 
@@ -247,25 +263,22 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window where slow start was the limit, another CCA where the window was."""
     if evidence.share("startup") >= evidence.share("congestion_window", "pacing"):
-        yield Remedy("a long slow start", ("tcp.initial_window=32",), linux="initcwnd of ip route")
+        yield _initial_window("a long slow start")
     elif evidence.is_thin:
         changes = ("tcp.slow_start_after_idle=false",)
-        yield Remedy("a window that shrinks in pauses", changes, linux=_IDLE)
+        yield Remedy("a window that shrinks in pauses", changes)
     else:
         yield Remedy("a window that grows slowly", cca="bbr")
         yield Remedy("a window that grows slowly", cca="hybla")
 
-
-_TC = "tc qdisc, if it is the bottleneck"
-_IDLE = "net.ipv4.tcp_slow_start_after_idle"
 
 #: The remedies by the names of their causes; no other cause has one.
 REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     each.__name__: each
     for each in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
-        *(random_loss, radio_loss, aqm, competition, queue, early_exit, time_outs, slow_units),
-        slow_growth,
+        *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
+        *(time_outs, slow_units, slow_growth),
     )
 }
 
@@ -338,14 +351,17 @@ def _comes_in_time(evidence: Evidence) -> bool:
 
 
 def _pacing(against: str) -> Remedy:
-    return Remedy(against, ("tcp.pacing=true",), linux="tc qdisc fq on the sender")
+    return Remedy(against, ("tcp.pacing=true",))
+
+
+def _initial_window(against: str) -> Remedy:
+    return Remedy(against, (f"tcp.initial_window={_INITIAL}",))
 
 
 def _min_rto() -> Remedy:
     return Remedy(
         "waits for time-outs and loss probes",
         (f"tcp.min_rto={_RTO_MS}ms",),
-        linux="rto_min of ip route",
     )
 
 

@@ -32,6 +32,8 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "competition": path.competition,
     "queue": path.queue,
     "early_exit": sender.early_exit,
+    "idle_restart": sender.idle_restart,
+    "slow_start": sender.slow_start,
     "time_outs": sender.time_outs,
     "reordering": sender.reordering,
     "slow_units": tail.slow_units,

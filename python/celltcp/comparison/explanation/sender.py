@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.explanation.cause import Cause, grouped, percent
 from celltcp.comparison.explanation.path import beside, timeouts_of
+from celltcp.comparison.units_of_work import UNITS
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -25,6 +26,12 @@ _ENDS = 0.5
 _WAITS = 0.05
 #: Share of the time under limits of the sender, and of the capacity unused, in a slow growth.
 _SLOW_TIME, _SLOW = 0.5, 0.1
+#: Share of its window to which a pause shrinks it at least.
+_SHRUNK = 0.6
+#: Share of the units of work that begin with such a window from which on pauses are a cause.
+_RESTARTED = 0.3
+#: Share of the time without pauses in slow start from which on it is a cause: after pauses, otherwise.
+_STARTED, _STARTED_ANEW = 0.2, 0.5
 
 
 def early_exit(evidence: Evidence) -> Cause | None:
@@ -82,6 +89,53 @@ def _lost_after(evidence: Evidence, flow: Any) -> float:
     if has_it.any():
         slots = slots[slots["t_s"] < slots.loc[has_it.idxmax(), "t_s"]]
     return float((slots["capacity_mbps"] - slots["goodput_mbps"]).clip(lower=0).sum())
+
+
+def idle_restart(evidence: Evidence) -> Cause | None:
+    """The window of an application shrank in its pauses, and slow start took its time again.
+
+    At least two, and {_RESTARTED:.0%} of the units of work, began after a pause with less than
+    {_SHRUNK:.0%} of the window before. Slow start takes {_STARTED:.0%} of the time without pauses.
+    """
+    share = _in_slow_start(evidence)
+    if evidence.is_bulk or share < _STARTED:
+        return None
+    before, after = evidence.idle_restarts(_SHRUNK)
+    count, units = len(before), 0 if evidence.units is None else len(evidence.units)
+    if count < max(2, _RESTARTED * units):
+        return None
+    noun = UNITS[evidence.unit.partition(":")[0]].noun if units else "pauses"
+    verb = "began after a pause that shrank" if units else "shrank"
+    return Cause(
+        "idle_restart",
+        f"{grouped(count)} {f'of {grouped(units)} ' if units else ''}{noun} {verb} the window (slow "
+        f"start after idle), from {grouped(before.mean())} to {grouped(after.mean())} segments on "
+        f"average; slow start took {percent(share)} of the time in which data were under way.",
+        share,
+    )
+
+
+def slow_start(evidence: Evidence) -> Cause | None:
+    """The units of work of an application are so short that most of their time is slow start.
+
+    It takes {_STARTED_ANEW:.0%} of the time without pauses, and no pause shrank the window.
+    """
+    share = _in_slow_start(evidence)
+    if evidence.is_bulk or share < _STARTED_ANEW or idle_restart(evidence):
+        return None
+    window = evidence.scenario.get("tcp", {}).get("initial_window")
+    first = f", from an initial window of {window} segments on" if window else ""
+    return Cause(
+        "slow_start",
+        f"Slow start took {percent(share)} of the time in which data were under way{first}.",
+        share,
+    )
+
+
+def _in_slow_start(evidence: Evidence) -> float:
+    """Returns the share of the time without pauses that slow start takes."""
+    busy = 1.0 - evidence.share("idle")
+    return evidence.share("startup") / busy if busy > 0 else 0.0
 
 
 def reordering(evidence: Evidence) -> Cause | None:

@@ -1,0 +1,104 @@
+"""Responses after pauses: why they are slow, what to change, and the lines that set it on Linux."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.linux_lines import cca_line, linux_line
+
+#: Segments of a video, one every two seconds, over a long path.
+_PATH: dict[str, Any] = {
+    "path.rtt": "150ms",
+    "path.buffer": "750packets",
+    "flows.0.workload": {
+        "kind": "request-response",
+        "request": "300B",
+        "response": "256kB",
+        "gap": "2s",
+    },
+}
+
+
+def _explained(*ccas: str, **changes: Any) -> ExplainedComparison:
+    result = ct.compare("steady-20-68", list(ccas), 1, duration="20s", set={**_PATH, **changes})
+    return ExplainedComparison(result)
+
+
+def test_a_window_that_shrinks_in_pauses_is_the_cause_of_slow_responses_and_has_lines_to_set() -> None:
+    explained = _explained("cubic", "bbr")
+    cubic, bbr = explained.ccas
+    first = cubic.causes[0]
+    assert first.name == "idle_restart"
+    assert "slow start after idle" in first.text
+    # 256 kB from 10 segments on take five round trips, four of them in slow start.
+    assert 0.6 < first.weight < 0.9
+    # Linux shrinks no window of a CCA that sets it itself.
+    assert "idle_restart" not in {cause.name for cause in bbr.causes}
+    texts = explained.remedy_texts("results")
+    assert texts[0].endswith("Linux, sender: sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
+    assert texts[1].endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
+
+
+def test_a_window_that_stays_in_pauses_is_no_cause_and_the_advice_was_right() -> None:
+    slow = _explained("cubic").result.applications[0].means("response_p50_s")[0]
+    explained = _explained("cubic", **{"tcp.slow_start_after_idle": False})
+    assert "idle_restart" not in {cause.name for cause in explained.ccas[0].causes}
+    assert explained.result.applications[0].means("response_p50_s")[0] < 0.5 * slow
+
+
+def test_short_transfers_on_new_connections_have_the_initial_window_as_a_remedy() -> None:
+    downloads = {"kind": "sequence", "size": "256kB", "gap": "1s"}
+    explained = _explained("cubic", **{"flows.0.workload": downloads})
+    first = explained.ccas[0].causes[0]
+    assert first.name == "slow_start"
+    assert "an initial window of 10 segments" in first.text
+    (text,) = explained.remedy_texts("results")
+    assert text.endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("tcp.min_rto=20ms", "ip route change default via GATEWAY dev INTERFACE rto_min 20ms"),
+        ("tcp.receive_buffer_max=2MB", "sysctl -w net.ipv4.tcp_rmem='4096 131072 2000000'"),
+        ("tcp.notsent_lowat=16kB", "sysctl -w net.ipv4.tcp_notsent_lowat=16000"),
+        ("tcp.window_scale=true", "sysctl -w net.ipv4.tcp_window_scaling=1"),
+        ("tcp.pacing=true", "tc qdisc replace dev INTERFACE root fq"),
+        ("path.queue=fq-codel", "tc qdisc replace dev INTERFACE root fq_codel"),
+        ("tcp.sysctl.net.ipv4.tcp_ecn=1", "sysctl -w net.ipv4.tcp_ecn=1"),
+    ],
+)
+def test_a_field_has_the_line_that_sets_it_on_linux(change: str, line: str) -> None:
+    host, _, command = linux_line(change).partition(": ")
+    assert command == line
+    assert host
+
+
+@pytest.mark.parametrize("change", ["path.rtt=10ms", "tcp.pacing=false", "path.queue={ kind = 'pie' }"])
+def test_a_field_that_no_line_sets_has_none(change: str) -> None:
+    assert linux_line(change) == ""
+
+
+def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
+    hops: dict[str, Any] = {"path": {"wired": [{"name": "wan"}, {"queue": "fq-codel"}]}}
+    line = linux_line("path.wired.1.rate=15Mbit/s", hops)
+    assert line.endswith("tc qdisc replace dev INTERFACE root cake bandwidth 15000kbit")
+    assert linux_line("path.wired.0.rate=15Mbit/s", hops) == ""
+    assert linux_line("path.wired.1.rate=15Mbit/s") == ""
+
+
+def test_a_cca_has_a_line_where_linux_has_it() -> None:
+    assert cca_line("bbr@split").endswith("net.ipv4.tcp_congestion_control=bbr")
+    assert cca_line("copa") == cca_line("") == ""
+
+
+def test_a_sweep_ends_with_the_lines_that_set_its_better_values() -> None:
+    vary = {"tcp.initial_window": [10, 32]}
+    result = ct.sweep("steady-20-68", vary, "cubic", 2, duration="12s", set=_PATH)
+    assert result.field_changes[-1] == (
+        "On Linux, sender: ip route change default via GATEWAY dev INTERFACE initcwnd 32"
+    )
