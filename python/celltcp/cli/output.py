@@ -55,7 +55,14 @@ def print_trace_summary(scenario: Scenario) -> None:
         result = " (found beside the downlink)" if is_beside else ""
         note(f"{direction}link {file}{result}: {summary}")
     for direction, facts in scenario.log_facts:
-        made_up = json.loads(facts)["made_up"]
+        known = json.loads(facts)
+        made_up = known["made_up"]
+        if looks_like := known.get("looks_like_demand"):
+            click.echo(
+                f"warning: the {direction}link's log looks like a demand rather than a capacity: "
+                f"{looks_like}",
+                err=True,
+            )
         if made_up > MOST_MADE_UP:
             click.echo(
                 f"warning: {100 * made_up:.0f} % of the {direction}link's trace is made up: it has the "

@@ -14,7 +14,14 @@ from celltcp.logs.blocks import each_block
 from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
-from celltcp.logs.plausibility import SAMPLE_NS, check, check_steps, demand, unused_radio
+from celltcp.logs.plausibility import (
+    SAMPLE_NS,
+    check,
+    check_steps,
+    demand,
+    held_back,
+    unused_radio,
+)
 from celltcp.logs.source import Source
 
 if TYPE_CHECKING:
@@ -75,7 +82,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
     check(recording, intervals, is_unit_given=options.unit is not None)
-    looks_like = demand(intervals) or unused_radio(recording)
+    looks_like = demand(intervals) or unused_radio(recording) or held_back(recording)
     return Log(
         summary=_summary(recording, intervals, options, looks_like),
         lengths=intervals.lengths.view(np.uint64),

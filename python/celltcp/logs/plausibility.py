@@ -30,6 +30,10 @@ _SHORT_NS = 10**6
 _MANY_ROWS = 20
 #: Step from which on a row is a sample and not the mean of its time, ns.
 SAMPLE_NS = 60 * 10**9
+#: Rows with an RTT from which on RTTs say something.
+_FEW_ROWS = 8
+#: Median RTT from which on a queue stood, of the lowest.
+_QUEUED = 1.3
 #: Shares that make a log look like the demand of an application.
 _IDLE_SHARE = 0.2
 _CAPPED_SHARE = 0.3
@@ -133,6 +137,26 @@ def demand(intervals: Intervals) -> str | None:
     if capped > _CAPPED_SHARE and moving > 0.05:
         return f"{100 * capped:.0f} % of its time is at {high / 1e6:.3g} Mbit/s, as behind a shaper"
     return None
+
+
+def held_back(recording: Recording) -> str | None:
+    """Returns a statement about a test with TCP whose RTT stayed so low that no queue stood.
+
+    A sender that fills a link makes a queue before it loses anything. Where none stood, random losses
+    or windows held it back, or a queue discipline kept the queue short.
+    """
+    rtt, again = recording.rtt_ms, recording.retransmissions
+    if rtt is None or again is None or np.isfinite(rtt).sum() < _FEW_ROWS:
+        return None
+    known = rtt[np.isfinite(rtt)]
+    lowest, median = np.percentile(known, 5), float(np.median(known))
+    if median > _QUEUED * lowest:
+        return None
+    what = f"{again.sum():.0f} retransmissions" if again.sum() else "windows"
+    return (
+        f"its RTT stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
+        f"stood, and {what} may have held TCP back; iperf3 with -P 8 or -u shows what the link carries"
+    )
 
 
 def unused_radio(recording: Recording) -> str | None:

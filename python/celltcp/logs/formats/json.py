@@ -170,7 +170,7 @@ def _inside(table: Any, *names: str) -> dict[str, Any] | None:
 
 
 def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
-    intervals, rtts = [], []
+    intervals, rtts, sent_again = [], [], []
     is_reverse = bool(((document.get("start") or {}).get("test_start") or {}).get("reverse"))
     for each in document["intervals"]:
         both = each.get("sum_bidir_reverse")
@@ -183,10 +183,19 @@ def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
         intervals.append(Interval(round(start * 1e9), round(end * 1e9), float(bps)))
         known = [stream.get("rtt") for stream in each.get("streams") or [] if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
+        sent_again.append(float(of_sum.get("retransmits", np.nan)))
     if not intervals and document.get("error"):
         raise refuse(f"iperf3 reported an error: {document['error']}")
     sender = "the server sends (-R)" if is_reverse else "the client sends"
-    return of_intervals(f"iperf3 -J, {sender}", intervals, rtt_ms=np.array(rtts))
+    # BBR fills a link without a queue.
+    used = str((document.get("end") or {}).get("sender_tcp_congestion", ""))
+    is_known = np.isfinite(sent_again).any() and not used.startswith("bbr")
+    return of_intervals(
+        f"iperf3 -J, {sender}",
+        intervals,
+        rtt_ms=np.array(rtts),
+        retransmissions=np.nan_to_num(sent_again) if is_known else None,
+    )
 
 
 def _flent(document: dict[str, Any], wanted: Direction) -> Recording:

@@ -1,0 +1,58 @@
+"""Tests with TCP that did not fill their link: their rates are no capacity."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from celltcp.cli import celltcp as commands
+from celltcp.logs.log import read_log
+
+
+def _report(rtts_ms: list[float], retransmits: int, cca: str = "cubic") -> str:
+    """Returns a report of iperf3 -J, a row a second."""
+    intervals = [
+        {
+            "streams": [{"rtt": round(1e3 * rtt), "retransmits": retransmits}],
+            "sum": {"start": at, "end": at + 1, "bits_per_second": 2e7, "retransmits": retransmits},
+        }
+        for at, rtt in enumerate(rtts_ms)
+    ]
+    return json.dumps({"start": {}, "intervals": intervals, "end": {"sender_tcp_congestion": cca}})
+
+
+_FLAT = [45.0, 47.0, 52.0, 50.0, 49.0, 46.0, 51.0, 48.0, 50.0, 47.0]
+_QUEUED = [45.0, 90.0, 140.0, 180.0, 120.0, 150.0, 170.0, 190.0, 130.0, 160.0]
+
+
+@pytest.mark.parametrize(
+    ("rtts_ms", "retransmits", "cca", "wanted"),
+    [
+        (_FLAT, 5, "cubic", "50 retransmissions may have held TCP back"),
+        (_FLAT, 0, "reno", "windows may have held TCP back"),
+        (_QUEUED, 5, "cubic", None),
+        # BBR fills a link without a queue.
+        (_FLAT, 5, "bbr", None),
+        # Too few rows say nothing.
+        (_FLAT[:4], 5, "cubic", None),
+    ],
+)
+def test_a_test_with_tcp_whose_rtt_stayed_low_may_not_have_filled_the_link(
+    rtts_ms: list[float], retransmits: int, cca: str, wanted: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "test.json"
+    file.write_text(_report(rtts_ms, retransmits, cca))
+    looks_like = read_log(file, {}, "down").looks_like_demand
+    assert (wanted in looks_like) if wanted and looks_like else looks_like == wanted
+
+
+def test_compare_warns_of_a_log_that_is_no_capacity(tmp_path: Path) -> None:
+    file = tmp_path / "test.json"
+    file.write_text(_report(_FLAT, 5))
+    options = ["--cca", "cubic", "--runs", "1", "--duration", "2s", "--quiet"]
+    done = CliRunner().invoke(commands, ["compare", str(file), *options])
+    assert done.exit_code == 0, done.output
+    assert "warning: the downlink's log looks like a demand rather than a capacity" in done.stderr
