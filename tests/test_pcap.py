@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.pcap import analyse
 from celltcp.pcap.comparison import compare_captures, rtts_ms
 from celltcp.pcap.estimate import estimate_path
@@ -234,6 +235,25 @@ def test_a_path_that_was_never_filled_has_a_lower_bound_of_its_capacity(
     assert "lower bound" in done.stdout
     reached = analyse(file).connections["throughput_mbps"].iloc[0]
     assert max(reached, 20.0) < float(line.split()[1]) <= 400.0
+
+
+def test_a_buffer_that_was_never_full_is_no_shallow_one_in_simulations(celltcp, tmp_path: Path) -> None:
+    """Random losses keep CUBIC below the capacity: no queue stands, and nothing shows the buffer."""
+    changes = [
+        "path.rtt=75ms",
+        "path.down.rate=100Mbit/s",
+        "path.buffer=1000packets",
+        "path.loss=0.0005",
+    ]
+    file = tmp_path / "lossy.pcap"
+    ct.run("steady-20-68", "cubic", duration="20s", set=changes, samples="off", pcap=file)
+    done = celltcp("pcap", "to-scenario", str(file), "--out", "lossy.toml")
+    assert done.returncode == 0, done.stderr
+    assert "no overflow observed; the scenario has one bandwidth-delay product" in done.stdout
+    result = ct.compare(tmp_path / "lossy.toml", ["cubic", "bbr"], 2)
+    cubic = ExplainedComparison(result).ccas[0]
+    assert cubic.causes[0].name == "random_loss"
+    assert "shallow_buffer" not in {cause.name for cause in cubic.causes}
 
 
 def test_captures_in_between_are_judged(celltcp) -> None:

@@ -179,7 +179,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     click.echo(f"base RTT     {path.rtt_ms:.1f} ms")
     average = " on average" if path.is_measured.any() else ""
     click.echo(f"capacity     {path.mean_mbps:.2f} Mbit/s{average}, {path.capacity_note}")
-    bound = "" if path.is_buffer_full else " (lower bound: no overflow observed)"
+    bound = f" ({path.buffer_note})" if path.buffer_note else ""
     click.echo(f"buffer       {path.buffer_bytes / 1e3:.0f} kB{bound}")
     click.echo(f"random loss  {100 * path.random_loss:.3f} %")
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")

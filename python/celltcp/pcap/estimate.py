@@ -53,6 +53,8 @@ class PathEstimate:
     buffer_bytes: float
     #: Whether losses of an overflow show the buffer; otherwise it is the longest queue.
     is_buffer_full: bool
+    #: Whether any overflow was seen, if only beside an unknown capacity.
+    has_overflow: bool
     random_loss: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
@@ -66,6 +68,27 @@ class PathEstimate:
     def measured(self) -> float:
         """Share of the time in which the capacity could be measured."""
         return float(self.is_measured.mean())
+
+    @property
+    def scenario_buffer_bytes(self) -> float:
+        """Buffer for simulations: at least a BDP where no overflow was seen.
+
+        The longest queue of a sender that never filled the buffer would make it a shallow one.
+        """
+        bdp = self.mean_mbps * 1e6 / 8 * self.rtt_ms / 1e3
+        return self.buffer_bytes if self.has_overflow else max(self.buffer_bytes, bdp)
+
+    @property
+    def buffer_note(self) -> str:
+        """How far the buffer is known, in words; empty if an overflow shows it."""
+        if self.is_buffer_full:
+            return ""
+        if self.has_overflow or self.scenario_buffer_bytes == self.buffer_bytes:
+            return "lower bound: no overflow observed"
+        return (
+            "lower bound: no overflow observed; the scenario has one bandwidth-delay product, "
+            f"{self.scenario_buffer_bytes / 1e3:.0f} kB"
+        )
 
     @property
     def capacity_note(self) -> str:
@@ -117,6 +140,7 @@ def estimate_path(
         buffer,
         # A capacity of which only a lower bound is known gives no more of the buffer.
         is_full and bool(is_measured.any()),
+        is_full,
         lost / max(segments, 1),
         endpoint_settings(row, float(rate.max())),
     )
@@ -245,14 +269,17 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f"{time:.1f},{rate:.3f}" for time, rate in zip(path.times_s, path.capacity_mbps, strict=True)
     ]
     write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
-    note = "by overflow" if path.is_buffer_full else "at least: no overflow was seen"
+    note = "by overflow"
+    if not path.is_buffer_full:
+        seen = f"{path.buffer_bytes:.0f} B waited at most; no overflow was seen"
+        note = "at least: no overflow was seen" if path.has_overflow else seen
     text = (
         f'name = "{file.stem}"\n'
         f'description = "The path of connection {path.connection} in {Path(path.file).name}."\n'
         f'duration = "{max(path.times_s[-1], 1.0):.1f}s"\n\n'
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
-        f'buffer = "{round(path.buffer_bytes)}B" # {note}\n'
+        f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
         f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
         f'down.trace = "{trace.name}" # {path.capacity_note}\n'
         f"{path.endpoints}"

@@ -23,6 +23,8 @@ class Cause(NamedTuple):
 def percent(share: float) -> str:
     """Returns a share as text in per cent."""
     value = 100 * share
+    if 0 < value < 0.095:
+        return f"{value:.1g} %"
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
 

@@ -69,7 +69,8 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
         f"overflowed in {recoveries} and dropped {evidence.mean_count(lost)} segments{evidence.a_run}; "
         f"{percent(evidence.unused)} of the capacity stayed "
         "unused.",
-        evidence.unused,
+        # Other losses reduce the window as well.
+        evidence.unused * len(overflows) / (evidence.recoveries["drops"] > 0).sum(),
     )
 
 
@@ -201,7 +202,7 @@ def sleep(evidence: Evidence) -> Cause | None:
 def policer(evidence: Evidence) -> Cause | None:
     """A policer drops {_LOST:.2%} of the segments, and at least two.
 
-    Or its drops are most of all, and {_UNUSED_BY_LOSS:.0%} is unused.
+    Or most drops or recoveries are due to it, and {_UNUSED_BY_LOSS:.0%} is unused.
     """
     return _losses(evidence, "policer", "A policer dropped")
 
@@ -214,7 +215,7 @@ def random_loss(evidence: Evidence) -> Cause | None:
     rows = evidence.recoveries
     rows = rows[~beside(rows, [gap for gap in evidence.outages if gap.loses_all])]
     lost, sent = rows["random"].sum(), evidence.total("segments")
-    if not _matters(evidence, lost, sent):
+    if not _matters(evidence, lost, sent, int((rows["random"] > 0).sum())):
         return None
     return _lost("random_loss", "Random loss took", lost, sent, evidence)
 
@@ -230,17 +231,22 @@ def aqm(evidence: Evidence) -> Cause | None:
 
 
 def _losses(evidence: Evidence, reason: str, verb: str) -> Cause | None:
-    lost, sent = evidence.recoveries[reason].sum(), evidence.total("segments")
-    if not _matters(evidence, lost, sent):
+    losses, sent = evidence.recoveries[reason], evidence.total("segments")
+    lost = losses.sum()
+    if not _matters(evidence, lost, sent, int((losses > 0).sum())):
         return None
     return _lost(reason if reason != "radio" else "radio_loss", verb, lost, sent, evidence)
 
 
-def _matters(evidence: Evidence, lost: float, sent: float) -> bool:
-    """Returns whether losses of a reason are many, or most of all while capacity stays unused."""
+def _matters(evidence: Evidence, lost: float, sent: float, recoveries: int) -> bool:
+    """Returns whether losses of a reason are many, or most of all while capacity stays unused.
+
+    A recovery reduces the window once, however many segments it repairs.
+    """
     if not sent or lost < 2:
         return False
-    are_most = lost > evidence.recoveries["drops"].sum() / 2
+    drops = evidence.recoveries["drops"]
+    are_most = lost > drops.sum() / 2 or recoveries > (drops > 0).sum() / 2
     leaves = not evidence.is_thin and evidence.unused >= _UNUSED_BY_LOSS
     return bool(lost >= _LOST * sent or (are_most and leaves))
 
