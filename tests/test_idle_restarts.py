@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import celltcp as ct
+from celltcp.cli import celltcp as commands
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.linux_lines import cca_line, linux_line
 
@@ -102,3 +106,21 @@ def test_a_sweep_ends_with_the_lines_that_set_its_better_values() -> None:
     assert result.field_changes[-1] == (
         "On Linux, sender: ip route change default via GATEWAY dev INTERFACE initcwnd 32"
     )
+
+
+def test_a_folder_of_a_sweep_has_the_remedies_of_most_values_but_not_what_was_varied(
+    tmp_path: Path,
+) -> None:
+    vary = {"tcp.initial_window": [10, 20]}
+    folder = tmp_path / "s"
+    ct.sweep("steady-20-68", vary, "cubic", 1, duration="12s", set=_PATH, out=folder)
+    done = CliRunner().invoke(commands, ["explain", str(folder)])
+    assert done.exit_code == 0, done.output
+    text, *others = done.stdout[done.stdout.index("Try next:\n") :].splitlines()[1:]
+    assert not any("tcp.initial_window" in each for each in (text, *others))
+    command, _, comment = text.strip().partition("  # ")
+    assert comment.startswith("10; 20: against a window that shrinks in pauses")
+    assert "tcp.slow_start_after_idle=false" in command
+    # The command runs as it is printed.
+    again = CliRunner().invoke(commands, [*shlex.split(command)[1:], "--quiet"])
+    assert again.exit_code == 0, again.output

@@ -39,13 +39,13 @@ def explain(folder: str, json_file: str | None) -> None:
             if name:
                 click.echo(f"{name}:")
             _print(result, explained.selection(name))
-            if not name and (tries := result.remedy_texts(folder)):
-                click.echo("Try next:")
-                for each in tries:
-                    click.echo(f"  {each}")
-            if not name and result.plots:
-                commands = "; ".join(f"celltcp show {folder} {each}" for each in result.plots)
-                click.echo(f"Pictures of it: {commands}")
+        if tries := explained.remedy_texts(folder):
+            click.echo("Try next:")
+            for each in tries:
+                click.echo(f"  {each}")
+        if explained.is_single and (plots := explained.comparisons[""].plots):
+            commands = "; ".join(f"celltcp show {folder} {each}" for each in plots)
+            click.echo(f"Pictures of it: {commands}")
 
     print_result(explained.to_json, json_file, show)
 

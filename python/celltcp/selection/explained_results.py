@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,10 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.remedies import MOST_REMEDIES
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun
+from celltcp.results.layout import Layout, layout_in
 from celltcp.selection.explanation import Explanation
 from celltcp.selection.explanation import explain as explain_selectors
 from celltcp.video.load_results import load
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from celltcp.video.comparison import VideoComparison
 
     Explainable = Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison
+
+
+#: Comparisons that a remedy names.
+_SHOWN = 3
 
 
 class Explanations:
@@ -41,6 +47,45 @@ class Explanations:
     def is_single(self) -> bool:
         """Whether it is about a single comparison or run."""
         return "" in self.comparisons
+
+    def remedy_texts(self, folder: str | Path) -> list[str]:
+        """Returns the commands that try the remedies, each with a comment on what it is for.
+
+        Of a sweep or set, they are those of most scenarios or values, for the first of these.
+
+        Args:
+            folder: the results.
+        """
+        if self.is_single:
+            return self.comparisons[""].remedy_texts(str(folder))
+        layout = layout_in(Path(folder))
+        folders = {} if layout is None else self._folders(layout)
+        # What a sweep varies has been tried.
+        varied = set() if layout is None else set(layout.axes)
+        where: dict[str, list[str]] = {}
+        for name in filter(folders.__contains__, self.comparisons):
+            for each in self.comparisons[name].remedies:
+                if not varied & {change.partition("=")[0] for change in each.remedy.changes}:
+                    where.setdefault(each.options, []).append(name)
+        best = sorted(where, key=lambda options: -len(where[options]))[:MOST_REMEDIES]
+        return [self._remedy_text(each, where[each], Path(folder), folders) for each in best]
+
+    def _folders(self, layout: Layout) -> dict[str, str]:
+        """Returns the folders within a folder by the names of their comparisons."""
+        named = {", ".join(point): folder for folder, point in layout.folders.items()}
+        # A single scenario is no coordinate.
+        named |= {", ".join(point[1:]): folder for folder, point in layout.folders.items()}
+        return {name: named[name] for name in self.comparisons if name in named}
+
+    def _remedy_text(
+        self, options: str, names: Sequence[str], folder: Path, folders: Mapping[str, str]
+    ) -> str:
+        """Returns the command that tries a remedy on the first of some comparisons."""
+        first = self.comparisons[names[0]]
+        place = [each.options for each in first.remedies].index(options)
+        text = first.remedy_texts(str(folder / folders[names[0]]))[place]
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        return text.replace("  # ", f"  # {'; '.join(names[:_SHOWN])}{more}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
         """Returns the explanations of selectors in a comparison; none where none has decided."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
 #: Remedies of a result at most.
-_MOST = 3
+MOST_REMEDIES = 3
 #: Weight from which on a cause is worth a remedy.
 _HEAVY = 0.01
 #: Lowest RTT up to which an AQM with its defaults suits a path, ms (RFC 8289 section 4.4).
@@ -220,7 +220,7 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart off."""
     if "hystart" in _parameters(evidence.cca.partition(":")[0]) and ":" not in evidence.cca:
-        linux = "sender: tcp_cubic.hystart=0 on the command line of the kernel"
+        linux = "sender: echo 0 > /sys/module/tcp_cubic/parameters/hystart"
         yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
 
 
@@ -314,7 +314,7 @@ def remedies_of(
             ranks[key] = min(ranks.get(key, rank), rank)
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
-    best = sorted(ranks, key=ranks.__getitem__)[:_MOST]
+    best = sorted(ranks, key=ranks.__getitem__)[:MOST_REMEDIES]
     return [TriedRemedy(name, remedy, tuple(ccas[name, remedy])) for name, remedy in best]
 
 
