@@ -13,9 +13,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def crates() -> Iterator[str]:
-    """Yields a table of the crates, each below those that it is built on.
+    """Yields a table of the crates in topological order, dependencies first.
 
-    Of the latter it has those that are not below another one of them already.
+    Dependencies that follow from others are left out (transitive reduction).
     """
     workspace = _manifest(ROOT)["workspace"]
     names = {each["path"]: name for name, each in workspace["dependencies"].items() if "path" in each}
@@ -25,16 +25,18 @@ def crates() -> Iterator[str]:
         if path.startswith("crates/")
     }
     manifests = {name: _manifest(folder) for name, folder in folders.items()}
-    below = {name: set(each.get("dependencies", ())) & set(folders) for name, each in manifests.items()}
+    dependencies = {
+        name: set(each.get("dependencies", ())) & set(folders) for name, each in manifests.items()
+    }
 
-    def all_below(name: str) -> set[str]:
-        return below[name].union(*map(all_below, below[name]))
+    def all_dependencies(name: str) -> set[str]:
+        return dependencies[name].union(*map(all_dependencies, dependencies[name]))
 
     rows = []
-    for name in sorted(folders, key=lambda name: (len(all_below(name)), name)):
-        nearest = below[name].difference(*map(all_below, below[name]))
+    for name in sorted(folders, key=lambda name: (len(all_dependencies(name)), name)):
+        direct = dependencies[name].difference(*map(all_dependencies, dependencies[name]))
         path = folders[name].relative_to(ROOT / "crates").as_posix()
-        rows.append((path, ", ".join(sorted(nearest)), manifests[name]["package"]["description"]))
+        rows.append((path, ", ".join(sorted(direct)), manifests[name]["package"]["description"]))
     yield f"{table(('crate', 'built on', 'contents'), rows)}\n"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 #: Words that a sentence may have.
-MOST_WORDS = 25
+MAX_SENTENCE_WORDS = 25
 #: Folder of each kind of page.
 KINDS = {
     "tutorial": "Tutorial",
@@ -49,8 +49,8 @@ def prose_lines(text: str) -> Iterator[str]:
 
 def headings(text: str) -> list[str]:
     """Returns the texts of all headings."""
-    found = (re.match(r"#+ (.*)", line) for line in prose_lines(text))
-    return [match[1] for match in found if match]
+    matches = (re.match(r"#+ (.*)", line) for line in prose_lines(text))
+    return [match[1] for match in matches if match]
 
 
 def anchors(text: str) -> set[str]:

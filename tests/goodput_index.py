@@ -1,4 +1,4 @@
-"""Index of mean goodputs, from the published tables; run as a program, it writes the index anew."""
+"""Index of the published tables with mean goodputs; run as a program, it writes the index file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from celltcp.publications.goodput_index import INDEX, goodputs
 from celltcp.publications.published import table_files, tables_in
 
 
-def scanned() -> dict[str, list[str]]:
-    """The names of the files that have some of a built-in scenario, both in order."""
+def index_of_tables() -> dict[str, list[str]]:
+    """Returns names of files with mean goodputs by built-in scenario, all sorted."""
     result: dict[str, list[str]] = {}
     for file in table_files():
         scenarios = {each.scenario for table in tables_in(file) for each in goodputs(table)}
@@ -19,4 +19,4 @@ def scanned() -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    INDEX.write_text(json.dumps(scanned(), indent=1) + "\n", "utf-8")
+    INDEX.write_text(json.dumps(index_of_tables(), indent=1) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Results that tests read: made once for a whole test run, by the worker that needs them first."""
+"""Store: results shared by tests, made once per test run by the first worker that needs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from commands import Commands
 
-#: A comparison that many tests look at.
+#: A comparison that many tests read.
 COMPARED = ("compare", "drive", "--runs", "2", "--duration", "3s", "--cca", "cubic,bbr")
 
 
@@ -20,7 +20,7 @@ class Store:
         self._commands = commands
 
     def results(self, *words: str) -> Path:
-        """Returns the folder of results of a command, which nobody may change."""
+        """Returns the folder of results of a command; tests must not change it."""
         name = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
         folder = self._folder / name
         with (self._folder / f"{name}.lock").open("w") as lock:

@@ -285,8 +285,8 @@ def test_units_of_work_have_their_flow_start_and_end(compared: ct.Comparison) ->
     )
     game = next(each for each in compared.applications if each.flow == "game")
     for cca in ("cubic", "bbr"):
-        mine = units[(units["cca"] == cca) & (units["flow"] == "game")]
-        means = mine.groupby("seed")["duration_s"].mean()
+        selected = units[(units["cca"] == cca) & (units["flow"] == "game")]
+        means = selected.groupby("seed")["duration_s"].mean()
         assert list(means) == pytest.approx(game.figures[cca]["response_s"])
     web = compared.flows.query("name == 'web'")
     transfers = units[units["unit"] == "completion"]

@@ -49,10 +49,10 @@ def _p95(result: Sweep, value: str, cca: str) -> list[float]:
     comparison = result[value]
     events = comparison.results.tables["events"].to_pandas()
     runs = comparison.results.tables["runs"].to_pandas()
-    mine = runs[runs["cca"] == cca].sort_values("seed")["run"]
+    selected = runs[runs["cca"] == cca].sort_values("seed")["run"]
     responses = events[events["kind"] == "response_s"]
     percentiles = []
-    for run in mine:
+    for run in selected:
         times = sorted(responses.loc[responses["run"] == run, "detail"].astype(float))
         percentiles.append(times[math.ceil(0.95 * len(times)) - 1])
     return percentiles

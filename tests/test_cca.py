@@ -86,8 +86,8 @@ def test_flows_that_share_a_path_have_their_shares_and_jains_index() -> None:
     assert shares["flow_cca"].tolist() == ["cubic", "vegas", "reno", "reno", "reno"]
     goodput = shares["goodput_mbps"]
     assert goodput[0] > 2 * goodput[1]
-    for lineup, mine in shares.groupby("cca"):
-        given = mine["goodput_mbps"]
+    for lineup, group in shares.groupby("cca"):
+        given = group["goodput_mbps"]
         # Jain, Chiu and Hawe 1984, equation 1.
         expected = given.sum() ** 2 / (len(given) * (given**2).sum())
         found = result.runs.set_index("cca").loc[str(lineup), "fairness"]

@@ -242,9 +242,9 @@ def test_a_cluster_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_million_runs_are_planned_at_once(celltcp) -> None:
     command = ("compare", "drive", "--cca", "cubic,bbr,reno,vegas", "--runs", "250000", "--dry-run")
-    told = celltcp(*command, "--out", "out")
-    assert told.stdout.startswith("1000000 runs, 1.67e+04 h simulated")
-    assert told.returncode == 0
+    done = celltcp(*command, "--out", "out")
+    assert done.stdout.startswith("1000000 runs, 1.67e+04 h simulated")
+    assert done.returncode == 0
     planned = jobs_for(ct.load_scenario("drive"), ["cubic", "bbr"], 500_000, 1, engine())
     assert len(planned) == len(planned.keys) == 1_000_000
     assert planned[999_999].key in planned.keys
@@ -252,5 +252,5 @@ def test_a_million_runs_are_planned_at_once(celltcp) -> None:
 
 
 def test_an_evaluation_is_planned_too(celltcp) -> None:
-    told = celltcp("select", "evaluate", "--dry-run", "--runs", "3", "--scenarios", "drive")
-    assert told.stdout.split(" runs, ")[0].isdecimal()
+    done = celltcp("select", "evaluate", "--dry-run", "--runs", "3", "--scenarios", "drive")
+    assert done.stdout.split(" runs, ")[0].isdecimal()

@@ -68,11 +68,11 @@ def test_texts_are_those_of_pyarrow() -> None:
 
 def test_places_of_connections() -> None:
     known = pa.table({"run": pa.array([1, 0], pa.uint32()), "flow": pa.array([0, 7], pa.uint32())})
-    asked = pa.table(
+    wanted = pa.table(
         {"run": pa.array([0, 1, 1], pa.uint32()), "flow": pa.array([7, 0, 7], pa.uint32())}
     )
-    assert places_of(connections(asked), connections(known)).tolist() == [1, 0, -1]
-    assert places_of(connections(asked), connections(known.slice(2))).tolist() == [-1, -1, -1]
+    assert places_of(connections(wanted), connections(known)).tolist() == [1, 0, -1]
+    assert places_of(connections(wanted), connections(known.slice(2))).tolist() == [-1, -1, -1]
 
 
 @pytest.mark.parametrize("kind", ["one after another", "mixed", "with NaN"])
@@ -99,7 +99,7 @@ def test_sums_of_keys_are_in_the_order_of_the_keys() -> None:
     assert math.isnan(means_by(["a", "b"], [math.nan, 1.0])["a"])
 
 
-def test_compensation_keeps_what_is_small_beside_what_is_large() -> None:
+def test_compensated_sums_keep_small_values_beside_large_ones() -> None:
     values = np.array([1e16, 0.0, *[1.0] * 10, 0.0])
     groups = np.array([0, 1, *[0] * 10, 1])
     assert group_sums(values, groups, 2).tolist() == [1e16 + 10, 0.0]
@@ -108,10 +108,10 @@ def test_compensation_keeps_what_is_small_beside_what_is_large() -> None:
 def test_values_of_a_comparison_are_those_of_its_runs() -> None:
     result = ct.compare("drive", ["bbr", "cubic"], 3, duration="2s")
     for cca in result.ccas:
-        mine = result.runs[result.runs["cca"] == cca].sort_values("seed")
+        runs = result.runs[result.runs["cca"] == cca].sort_values("seed")
         for metric in result.metrics:
-            np.testing.assert_array_equal(result.values(cca, metric), mine[metric].astype(float))
+            np.testing.assert_array_equal(result.values(cca, metric), runs[metric].astype(float))
     assert result.values("reno", "goodput_mbps") == []
-    one = result.only(["cubic"])
-    assert one.values("cubic", "rtt_p95_ms") == result.values("cubic", "rtt_p95_ms")
-    assert one.to_json()["runs"] == result.to_json()["runs"][3:]
+    single = result.only(["cubic"])
+    assert single.values("cubic", "rtt_p95_ms") == result.values("cubic", "rtt_p95_ms")
+    assert single.to_json()["runs"] == result.to_json()["runs"][3:]

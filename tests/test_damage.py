@@ -1,4 +1,4 @@
-"""Damage: a file of which a bit has flipped is never read, and the error names it."""
+"""Damage: a file with a flipped bit is refused, and the error names it."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from celltcp.cli.load_folder import parts_of
 from celltcp.results.working import working_folder
 from celltcp.selection.evaluation import evaluate
 from celltcp.selection.memory import memory_of
-from celltcp.selection.training.counterfactual import PARTS as MEASURES
+from celltcp.selection.training.counterfactual import PARTS as OUTCOME_PARTS
 from celltcp.selection.training.counterfactual import Outcomes, Point
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 
-#: Flips of each file.
+#: Bits to flip in each file, one at a time.
 FLIPS = 8
 
-_ALL = {"cca": ["cubic", "auto:policy=rules"], "runs": 2, "duration": "2s"}
+_SETTINGS = {"cca": ["cubic", "auto:policy=rules"], "runs": 2, "duration": "2s"}
 
 
 @contextmanager
 def flipped(file: Path, draw: random.Random) -> Iterator[None]:
-    """Flips a bit of a file, and flips it back."""
-    whole = file.read_bytes()
-    damaged = bytearray(whole)
-    bit = draw.randrange(8 * len(whole))
+    """Flips a random bit of a file within the context."""
+    intact = file.read_bytes()
+    damaged = bytearray(intact)
+    bit = draw.randrange(8 * len(intact))
     damaged[bit // 8] ^= 1 << (bit % 8)
     file.write_bytes(damaged)
     try:
         yield
     finally:
-        file.write_bytes(whole)
+        file.write_bytes(intact)
 
 
 def refused(read: Callable[[], object], *files: Path, flips: int = FLIPS) -> None:
-    """Every flip of one of the files makes reading fail; the message names it and says what to do."""
+    """Asserts that `read` fails for every flipped bit; the message names the file and a remedy."""
     read()
     for file in files:
         draw = random.Random(1)
@@ -63,7 +63,7 @@ def refused(read: Callable[[], object], *files: Path, flips: int = FLIPS) -> Non
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compared")
-    ct.compare("steady-5-18", out=folder, **_ALL)
+    ct.compare("steady-5-18", out=folder, **_SETTINGS)
     return folder
 
 
@@ -101,18 +101,18 @@ def test_no_bit_of_results_flips_unseen(kind: str, request: pytest.FixtureReques
     files = sorted(each for each in folder.iterdir() if each.suffix in (".parquet", ".json"))
     assert len(files) > 5
     refused(lambda: ct.load(folder), *files)
-    # A report reads by the same way, and draws.
+    # `celltcp report` checks the files, too.
     refused(lambda: parts_of(folder), folder / "slots.parquet", flips=1)
 
 
-def test_a_command_that_continues_names_what_is_damaged(compared: Path) -> None:
-    def more() -> None:
-        ct.compare("steady-5-18", out=compared, **_ALL)
+def test_continuing_names_a_damaged_file(compared: Path) -> None:
+    def continue_campaign() -> None:
+        ct.compare("steady-5-18", out=compared, **_SETTINGS)
 
-    refused(more, *sorted(compared.glob("*.parquet")), compared / "celltcp.json", flips=2)
+    refused(continue_campaign, *sorted(compared.glob("*.parquet")), compared / "celltcp.json", flips=2)
 
 
-def test_overwrite_makes_damaged_results_again(tmp_path: Path) -> None:
+def test_overwrite_replaces_damaged_results(tmp_path: Path) -> None:
     def run(**settings: object) -> None:
         ct.compare("steady-5-18", ["cubic"], 1, duration="1s", out=tmp_path, **settings)
 
@@ -138,11 +138,11 @@ def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the shard of an interrupted campaign of `_jobs`."""
     real = campaign.run_batch
 
-    def breaks_at_the_end(*everything):
-        real(*everything)
+    def interrupt_after_last_run(*arguments):
+        real(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(campaign, "run_batch", breaks_at_the_end)
+    monkeypatch.setattr(campaign, "run_batch", interrupt_after_last_run)
     with pytest.raises(KeyboardInterrupt):
         run_jobs(_jobs(), folder=tmp_path)
     monkeypatch.setattr(campaign, "run_batch", real)
@@ -158,42 +158,45 @@ def _jobs() -> list:
 def test_shards_with_damage_are_run_again_and_named(
     content: bytes | None, interrupted: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    whole = run_jobs(_jobs())
+    intact = run_jobs(_jobs())
     draw = random.Random(3)
     (shard,) = (each for each in (interrupted / "parts").iterdir() if each.is_dir())
-    kept = {file: file.read_bytes() for file in shard.iterdir()}
-    files = list(kept) if content is None else [shard / "index.json"]
+    contents = {file: file.read_bytes() for file in shard.iterdir()}
+    files = list(contents) if content is None else [shard / "index.json"]
     for file in files:
         caplog.clear()
         with caplog.at_level(logging.WARNING), flipped(file, draw):
             if content is not None:
                 file.write_bytes(content)
             again = run_jobs(_jobs(), folder=interrupted)
-            # So that the bit can be flipped back.
+            # The shard has been removed; `flipped` writes the file again.
             shard.mkdir(parents=True)
         assert f"{file}: " in caplog.text
         assert "done again" in caplog.text
-        for name, table in whole.items():
+        for name, table in intact.items():
             pd.testing.assert_frame_equal(again[name].to_pandas(), table.to_pandas())
-        restore(interrupted, kept)
+        restore_shard(interrupted, contents)
 
 
-def restore(folder: Path, kept: dict[Path, bytes]) -> None:
+def restore_shard(folder: Path, contents: dict[Path, bytes]) -> None:
     """Puts the files of a shard back, into a working folder."""
-    (shard,) = {file.parent for file in kept}
+    (shard,) = {file.parent for file in contents}
     for file in shard.iterdir():
         file.unlink()
     shard.rmdir()
     (folder / "parts").rmdir()
     working_folder(folder / "parts")
     shard.mkdir()
-    for file, content in kept.items():
+    for file, content in contents.items():
         file.write_bytes(content)
 
 
-def test_the_mark_of_a_working_folder_does_not_flip_unseen(interrupted: Path) -> None:
-    mark = interrupted / "parts" / "celltcp.json"
-    with flipped(mark, random.Random(1)), pytest.raises(ct.CelltcpError, match=r"parts/celltcp\.json"):
+def test_no_bit_of_the_metadata_of_a_working_folder_flips_unseen(interrupted: Path) -> None:
+    metadata = interrupted / "parts" / "celltcp.json"
+    with (
+        flipped(metadata, random.Random(1)),
+        pytest.raises(ct.CelltcpError, match=r"parts/celltcp\.json"),
+    ):
         run_jobs(_jobs(), folder=interrupted)
     run_jobs(_jobs(), folder=interrupted)
 
@@ -219,7 +222,7 @@ def test_no_bit_of_a_table_of_outcomes_flips_unseen(tmp_path: Path) -> None:
     file = tmp_path / "policy.parquet"
     network = Network("steady", 1, 1, 'name = "x"')
     points = [Point(network, "cubic", at, None, "goodput", "stay") for at in (1.0, 2.0)]
-    measured = {cca: (0.5,) * len(MEASURES) for cca in ("cubic", "bbr")}
+    measured = {cca: (0.5,) * len(OUTCOME_PARTS) for cca in ("cubic", "bbr")}
     result = Outcomes(points, [{"rtt_ms": 20.0}] * 2, [measured] * 2)
     write_outcomes(result, ["cubic", "bbr"], file)
     assert read_outcomes(file, ["cubic", "bbr"]).points == points

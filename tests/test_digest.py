@@ -13,14 +13,14 @@ from digests.cases import NATIVE, Case
 
 @pytest.mark.parametrize("case", NATIVE, ids=lambda case: case.name)
 def test_every_column_of_a_native_run_is_as_kept(case: Case) -> None:
-    kept = read("native")[case.name]
+    expected = read("native")[case.name]
     result = digest(case, engine())
     # Columns and tables may be added; those that are kept stay as they are.
     same = {
         name: {column: result[name].get(column, "is gone") for column in columns}
-        for name, columns in kept.items()
+        for name, columns in expected.items()
     }
-    assert same == kept
+    assert same == expected
 
 
 def test_the_cases_have_every_congestion_control_and_policy() -> None:

@@ -1,4 +1,4 @@
-"""Documentation: pages of one kind, their size, sentences and links."""
+"""Documentation: kind, length, sentences and links of each page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs_pages import (
-    MOST_WORDS,
+    MAX_SENTENCE_WORDS,
     anchors,
     kind_of,
     links,
@@ -20,35 +20,35 @@ from docs_pages import (
     written_words,
 )
 
-#: Hand-written words of all pages.
-CEILING = 25_000
-#: Words that a page of a kind may have.
-BUDGETS = {"How-to": 450, "Explanation": 1400}
-#: Pages with a budget of their own.
-LONGER = {"how-to/choose-a-cca.md": 850}
+#: Maximum of hand-written words in all pages together.
+MAX_WORDS = 25_000
+#: Maximum of words in a page, by its kind.
+MAX_PAGE_WORDS = {"How-to": 450, "Explanation": 1400}
+#: Pages with another maximum.
+EXCEPTIONS = {"how-to/choose-a-cca.md": 850}
 
-OF_A_KIND = [page for page in pages() if kind_of(page)]
-
-
-def test_hand_written_words_stay_below_the_ceiling() -> None:
-    assert written_words() <= CEILING
+PAGES_WITH_KIND = [page for page in pages() if kind_of(page)]
 
 
-@pytest.mark.parametrize("page", OF_A_KIND, ids=name_of)
-def test_a_page_has_one_kind_and_says_its_question_and_its_sentences_are_short(page: Path) -> None:
+def test_hand_written_words_stay_below_the_maximum() -> None:
+    assert written_words() <= MAX_WORDS
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_KIND, ids=name_of)
+def test_a_page_states_its_kind_and_question_in_short_sentences(page: Path) -> None:
     text = page.read_text()
     kind = kind_of(page)
     second = text.splitlines()[2]
     assert second.startswith(f"*{kind}: "), second
     assert second.endswith("?*"), second
     if kind != "Results":
-        long = [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
+        long = [each for each in sentences(text) if len(each.split()) > MAX_SENTENCE_WORDS]
         assert not long
         measured = [line for line in prose_lines(text) if re.search(r"\d ?± ?\d", line)]
         assert not measured
-    # The site nests items of lists from four spaces on.
+    # mkdocs nests list items from an indent of four spaces on.
     assert not [line for line in prose_lines(text) if re.match(r" {1,3}([-*]|\d+\.) ", line)]
-    budget = LONGER.get(name_of(page), BUDGETS.get(kind or ""))
+    budget = EXCEPTIONS.get(name_of(page), MAX_PAGE_WORDS.get(kind or ""))
     assert budget is None or words(page) <= budget
 
 

@@ -82,7 +82,7 @@ def test_all_scenarios_ccas_and_columns_are_there(parts: dict[str, str]) -> None
             assert meaning[1:20].replace("_", "") in parts["columns"].replace("_", "")
 
 
-def test_all_crates_are_there_below_those_that_they_are_built_on(parts: dict[str, str]) -> None:
+def test_all_crates_are_listed_after_their_dependencies(parts: dict[str, str]) -> None:
     rows = [row.split(" | ") for row in parts["crates"].splitlines()[2:]]
     crates = [row[0].removeprefix("| ") for row in rows]
     folder = DOCS.parent / "crates"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from commands import Commands
-from docs_pages import DOCS, MOST_WORDS, sentences
+from docs_pages import DOCS, MAX_SENTENCE_WORDS, sentences
 
 LIST = """
 [[pages]]
@@ -115,7 +115,9 @@ def test_faults_of_the_list_name_page_and_field(
 def test_notes_are_short_and_have_short_sentences() -> None:
     for page in tomllib.loads((DOCS / "results.toml").read_text())["pages"]:
         assert len(page.get("notes", "").split()) <= 900, page["page"]
-        long = [each for each in sentences(page.get("notes", "")) if len(each.split()) > MOST_WORDS]
+        long = [
+            each for each in sentences(page.get("notes", "")) if len(each.split()) > MAX_SENTENCE_WORDS
+        ]
         assert not long, page["page"]
 
 

@@ -63,9 +63,9 @@ def test_verbose_prints_the_beginning_and_the_end_of_each_run(celltcp, jobs: str
     assert done.returncode == 0
     runs = {f"scenario steady-5-18, cca {cca}, seed {n}" for cca in ("cubic", "bbr") for n in (1, 2, 3)}
     for event in ("begin", "end"):
-        found = re.findall(rf"^\d\d:\d\d:\d\d {event}: (.*), engine native$", done.stderr, re.M)
-        assert len(found) == 6
-        assert set(found) == runs
+        matches = re.findall(rf"^\d\d:\d\d:\d\d {event}: (.*), engine native$", done.stderr, re.M)
+        assert len(matches) == 6
+        assert set(matches) == runs
     assert celltcp(*COMMAND, "--jobs", jobs).stdout == done.stdout
 
 

@@ -242,8 +242,8 @@ def test_each_comparison_of_a_sweep_is_explained(
     small, large = ct.explain("s").comparisons.values()
     assert [each.name for each in small.ccas[0].causes] == ["receive_window"]
     assert "receive_window" not in {each.name for each in large.ccas[0].causes}
-    told = json.loads(CliRunner().invoke(commands, ["explain", "s", "--json", "-"]).stdout)
-    assert len(told["folders"]) == 2
+    document = json.loads(CliRunner().invoke(commands, ["explain", "s", "--json", "-"]).stdout)
+    assert len(document["folders"]) == 2
 
 
 def test_python_explains_results_as_the_command_explains_their_folder(
@@ -262,8 +262,8 @@ def test_python_explains_results_as_the_command_explains_their_folder(
     for name, result in results.items():
         result.save(name)
         explained = ct.explain(result)
-        told = json.loads(CliRunner().invoke(commands, ["explain", name, "--json", "-"]).stdout)
-        assert json.loads(json.dumps(explained.to_json())) == told, name
+        document = json.loads(CliRunner().invoke(commands, ["explain", name, "--json", "-"]).stdout)
+        assert json.loads(json.dumps(explained.to_json())) == document, name
         printed = CliRunner().invoke(commands, ["explain", name]).stdout.splitlines()
         lines = {line.rstrip() for line in printed}
         assert all(line in lines for line in str(explained).splitlines()), name

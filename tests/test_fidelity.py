@@ -16,7 +16,7 @@ from celltcp.campaign.engines import Engine, engine
 from celltcp.cli.fidelity import fidelity as command
 from celltcp.fidelity.campaign import EnginePair, judge, rerun_undecided, run_case
 from celltcp.fidelity.cases import Case, case_names, choose_cases, is_steady
-from celltcp.fidelity.causes import NOT_FOUND, Cause, cause_of, known_causes
+from celltcp.fidelity.causes import UNKNOWN, Cause, cause_of, known_causes
 from celltcp.fidelity.data import limits_for
 from celltcp.fidelity.differences import (
     METRICS,
@@ -31,7 +31,7 @@ from celltcp.fidelity.rows import difference_text, rows, verdict
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, step_s
 from celltcp.results.statistics import Estimate
 from celltcp.scenarios.scenarios import load_scenario
-from docs_pages import MOST_WORDS, sentences
+from docs_pages import MAX_SENTENCE_WORDS, sentences
 
 
 class Altered(Engine):
@@ -365,8 +365,8 @@ class TestPage:
         result = outcome(*self.found.judgements, judgement("steady-5-18-5bdp", "bbr", -5.0))
         text = page_text(result, "celltcp fidelity", causes, [])
         assert text.count("The reason.") == 1
-        assert text.count(NOT_FOUND) == 1
-        of_reason, of_none = text.index("The reason."), text.index(NOT_FOUND)
+        assert text.count(UNKNOWN) == 1
+        of_reason, of_none = text.index("The reason."), text.index(UNKNOWN)
         lines = [
             "| steady-5-18-1bdp | bbr | goodput +9.00 ±0.50 % |",
             "| steady-5-18-5bdp | bbr | goodput -5.00 ±0.50 % |",
@@ -443,7 +443,7 @@ def test_the_texts_of_the_page_have_short_sentences() -> None:
     )
     page = page_text(everything, "celltcp fidelity", [], everything.judgements)
     for text in (page, *(cause.text for cause in known_causes())):
-        assert not [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
+        assert not [each for each in sentences(text) if len(each.split()) > MAX_SENTENCE_WORDS]
 
 
 def test_the_causes_that_are_kept_are_of_cases_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""Former names of options, commands and fields: they work, with one line that names those of today."""
+"""Former names of options, commands and fields: each works, with a warning that has the new name."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def test_commands_have_their_present_names_only_in_help(group: str, celltcp: Cel
 
 
 def test_a_former_flag_works_with_a_warning(celltcp: Celltcp) -> None:
-    by_former, by_present = (
+    former, present = (
         celltcp("papers", "atxutegi2017", "figure-2", flag, "--runs", "1", "--dry-run")
         for flag in ("--era", "--historic-ccas")
     )
-    assert by_former.stderr == "warning: --era is deprecated; use --historic-ccas\n"
-    assert by_present.stderr == ""
-    assert by_former.returncode == by_present.returncode == 0
+    assert former.stderr == "warning: --era is deprecated; use --historic-ccas\n"
+    assert present.stderr == ""
+    assert former.returncode == present.returncode == 0
 
 
-@pytest.mark.parametrize("given", [("--leaves", "1"), ("--leaves=1",)])
-def test_a_former_option_hands_its_value_over(given: tuple[str, ...], celltcp: Celltcp) -> None:
-    done = celltcp("select", "train", *given, "--out", "mine.toml")
+@pytest.mark.parametrize("arguments", [("--leaves", "1"), ("--leaves=1",)])
+def test_a_former_option_hands_its_value_over(arguments: tuple[str, ...], celltcp: Celltcp) -> None:
+    done = celltcp("select", "train", *arguments, "--out", "mine.toml")
     assert done.returncode == 2
     assert "warning: --leaves is deprecated; use --max-leaves" in done.stderr
     assert "Invalid value for '--max-leaves': 1 is not in the range x>=2." in done.stderr
@@ -138,8 +138,8 @@ def test_settings_of_middleboxes_by_former_names_are_printed_by_present_names(
     warn_deprecated.cache_clear()
     assert through(["cubic"], "reset-tracker:hold=3s") == ["cubic@reset-tracker:discard_time=3s"]
     assert chosen("cubic@as:piggyback=5ms", []) == ["cubic@as:max_ack_wait=5ms"]
-    told = [record.getMessage() for record in caplog.records]
-    assert told == [
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == [
         "warning: reset-tracker:hold=3s: hold: deprecated; use discard_time",
         "warning: as:piggyback=5ms: piggyback: deprecated; use max_ack_wait",
     ]

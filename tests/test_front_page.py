@@ -1,4 +1,4 @@
-"""First page of reports: the answer in a sentence, what to set, and the same as PDF."""
+"""First page of reports: the answer in a sentence, the settings to apply, and the PDF of it."""
 
 import json
 import math
@@ -264,10 +264,10 @@ def test_needs_stand_in_their_order_and_a_decided_one_after_an_undecided_one_is_
 
 
 def test_a_figure_without_a_value_is_said_in_words() -> None:
-    none = [math.nan, math.nan]
+    no_values = [math.nan, math.nan]
     load, share = MetricText("page load", "s", 3), MetricText("share", "", 2)
-    assert _gap_text(load.name, load, none, [2.0, 2.2]) == "page load no value instead of 2.100 s"
-    assert _gap_text(load.name, load, [2.0, 2.2], none) == "page load 2.100 instead of no value"
+    assert _gap_text(load.name, load, no_values, [2.0, 2.2]) == "page load no value instead of 2.100 s"
+    assert _gap_text(load.name, load, [2.0, 2.2], no_values) == "page load 2.100 instead of no value"
     assert _gap_text(share.name, share, [0.5, 0.5], [0.5, 0.5]) == "share 0.50 as well"
 
 
@@ -277,11 +277,11 @@ def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed()
     section = settings_section(result)
     assert section is not None
     first = section.text[0]
-    found = re.search(
+    match = re.search(
         r"limit for (\d+) %.* (\d+) kB or more \(rate x RTT: ([\d.]+) .* ([\d.]+) ms", first
     )
-    assert found is not None, first
-    share, needed, rate, rtt = map(float, found.groups())
+    assert match is not None, first
+    share, needed, rate, rtt = map(float, match.groups())
     assert share > 50
     assert needed == pytest.approx(rate * rtt / 8, rel=0.01)
     assert needed > 64

@@ -28,8 +28,8 @@ def _with_json(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[s
     if any("--json" in each.opts for each in command.params):
         yield " ".join(path)
     if isinstance(command, click.Group):
-        for name, below in command.commands.items():
-            yield from _with_json(below, (*path, name))
+        for name, inner in command.commands.items():
+            yield from _with_json(inner, (*path, name))
 
 
 def _call(*arguments: str) -> Any:
@@ -53,13 +53,13 @@ def test_every_command_with_json_has_a_valid_schema() -> None:
 
 def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(schema, dict):
-        for name, below in schema.get("properties", {}).items():
-            yield name, below
-        for below in schema.values():
-            yield from _properties(below)
+        for name, inner in schema.get("properties", {}).items():
+            yield name, inner
+        for inner in schema.values():
+            yield from _properties(inner)
     elif isinstance(schema, list):
-        for below in schema:
-            yield from _properties(below)
+        for inner in schema:
+            yield from _properties(inner)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

@@ -11,8 +11,8 @@ import pytest
 
 import celltcp as ct
 
-#: What a warning of a limit other than the network says, by the limit.
-_SAYS = {
+#: Texts of warnings by their limit, other than the network.
+_WARNING_TEXTS = {
     "application": "the application had no more to send",
     "receive window": "the receive window was full",
     "send buffer": "the send buffer was full",
@@ -37,7 +37,7 @@ def _slow_link_below_a_video(draw: random.Random) -> Drawn:
 
 
 def _last_bytes_in_a_deep_queue(draw: random.Random) -> Drawn:
-    """A transfer that fits into the queue: the sender has handed over everything, and waits."""
+    """A transfer that fits into the queue: the sender has sent everything and waits for ACKs."""
     rate, size = draw.choice([(1, 1000), (2, 1800), (3, 3000)])
     changes = {
         "path.down.rate": f"{rate}Mbit/s",
@@ -99,7 +99,8 @@ def test_a_warning_names_the_limit_and_nothing_else(
     result = ct.compare(
         "steady-20-68", drawn.ccas, 1, seed=seed, duration=drawn.duration, set=drawn.changes
     )
-    named = {limit for limit, says in _SAYS.items() if any(says in each for each in result.warnings)}
+    warned = " ".join(result.warnings)
+    named = {limit for limit, text in _WARNING_TEXTS.items() if text in warned}
     assert named == ({drawn.limit} if drawn.limit else set()), (drawn, result.warnings)
 
 
@@ -138,7 +139,7 @@ def test_shares_add_up_to_what_all_connections_deliver(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lasts", "length", "says"),
+    ("trace_s", "duration_s", "text"),
     [
         (3, 3, None),
         (3, 3.1, "the last 0.1 s of a run of 3.1 s repeat its beginning"),
@@ -146,10 +147,10 @@ def test_shares_add_up_to_what_all_connections_deliver(seed: int) -> None:
         (3, 12, "a run of 12 s has it 4.0 times, one after another"),
     ],
 )
-def test_a_repeated_trace_says_how_much_of_it(tmp_path, lasts, length, says) -> None:
+def test_a_repeated_trace_says_how_much_of_it(tmp_path, trace_s, duration_s, text) -> None:
     trace = tmp_path / "t.csv"
-    trace.write_text("time_s,rate_mbps\n" + "".join(f"{n},5\n" for n in range(lasts)))
-    result = ct.compare(trace, "cubic", 1, duration=f"{length}s")
-    found = [each for each in result.warnings if "lasts" in each]
-    assert len(found) == (says is not None)
-    assert all(each.endswith(f"lasts {lasts} s: {says}") for each in found)
+    trace.write_text("time_s,rate_mbps\n" + "".join(f"{n},5\n" for n in range(trace_s)))
+    result = ct.compare(trace, "cubic", 1, duration=f"{duration_s}s")
+    warnings = [each for each in result.warnings if "lasts" in each]
+    assert len(warnings) == (text is not None)
+    assert all(each.endswith(f"lasts {trace_s} s: {text}") for each in warnings)

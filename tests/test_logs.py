@@ -1,4 +1,4 @@
-"""Logs of measurements: read right, or refused with the option that settles what is open."""
+"""Logs of measurements: each is read correctly, or refused with the option that is needed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_bytes_of_a_row_are_divided_by_its_length(tmp_path: Path) -> None:
     check(read(tmp_path, table("time_s,bytes", *rows)), 1, MEAN)
 
 
-def test_sessions_are_pieces_and_the_time_between_them_is_said(tmp_path: Path) -> None:
+def test_sessions_are_pieces_and_the_summary_has_the_time_between_them(tmp_path: Path) -> None:
     text = table(
         "timestamp,downlink_mbps",
         *(f"2024-05-01 09:00:0{n},30" for n in range(10)),
@@ -95,7 +95,7 @@ def test_a_rate_may_be_of_the_time_before_its_row(tmp_path: Path) -> None:
     assert "1 hole, 29 s" in after.summary
 
 
-def test_what_was_not_measured_is_counted_and_left_out(tmp_path: Path) -> None:
+def test_missing_values_are_counted_and_left_out(tmp_path: Path) -> None:
     text = table("time,throughput_mbps", "0,10", "1,", "2,n/a", "3,-5", "4,20", "4,40", "5,10")
     log = read(tmp_path, text)
     check(log, 3, (10 + 30 + 10) / 3)
@@ -161,7 +161,7 @@ def test_formats_of_tools_are_read(tmp_path: Path) -> None:
     assert read(tmp_path, mm_link, "mm.log").opportunities == [0, 4]
 
 
-def test_more_of_what_tools_write(tmp_path: Path) -> None:
+def test_further_formats_of_tools_are_read(tmp_path: Path) -> None:
     events: list[dict[str, Any]] = [{"event": "start", "data": {"test_start": {"reverse": 0}}}]
     for n, rate in enumerate(RATES):
         of_sum = {"start": n, "end": n + 1, "bits_per_second": rate * 1e6}
@@ -221,7 +221,7 @@ def test_a_long_table_is_read_as_a_short_one(tmp_path: Path) -> None:
     rates = [10 + n % 7 for n in range(40_000)]
     rows = [f"{1714550400 + n}.5,{rate}" for n, rate in enumerate(rates)]
     check(read(tmp_path, table("timestamp,throughput_mbps", *rows)), 40_000, sum(rates) / 40_000)
-    # What is no number stands far behind the rows by which the columns are understood.
+    # The missing value is far behind the rows from which the columns are inferred.
     for missing in ("", "-", "n/a"):
         rows[30_000] = f"{1714550400 + 30_000}.5,{missing}"
         log = read(tmp_path, table("timestamp,throughput_mbps", *rows))
@@ -242,9 +242,9 @@ def test_a_log_in_a_scenario_goes_where_the_scenario_goes(tmp_path: Path) -> Non
     assert ct.load_scenario(log, changes={"path.rtt": "90ms"}).to_toml().count("90ms")
     named = tmp_path / "named.toml"
     named.write_text('[path]\ndown = { trace = "log.csv", holes = "hold" }\n')
-    there = pickle.dumps(ct.load_scenario(named))
+    pickled = pickle.dumps(ct.load_scenario(named))
     log.unlink()
-    again = pickle.loads(there)
+    again = pickle.loads(pickled)
     assert again.traces[0][4] == pytest.approx(MEAN)
     assert again.with_changes(["duration=1s"]).traces == again.traces
 
@@ -270,7 +270,7 @@ def test_tests_far_apart_are_samples(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "option"),
     [
         (
             "Timestamp,DL_bitrate,UL_bitrate\n2024.05.01_10.00.00,21000000,1\n2024.05.01_10.00.01,2,1\n",
@@ -289,15 +289,15 @@ def test_tests_far_apart_are_samples(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_open_is_asked_for_by_the_option_that_settles_it(
-    tmp_path: Path, text: str, asked: str
+def test_an_ambiguous_log_is_refused_with_the_option_to_give(
+    tmp_path: Path, text: str, option: str
 ) -> None:
-    with pytest.raises(ct.CelltcpError, match=asked):
+    with pytest.raises(ct.CelltcpError, match=option):
         read(tmp_path, text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "empty"),
         ("\x00\x01\x02", "is no text"),
@@ -308,8 +308,8 @@ def test_what_is_open_is_asked_for_by_the_option_that_settles_it(
         ("time,throughput_mbps\n0,0\n1,0\n", "zero all the time"),
     ],
 )
-def test_what_is_no_log_is_refused_in_plain_words(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(ct.CelltcpError, match=said):
+def test_other_files_are_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ct.CelltcpError, match=message):
         read(tmp_path, text)
 
 
@@ -326,20 +326,20 @@ def test_a_log_that_looks_like_a_demand_is_called_so(tmp_path: Path) -> None:
 )
 def test_random_tables_are_read_right_or_refused(tmp_path: Path, seeds: range) -> None:
     refused = sum(_is_refused(tmp_path, seed) for seed in seeds)
-    # Whoever is asked about everything is never wrong.
+    # Refusing every table would pass the checks above.
     assert refused < 0.05 * len(seeds)
 
 
 def _is_refused(folder: Path, seed: int) -> bool:
-    known = random_table(random.Random(seed))
-    file = folder / f"{seed}{known.ending}"
-    file.write_bytes(known.data)
+    expected = random_table(random.Random(seed))
+    file = folder / f"{seed}{expected.ending}"
+    file.write_bytes(expected.data)
     try:
         log = read_log(file, {}, "down")
     except ct.CelltcpError as error:
         assert "--" in str(error), (seed, error)  # noqa: PT017 - others are read
         return True
     length, mean = length_and_mean(log)
-    assert mean == pytest.approx(known.mean_bps / 1e6, rel=1e-3), (seed, log.summary)
-    assert length == pytest.approx(known.length_s, rel=1e-2), (seed, log.summary)
+    assert mean == pytest.approx(expected.mean_bps / 1e6, rel=1e-3), (seed, log.summary)
+    assert length == pytest.approx(expected.length_s, rel=1e-2), (seed, log.summary)
     return False

@@ -43,13 +43,13 @@ def test_a_finished_comparison_is_not_run_again(tmp_path: Path, calls: list) -> 
 
 
 def test_only_runs_that_are_missing_are_run(tmp_path: Path, calls: list) -> None:
-    whole = ct.compare("drive", runs=4, **SETTINGS)
+    at_once = ct.compare("drive", runs=4, **SETTINGS)
     ct.compare("drive", runs=3, out=tmp_path, **SETTINGS)
     calls.clear()
-    more = ct.compare("drive", runs=4, out=tmp_path, **SETTINGS)
+    extended = ct.compare("drive", runs=4, out=tmp_path, **SETTINGS)
     assert [(label, seed) for _, label, _, seed, _ in calls] == [("cubic", 4), ("bbr", 4)]
-    assert more.to_json() == whole.to_json()
-    assert ct.load(tmp_path).to_json() == whole.to_json()
+    assert extended.to_json() == at_once.to_json()
+    assert ct.load(tmp_path).to_json() == at_once.to_json()
     calls.clear()
     other = {**SETTINGS, "cca": ["reno", "cubic", "bbr"]}
     ct.compare("drive", runs=4, out=tmp_path, **other)
@@ -59,13 +59,13 @@ def test_only_runs_that_are_missing_are_run(tmp_path: Path, calls: list) -> None
 
 def test_selectors_of_finished_runs_are_kept_with_their_decisions(tmp_path: Path, calls: list) -> None:
     settings = {"cca": ["cubic", "auto:policy=rules"], "duration": "3s"}
-    whole = ct.compare("drive", runs=3, **settings)
+    at_once = ct.compare("drive", runs=3, **settings)
     ct.compare("drive", runs=2, out=tmp_path, **settings)
     calls.clear()
-    more = ct.compare("drive", runs=3, out=tmp_path, **settings)
+    extended = ct.compare("drive", runs=3, out=tmp_path, **settings)
     assert len(calls) == 2
-    assert more.to_json() == whole.to_json()
-    assert more.decisions["reason"].tolist() == whole.decisions["reason"].tolist()
+    assert extended.to_json() == at_once.to_json()
+    assert extended.decisions["reason"].tolist() == at_once.decisions["reason"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_files_of_others_are_not_replaced(celltcp, tmp_path: Path, name: str) ->
     assert (folder / "notes.txt").read_text() == "mine, too"
 
 
-def test_what_is_kept_is_counted_in_words(tmp_path: Path) -> None:
+def test_the_error_describes_the_existing_results(tmp_path: Path) -> None:
     ct.compare("drive", ["bbr"], 1, duration="2s", out=tmp_path)
     with pytest.raises(ct.CelltcpError, match=r"\(bbr; 1 run from seed 1, native\)"):
         ct.compare("drive", ["cubic"], 1, duration="2s", out=tmp_path)
 
 
-def test_pictures_of_earlier_results_go_when_these_come(celltcp, tmp_path: Path) -> None:
+def test_pictures_of_earlier_results_are_removed(celltcp, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     command = ("compare", "drive", "--duration", "2s", "--cca", "bbr,cubic", "--out", "out")
     assert celltcp(*command, "--runs", "1").returncode == 0
@@ -132,9 +132,9 @@ def test_a_folder_is_one_command_s_at_a_time(tmp_path: Path) -> None:
         held.write("4711\n")
         held.flush()
         fcntl.flock(held, fcntl.LOCK_EX)
-        for work in (ct.compare, ct.run):
+        for command in (ct.compare, ct.run):
             with pytest.raises(ct.CelltcpError, match=r"another .* \(process 4711\) writes"):
-                work("drive", cca="cubic", duration="1s", out=tmp_path)
+                command("drive", cca="cubic", duration="1s", out=tmp_path)
     ct.run("drive", cca="cubic", duration="1s", out=tmp_path)
     assert not (tmp_path / ".celltcp-lock").exists()
 
@@ -150,7 +150,7 @@ def test_a_finished_run_is_not_run_again(tmp_path: Path, monkeypatch) -> None:
         ct.run("drive", cca="reno", duration="2s", out=tmp_path)
 
 
-def test_what_an_interrupt_keeps_is_said_and_not_lost(tmp_path: Path) -> None:
+def test_an_interrupt_reports_and_keeps_finished_runs(tmp_path: Path) -> None:
     def stops(share: float) -> None:
         if share > 0.5:
             raise KeyboardInterrupt

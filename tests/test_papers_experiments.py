@@ -39,20 +39,20 @@ def table_of(folder: Path, header: str, *lines: str, columns: str = "") -> Outco
     for name in table.scenarios:
         place = table.place(name)
         entries = [each for each in table.entries if each.scenario == name]
-        ran = {each.cca: place.lineup(each.cca) for each in entries}
+        lineups = {each.cca: place.lineup(each.cca) for each in entries}
         comparison = ct.compare(
             place.scenario,
-            cca=list(ran.values()),
+            cca=list(lineups.values()),
             runs=1,
             set=place.changes,
             radio_log=any(QUANTITIES[each.quantity].log for each in entries),
         )
-        measured[name] = Measured(comparison, ran).without_log()
+        measured[name] = Measured(comparison, lineups).without_log()
     return outcome(table, measured)
 
 
 @pytest.mark.parametrize(
-    ("text", "mine", "holds"),
+    ("text", "mean", "holds"),
     [
         ("> 0.95", 0.96, True),
         ("> 0.95", 0.95, False),
@@ -73,13 +73,13 @@ def table_of(folder: Path, header: str, *lines: str, columns: str = "") -> Outco
         ("> 1", math.nan, None),
     ],
 )
-def test_a_claim_is_a_relation(text: str, mine: float, holds: bool | None) -> None:
+def test_a_claim_is_a_relation(text: str, mean: float, holds: bool | None) -> None:
     # NewReno has 10 here and 50 elsewhere, where CUBIC has 100.
     known = {("reno", None): 10.0, ("cubic", "elsewhere"): 100.0, ("reno", "elsewhere"): 50.0}
     result = claim(text, "line 1").holds(
         "cubic",
-        [mine],
-        {"cubic": [mine], "reno": [10.0]},
+        [mean],
+        {"cubic": [mean], "reno": [10.0]},
         lambda cca, place: [known[cca or "cubic", place]],
     )
     assert result is holds
@@ -191,7 +191,7 @@ def test_a_place_is_a_scenario_with_changes_and_all_its_flows_have_the_cca(tmp_p
     assert len(distribution_values(result.rows[-1].source, result.rows[-1].published)) > 3
 
 
-def test_claims_are_judged_and_told(tmp_path) -> None:
+def test_claims_are_judged_and_reported(tmp_path) -> None:
     result = table_of(
         tmp_path / "t",
         "# form: verdicts\n",
@@ -328,7 +328,7 @@ def test_each_table_of_a_picture_is_laid_out_by_itself_and_no_panels_overlap(tmp
 
 def test_a_wide_distribution_has_a_logarithmic_axis(tmp_path, monkeypatch) -> None:
     result = table_of(tmp_path / "t", "# form: ecdf\n", f"{TRAIN},reno,cqi_mean,,")
-    for most, scale in ((1000.0, "log"), (10.0, "linear")):
-        monkeypatch.setattr(distributions, "distribution_values", lambda *_, most=most: [1.0, most])
+    for maximum, scale in ((1000.0, "log"), (10.0, "linear")):
+        monkeypatch.setattr(distributions, "distribution_values", lambda *_, top=maximum: [1.0, top])
         (axes,) = draw_outcomes([result]).axes
         assert axes.get_xscale() == scale

@@ -42,8 +42,8 @@ def made_up(folder: Path, header: str, *lines: str) -> Outcome:
     measured = {}
     for name in table.scenarios:
         place = table.place(name)
-        mine = [each.cca for each in table.entries if each.scenario == name]
-        ran = {cca: cca for cca in dict.fromkeys(["reno", *mine])}
+        selected = [each.cca for each in table.entries if each.scenario == name]
+        ran = {cca: cca for cca in dict.fromkeys(["reno", *selected])}
         comparison = ct.compare(place.scenario, cca=list(ran), runs=1, set=place.changes)
         measured[name] = Measured(comparison, ran)
     return outcome(table, measured)

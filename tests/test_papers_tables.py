@@ -120,7 +120,7 @@ def test_published_figures_are_converted_to_the_unit_of_the_quantity(tmp_path) -
         ("completion_total", "s", pytest.approx(1.5), None),
         ("bler", "of blocks", pytest.approx(0.1), None),
         ("goodput", "Mbit/s", 2.5, None),
-        # The number of a window has no unit that could be another.
+        # A congestion window is always in packets.
         ("cwnd", "packets", 100, None),
     ]
 
@@ -130,7 +130,7 @@ def test_the_units_of_all_built_in_tables_are_those_measured() -> None:
     for table in published_tables():
         for each in table.entries:
             units.setdefault(each.quantity, set()).add(each.unit)
-    assert all(len(there) == 1 for there in units.values()), units
+    assert all(len(in_tables) == 1 for in_tables in units.values()), units
 
 
 def test_units_and_names_are_those_of_quantities() -> None:

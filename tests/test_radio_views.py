@@ -90,17 +90,17 @@ def test_wasted_opportunities_are_counted_by_modulation(forward) -> None:
     scenario = str(forward.results.about["scenario"])
     assert scheme_ranges(scenario) == {"QPSK": (0, 9), "16QAM": (10, 16), "64QAM": (17, 28)}
     result = wasted(forward)
-    mine = result[(result["cca"] == "reno") & (result["run"] == 0)].set_index("modulation")
-    parts = mine.drop(index="all")
+    selected = result[(result["cca"] == "reno") & (result["run"] == 0)].set_index("modulation")
+    parts = selected.drop(index="all")
     assert parts["share"].sum() == pytest.approx(1)
     assert (parts["share"] * parts["wasted_per_s"]).sum() == pytest.approx(
-        mine.loc["all", "wasted_per_s"]
+        selected.loc["all", "wasted_per_s"]
     )
     begun = forward.flows.loc[forward.flows["run"] == 0, "start_s"].item()
     radio = forward.radio
     alive = radio[(radio["run"] == 0) & (radio["uplink"] == 0) & (radio["t_ns"] >= begun * 1e9)]
     expected = alive["wasted"].sum() / (12 - begun)
-    assert mine.loc["all", "wasted_per_s"] == pytest.approx(expected, rel=1e-3)
+    assert selected.loc["all", "wasted_per_s"] == pytest.approx(expected, rel=1e-3)
     assert (scheme_statistics(forward)["mean"].between(0, 28)).all()
 
 

@@ -100,9 +100,9 @@ def judged(folder: Path, names: list[str], other: type[Altered]) -> Path:
     again = EnginePair(engine(), other("kernel"), out=folder / DECIDED)
     result = rerun_undecided(result, cases, 3, again) if result.undecided else result
     (folder / ROWS).write_text(csv_text(result, []))
-    kept = load_fidelity(folder)
-    assert kept is not None
-    assert csv_text(kept.fidelity, []) == csv_text(result, [])
+    saved = load_fidelity(folder)
+    assert saved is not None
+    assert csv_text(saved.fidelity, []) == csv_text(result, [])
     return folder
 
 

@@ -26,9 +26,9 @@ def test_a_capture_tells_what_a_tracker_would_have_spared(celltcp, tmp_path: Pat
     assert reset_savings([capture], delay_s=0.05).spared_bytes < result.spared_bytes
 
     printed = celltcp("pcap", "resets", str(capture), "--delay", "30ms", "--json", "-")
-    told = json.loads(printed.stdout)
-    assert told["delay_s"] == 0.03
-    assert 0 < told["spared_bytes"] < result.spared_bytes
+    document = json.loads(printed.stdout)
+    assert document["delay_s"] == 0.03
+    assert 0 < document["spared_bytes"] < result.spared_bytes
     assert "would have spared" in celltcp("pcap", "resets", str(capture)).stdout
 
 

@@ -47,7 +47,7 @@ def test_a_folder_of_traces_has_a_table_each_and_the_mean(celltcp, tmp_path: Pat
     assert again.stderr.count("nothing was run") == 2
 
 
-def test_several_scenarios_are_what_each_is_alone() -> None:
+def test_results_of_several_scenarios_equal_those_of_each_alone() -> None:
     settings = {"cca": ["cubic", "bbr"], "runs": 2, "duration": "2s"}
     both = ct.compare_all(["drive", "steady-5-18"], **settings)
     assert both.comparisons["drive"].to_json() == ct.compare("drive", **settings).to_json()
@@ -55,7 +55,7 @@ def test_several_scenarios_are_what_each_is_alone() -> None:
     assert set(both.leading["goodput"]) == {"cubic", "bbr"}
 
 
-def test_results_of_others_are_not_replaced(celltcp, tmp_path: Path) -> None:
+def test_finished_results_of_another_comparison_are_not_replaced(celltcp, tmp_path: Path) -> None:
     _traces(tmp_path / "logs")
     assert celltcp("compare", "logs", *QUICK, "--out", "out").returncode == 0
     done = celltcp("compare", "logs", "--cca", "reno", "--runs", "1", "--out", "out")
@@ -63,7 +63,7 @@ def test_results_of_others_are_not_replaced(celltcp, tmp_path: Path) -> None:
     assert "holds finished results" in done.stderr
 
 
-def test_an_unknown_one_of_several_is_refused(celltcp) -> None:
+def test_an_unknown_scenario_among_several_is_refused(celltcp) -> None:
     done = celltcp("compare", "drive", "nowhere", *QUICK)
     assert done.returncode == 2
     assert "'nowhere'" in done.stderr

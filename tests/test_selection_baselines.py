@@ -103,6 +103,6 @@ def test_baselines_and_worst_cases_are_printed(capsys: pytest.CaptureFixture[str
         "no decision is recorded",
     ):
         assert words in printed
-    told = result.to_json()
-    assert [row["baseline"] for row in told["baselines"]][1] == "best constant"
-    assert told["worst"][0]["scenario"] == "s/a-3"
+    document = result.to_json()
+    assert [row["baseline"] for row in document["baselines"]][1] == "best constant"
+    assert document["worst"][0]["scenario"] == "s/a-3"

@@ -157,10 +157,10 @@ def test_tables_and_json_have_the_calibration(capsys: pytest.CaptureFixture[str]
     printed = " ".join(capsys.readouterr().out.split())
     assert "-0.100 ± 0.191 0.130" in printed
     assert "0.90-0.95 3 2 0.910 0.710" in printed
-    told = result.to_json()
-    assert [row["decisions"] for row in told["reliability"]] == [3, 3]
-    assert told["calibration"][-1]["moment"] == "all"
-    json.dumps(told, allow_nan=False)
+    document = result.to_json()
+    assert [row["decisions"] for row in document["reliability"]] == [3, 3]
+    assert document["calibration"][-1]["moment"] == "all"
+    json.dumps(document, allow_nan=False)
 
 
 def test_policies_that_expect_nothing_have_no_table(capsys: pytest.CaptureFixture[str]) -> None:

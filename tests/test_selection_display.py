@@ -102,10 +102,10 @@ def test_parts_of_a_campaign_may_name_policies_in_folders(tmp_path: Path, monkey
 
 def test_the_catalogue_mentions_auto(celltcp) -> None:
     assert "--cca auto" in celltcp("cca").stdout
-    told = celltcp("cca", "auto")
-    assert told.returncode == 0
-    assert "flow_size" in told.stdout
-    assert "thesis-inflight" in told.stdout
+    done = celltcp("cca", "auto")
+    assert done.returncode == 0
+    assert "flow_size" in done.stdout
+    assert "thesis-inflight" in done.stdout
     listed = json.loads(celltcp("cca", "auto", "--json").stdout)
     assert "thesis-inflight" in listed["policies"]
     assert "hints" in [parameter["name"] for parameter in listed["parameters"]]
@@ -117,21 +117,21 @@ def test_comparisons_tell_what_selectors_used(celltcp) -> None:
     result = ct.compare("mobility/forward-300-low", f"cubic,{cca}", 2)
     causes = result.decisions["cause"].value_counts()
     under = result.estimates["using_cca"].value_counts(normalize=True)
-    (told,) = result.to_json()["selection"]
-    assert told["changes_per_run"] == (causes.get("change", 0) + causes.get("return", 0)) / 2 > 0
-    assert told["time_under"] == pytest.approx(under.to_dict())
+    (document,) = result.to_json()["selection"]
+    assert document["changes_per_run"] == (causes.get("change", 0) + causes.get("return", 0)) / 2 > 0
+    assert document["time_under"] == pytest.approx(under.to_dict())
     done = celltcp("compare", "mobility/forward-300-low", "--cca", f"cubic,{cca}", "--runs", "2")
     line = next(each for each in done.stdout.splitlines() if "changes per run" in each)
-    assert line.startswith(f"auto rules delay: {told['changes_per_run']:.1f} changes per run, ")
+    assert line.startswith(f"auto rules delay: {document['changes_per_run']:.1f} changes per run, ")
     assert f"time under {under.index[0]} {100 * under.iloc[0]:.0f} %" in line
 
 
 def test_what_is_selected_is_told_per_flow() -> None:
     result = ct.compare("steady-20-68", "cubic+auto:policy=fixed,cca=nv,cubic", 1, duration="2s")
-    (told,) = used_in(result.results)
-    assert (told.lineup, told.flow) == (result.ccas[0], "flow-2")
-    assert (told.changes, told.shares) == (0, {"nv": 1.0})
-    assert str(told) == "no changes; time under nv 100 %"
+    (explained,) = used_in(result.results)
+    assert (explained.lineup, explained.flow) == (result.ccas[0], "flow-2")
+    assert (explained.changes, explained.shares) == (0, {"nv": 1.0})
+    assert str(explained) == "no changes; time under nv 100 %"
 
 
 def test_without_a_selector_nothing_is_told() -> None:

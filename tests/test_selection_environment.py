@@ -97,11 +97,11 @@ def test_the_reward_is_the_measure_of_results(requirement: str, column: str) -> 
     slots = env.tables()["slots"].to_pandas()
     # The lowest RTT is known from the first second on, so that PM is final.
     for number, (_, reward, _, _, info) in enumerate(steps[1:], 1):
-        mine = slots[(slots["t_s"] > number - 0.01) & (slots["t_s"] < number + 0.99)]
-        assert len(mine) == info["slots"] == 10
-        assert reward == pytest.approx(mine[column].mean(), rel=2e-3)
+        selected = slots[(slots["t_s"] > number - 0.01) & (slots["t_s"] < number + 0.99)]
+        assert len(selected) == info["slots"] == 10
+        assert reward == pytest.approx(selected[column].mean(), rel=2e-3)
         assert info["time_s"] == number + 1
-        assert info["goodput_mbps"] == pytest.approx(mine["goodput_mbps"].mean())
+        assert info["goodput_mbps"] == pytest.approx(selected["goodput_mbps"].mean())
 
 
 def test_unknown_features_have_no_confidence() -> None:

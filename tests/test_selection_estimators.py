@@ -65,9 +65,9 @@ def test_the_command_prints_a_table_and_json(celltcp) -> None:
     done = celltcp("select", "estimators", *small)
     assert done.returncode == 0, done.stderr
     assert "movement" in done.stdout
-    told = json.loads(celltcp("select", "estimators", *small, "--json", "-").stdout)
-    assert told["cca"] == ["cubic", "auto:policy=rules"]
-    assert {row["estimator"] for row in told["overall"]} >= {"movement", "phase", "capacity"}
+    document = json.loads(celltcp("select", "estimators", *small, "--json", "-").stdout)
+    assert document["cca"] == ["cubic", "auto:policy=rules"]
+    assert {row["estimator"] for row in document["overall"]} >= {"movement", "phase", "capacity"}
 
 
 def test_names_can_be_read_at_100_columns(capsys: pytest.CaptureFixture[str]) -> None:

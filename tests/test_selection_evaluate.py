@@ -263,8 +263,10 @@ def test_changes_without_a_second_before_or_after_are_measured_as_far_as_can_be(
     assert (early["unmeasured"], early["replayed"]) == ("", True)
     assert math.isnan(early["goodput_before_mbps"])
     assert late["unmeasured"] == "less than 1 s before the end of the connection"
-    told = result.to_json()["switches"][policy]
-    counts = {name: told[name] for name in ("changes", "measured", "early", "replayed", "unmeasured")}
+    document = result.to_json()["switches"][policy]
+    counts = {
+        name: document[name] for name in ("changes", "measured", "early", "replayed", "unmeasured")
+    }
     assert counts == {
         "changes": 2,
         "measured": 1,
@@ -361,16 +363,16 @@ def test_the_command_prints_tables_and_keeps_them(celltcp, tmp_path: Path) -> No
     assert max(len(line) for line in done.stdout.splitlines()) <= 120
     assert "bpftune remembers 4 earlier connections" in done.stdout
     assert "thesis-inflight asks the radio" in done.stdout
-    told = json.loads((tmp_path / "outcome.json").read_text())
+    document = json.loads((tmp_path / "outcome.json").read_text())
     # Two scenarios, three requirements, the policy and the three beside it.
-    assert len(told["cases"]) == 2 * 3 * 4
-    assert told["tally_published"] == {
+    assert len(document["cases"]) == 2 * 3 * 4
+    assert document["tally_published"] == {
         "one from the start": 11,
         "over 5 %": 10,
         "up to 5 %": 13,
         "worse": 2,
     }
-    assert pq.read_table(tmp_path / "out" / "cases.parquet").num_rows == len(told["cases"])
+    assert pq.read_table(tmp_path / "out" / "cases.parquet").num_rows == len(document["cases"])
     assert (tmp_path / "out" / "cases.png").stat().st_size > 10_000
     assert (tmp_path / "out" / "cases.svg").is_file()
 

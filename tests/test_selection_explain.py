@@ -97,14 +97,14 @@ def test_numbers_that_the_estimator_is_not_sure_of_do_not_count() -> None:
 
 
 def test_the_picture_is_faint_where_the_estimator_is_not_sure(kept: Path) -> None:
-    told = explain(kept)[0]
-    rates = told.plot().axes[0]
+    explained = explain(kept)[0]
+    rates = explained.plot().axes[0]
     (faint,) = (line for line in rates.lines if line.get_alpha() == 0.25)
     strong = next(line for line in rates.lines if line.get_label() == "capacity as seen")
-    unsure = (told.slots["capacity_confidence"] < 0.5).to_numpy()
+    unsure = (explained.slots["capacity_confidence"] < 0.5).to_numpy()
     assert 0 < unsure.sum() < len(unsure)
     assert np.isnan(strong.get_ydata()[unsure]).all()
-    assert np.array_equal(faint.get_ydata()[unsure], told.slots["capacity_mbps_seen"][unsure])
+    assert np.array_equal(faint.get_ydata()[unsure], explained.slots["capacity_mbps_seen"][unsure])
 
 
 def test_one_run_or_one_selector_can_be_asked_for(kept: Path) -> None:
@@ -203,8 +203,8 @@ def test_neighbours_are_told_as_spans() -> None:
 def test_weights_with_slashes_can_be_kept(tmp_path: Path) -> None:
     weighed = "auto:policy=rules,requirement=1/5/1"
     ct.compare("steady-5-18", cca=weighed, runs=1, duration="2s", out=tmp_path)
-    (told,) = explain(tmp_path, cca=weighed)
-    assert told.cca == weighed
+    (explained,) = explain(tmp_path, cca=weighed)
+    assert explained.cca == weighed
 
 
 @pytest.fixture(scope="module")
@@ -216,14 +216,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_outcome_and_estimates_are_of_the_same_connection(shared: Path) -> None:
-    (told,) = explain(shared)
-    assert (told.connection.number, told.connection.name) == (1, "flow-2")
-    assert told.others is None
+    (explained,) = explain(shared)
+    assert (explained.connection.number, explained.connection.name) == (1, "flow-2")
+    assert explained.others is None
     slots = ct.load(shared).slots
-    mine = slots[(slots["run"] == 0) & (slots["flow"] == 1)]
+    selected = slots[(slots["run"] == 0) & (slots["flow"] == 1)]
     for measure in ("goodput_mbps", "rtt_mean_ms"):
-        assert list(told.slots[measure]) == pytest.approx(list(mine[measure]), nan_ok=True)
-    assert told.to_json()["flow"] == 1
+        assert list(explained.slots[measure]) == pytest.approx(list(selected[measure]), nan_ok=True)
+    assert explained.to_json()["flow"] == 1
     with pytest.raises(ct.CelltcpError, match=r"connection 0 of run 0 .* has no selector.* allowed: 1"):
         explain(shared, flow=0)
 
@@ -243,12 +243,12 @@ def test_of_a_sequence_the_longest_connection_is_told(tmp_path: Path) -> None:
     ct.compare(
         "startup/operator-2", "cubic+auto:policy=fixed,cca=reno", 1, duration="12s", out=tmp_path
     )
-    (told,) = explain(tmp_path)
-    lived = {each.number: each.slots for each in told.connections}
+    (explained,) = explain(tmp_path)
+    lived = {each.number: each.slots for each in explained.connections}
     assert len(lived) > 3
-    assert lived[told.connection.number] == max(lived.values())
-    assert told.others is not None
-    assert f"the longest of {len(lived)} of short" in told.others
+    assert lived[explained.connection.number] == max(lived.values())
+    assert explained.others is not None
+    assert f"the longest of {len(lived)} of short" in explained.others
     last = max(lived)
     assert explain(tmp_path, flow=last)[0].slots["flow"].unique().tolist() == [last]
 
@@ -267,8 +267,8 @@ def test_a_connection_of_less_than_a_slot_has_no_picture(celltcp) -> None:
 
 
 def test_the_run_of_a_seed_can_be_asked_for(kept: Path) -> None:
-    told = explain(kept, seed=2)
-    assert [(each.run, each.seed) for each in told] == [(3, 2), (5, 2)]
+    explained = explain(kept, seed=2)
+    assert [(each.run, each.seed) for each in explained] == [(3, 2), (5, 2)]
 
 
 def test_auto_alone_means_the_only_one(shared: Path, kept: Path, tmp_path: Path) -> None:

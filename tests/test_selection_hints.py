@@ -1,4 +1,4 @@
-"""Hints of the radio, and choices of the tables of the thesis by them."""
+"""Hints: speed and movement reported by the radio, and the choices of table policies by them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import celltcp as ct
 from celltcp._core import policy_text
 
-WAYS = ("forward", "backward")
+MOVEMENTS = ("forward", "backward")
 SPEEDS = ("60", "120", "300")
 LATENCIES = ("4g", "low")
 
 
 def cell(policy: str, movement: str, speed: str, latency: str, phase: str | None) -> dict[str, str]:
-    """The cell of a table."""
+    """Returns the only cell of a policy's table for these conditions."""
     cells = tomllib.loads(policy_text(policy))["method"]["table"]["cells"]
     wanted = {"movement": movement, "speed": speed, "latency": latency}
     result = [
@@ -31,7 +31,7 @@ def cell(policy: str, movement: str, speed: str, latency: str, phase: str | None
 
 @pytest.mark.parametrize("latency", LATENCIES)
 @pytest.mark.parametrize("speed", SPEEDS)
-@pytest.mark.parametrize("movement", WAYS)
+@pytest.mark.parametrize("movement", MOVEMENTS)
 @pytest.mark.parametrize("policy", ["thesis-inflight", "thesis-establishment"])
 def test_the_first_choice_is_that_of_the_cell(
     policy: str, movement: str, speed: str, latency: str
@@ -43,16 +43,15 @@ def test_the_first_choice_is_that_of_the_cell(
     result = ct.run(scenario, auto, duration="1s", samples="1ms")
     decisions = result.decisions
     assert list(decisions["cause"])[:2] == ["establishment"] * 2
-    ignorant, informed = decisions.iloc[0], decisions.iloc[1]
-    assert ignorant["to_cca"] == "cubic"
+    without_hints, with_hints = decisions.iloc[0], decisions.iloc[1]
+    assert without_hints["to_cca"] == "cubic"
     phase = "start-up" if policy == "thesis-inflight" else None
-    said = cell(policy, movement, speed, latency, phase)["delay"]
-    assert re.match(rf"{movement} at {speed} km/h, latency {latency}\b", informed["reason"])
-    if said != "*":
-        assert informed["to_cca"] == said
-    # Once the handshake is over, which on a radio takes the sender's SYN-ACK and a scheduling request:
-    # no more than the initial window has been sent.
-    before = result.samples[result.samples["t_ns"] <= informed["t_ns"]]
+    expected = cell(policy, movement, speed, latency, phase)["delay"]
+    assert re.match(rf"{movement} at {speed} km/h, latency {latency}\b", with_hints["reason"])
+    if expected != "*":
+        assert with_hints["to_cca"] == expected
+    # The hints are used right after the handshake, before more than the initial window is sent.
+    before = result.samples[result.samples["t_ns"] <= with_hints["t_ns"]]
     assert before["cwnd"].max() <= 20
 
 
@@ -67,11 +66,11 @@ def test_speed_and_movement_are_those_of_the_scenario() -> None:
 
 def test_a_wire_gives_no_hints() -> None:
     auto = "auto:policy=thesis-inflight,requirement=delay"
-    told = ct.run("steady-20-68", f"{auto},hints=on", duration="5s", samples="off")
-    silent = ct.run("steady-20-68", auto, duration="5s", samples="off")
+    on = ct.run("steady-20-68", f"{auto},hints=on", duration="5s", samples="off")
+    off = ct.run("steady-20-68", auto, duration="5s", samples="off")
     for table in ("decisions", "estimates"):
-        ours, theirs = getattr(told, table), getattr(silent, table)
-        assert ours.drop(columns="cca").equals(theirs.drop(columns="cca")), table
+        tables = [getattr(result, table).drop(columns="cca") for result in (on, off)]
+        assert tables[0].equals(tables[1]), table
 
 
 def test_without_hints_the_table_of_the_establishment_knows_nothing() -> None:

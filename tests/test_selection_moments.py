@@ -13,7 +13,7 @@ from celltcp.cli.select.policies import _shortened
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import networks
 from celltcp.selection.training.fit import constant_tree
-from celltcp.selection.training.knn_examples import examples_csv, with_bounds
+from celltcp.selection.training.knn_examples import examples_csv, with_bound_features
 from celltcp.selection.training.knn_weights import fit_knn
 from celltcp.selection.training.policy_file import policy_text as written
 
@@ -84,7 +84,7 @@ def test_the_bound_of_each_network_is_known_at_its_moments() -> None:
     result = made_up(1)
     result.features[0] = {"base_rtt": 50.0, "high_queue": 1.0, "loss_queue": 30.0, "bdp": 10.0}
     bound = float(result.points[0].network.required("goodput@")[len("goodput@") : -len("ms")])
-    first, second = with_bounds(result).features
+    first, second = with_bound_features(result).features
     assert first["base_over_bound"] == pytest.approx(50.0 / bound)
     assert first["high_over_bound"] == pytest.approx(100.0 / bound)
     assert first["full_over_bound"] == pytest.approx(200.0 / bound)

@@ -36,7 +36,7 @@ def test_a_connection_runs_as_if_its_first_choice_had_been_there_from_the_start(
     causes = tables["decisions"]["cause"].to_pylist()
     assert causes == ["establishment", "establishment"] * 2
     slots = tables["slots"].to_pandas().drop(columns="cca")
-    runs = [mine.drop(columns="run").reset_index(drop=True) for _, mine in slots.groupby("run")]
+    runs = [group.drop(columns="run").reset_index(drop=True) for _, group in slots.groupby("run")]
     assert runs[0]["goodput_mbps"].sum() > 0
     for alone, chosen in zip(runs[:2], runs[2:], strict=True):
         if cca == "bbr":

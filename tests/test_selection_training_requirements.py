@@ -83,7 +83,7 @@ def _outcomes(better: str) -> Outcomes:
 def test_a_leaf_has_the_measure_over_that_of_the_best_in_place_of_a() -> None:
     names = [name for name, _ in selection_features()]
     tree = fit_tree(
-        _outcomes("bbr"), "power", "flight", ["bbr", "cubic"], names, leaves=2, least=2, home=None
+        _outcomes("bbr"), "power", "flight", ["bbr", "cubic"], names, leaves=2, least=2, baseline=None
     )
     (leaf,) = tree.nodes
     assert leaf["take"] == ["bbr"]

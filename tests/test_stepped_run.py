@@ -56,7 +56,7 @@ def test_a_takeover_that_an_agent_requests_is_a_decision_of_the_run() -> None:
     decisions = pa.record_batch(stepped.finish()["decisions"])
     assert decisions["cause"].to_pylist() == ["establishment", "agent"]
     assert decisions["to_cca"].to_pylist() == ["cubic", "vegas"]
-    # The takeover comes with the next sample of the selector, of which there is one every 10 ms.
+    # The switch comes with the next sample of the selector, of which there is one every 10 ms.
     assert 2_000_000_000 < decisions["t_ns"].to_pylist()[1] <= 2_010_000_000
 
 

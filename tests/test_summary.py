@@ -72,8 +72,8 @@ def test_tables_are_documents_or_fragments_with_their_packages(rows: int, tmp_pa
     assert fragment.startswith("% \\usepackage{booktabs}")
     assert (r"\usepackage{longtable}" in fragment) == (rows > 40)
     assert fragment.count(r"50 \% & $-1.5 \pm 0.2$ \\") == rows
-    for begun in re.findall(r"\\begin\{(\w+)\}", fragment):
-        assert rf"\end{{{begun}}}" in fragment
+    for environment in re.findall(r"\\begin\{(\w+)\}", fragment):
+        assert rf"\end{{{environment}}}" in fragment
     document = latex_tables([table])
     assert document.index(r"\usepackage{booktabs}") < document.index(r"\begin{document}")
     _compiles(document, tmp_path)
@@ -170,14 +170,14 @@ def test_a_summary_replaces_summaries_only(
     celltcp, swept: Path, tmp_path: Path, form: str, own: str
 ) -> None:
     (tmp_path / "own").write_text(own)
-    asked = ("show", str(swept), "--format", form, "--out")
-    done = celltcp(*asked, "own")
+    command = ("show", str(swept), "--format", form, "--out")
+    done = celltcp(*command, "own")
     assert done.returncode == 2
     assert f"own: exists, and is no summary of celltcp as {form}" in done.stderr
     assert (tmp_path / "own").read_text() == own
     # The same command again writes the same file.
     for _ in range(2):
-        done = celltcp(*asked, "summary")
+        done = celltcp(*command, "summary")
         assert done.returncode == 0, done.stderr
 
 
@@ -185,10 +185,10 @@ def test_raw_tables_have_seeds_and_meaningful_digits(tmp_path: Path) -> None:
     result = ct.compare("drive", ["cubic", "bbr"], 2, seed=7, duration="1s")
     flows = result.results.tables["flows"]
     place = flows.column_names.index("goodput_mbps")
-    odd = pa.array([8.639999999999999, float("nan"), 0.0, -1.1e300])
+    extreme = pa.array([8.639999999999999, float("nan"), 0.0, -1.1e300])
     tables = {
         **result.results.tables,
-        "flows": flows.set_column(place, "goodput_mbps", odd),
+        "flows": flows.set_column(place, "goodput_mbps", extreme),
         "events": result.results.tables["events"].slice(0, 0),
     }
     files = write_csv(Results(tables, result.results.about), tmp_path)

@@ -73,8 +73,8 @@ def test_each_value_is_what_a_comparison_with_it_is() -> None:
     assert swept.comparisons["80ms"].to_json() == alone.to_json()
     assert swept.comparisons["20ms"].to_json() != alone.to_json()
     for name, table in alone.results.tables.items():
-        mine = swept.comparisons["80ms"].results.tables[name]
-        pd.testing.assert_frame_equal(mine.to_pandas(), table.to_pandas())
+        selected = swept.comparisons["80ms"].results.tables[name]
+        pd.testing.assert_frame_equal(selected.to_pandas(), table.to_pandas())
 
 
 def test_results_pictures_and_json_are_kept(celltcp, tmp_path: Path) -> None:

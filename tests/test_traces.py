@@ -103,12 +103,12 @@ def test_the_uplink_beside_a_downlink_is_taken_and_told(celltcp, tmp_path: Path)
     for name, seconds in (("d.down", "5"), ("d.up", "7"), ("other.up", "9")):
         assert celltcp("traces", "generate", name, "--duration", seconds).returncode == 0
     command = ("run", "d.down", "--duration", "1s", "--samples", "off")
-    told = celltcp(*command).stderr
-    assert "d.up (found beside the downlink): mahimahi" in told
-    assert "7.0 s" in told
-    told = celltcp(*command, "--uplink", "other.up").stderr
-    assert "other.up: mahimahi" in told
-    assert "(found beside" not in told
+    done = celltcp(*command).stderr
+    assert "d.up (found beside the downlink): mahimahi" in done
+    assert "7.0 s" in done
+    done = celltcp(*command, "--uplink", "other.up").stderr
+    assert "other.up: mahimahi" in done
+    assert "(found beside" not in done
     assert "/d.up" not in celltcp(*command, "--set", "path.up.rate=5Mbit/s").stderr
     for name in ("d.down", "d.up"):
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))

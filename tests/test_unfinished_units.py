@@ -45,11 +45,11 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
     (application,) = result.applications
     events = result.results.tables["events"].to_pandas()
     for run, cca in enumerate(result.ccas):
-        mine = events[events["run"] == run]
-        delays = [float(each) for each in mine.loc[mine["kind"] == "frame_ms", "detail"]]
-        (sent,) = (float(each) for each in mine.loc[mine["kind"] == "frames", "detail"])
+        selected = events[events["run"] == run]
+        delays = [float(each) for each in selected.loc[selected["kind"] == "frame_ms", "detail"]]
+        (sent,) = (float(each) for each in selected.loc[selected["kind"] == "frames", "detail"])
         late = int(sent) - len(delays)
-        ages = [float(each) for each in mine.loc[mine["kind"] == "frame_age_ms", "detail"]]
+        ages = [float(each) for each in selected.loc[selected["kind"] == "frame_age_ms", "detail"]]
         # One every 20 ms since the path went dark, but those whose deadline is after the end.
         assert len(ages) == late
         assert sorted(ages) == pytest.approx([min(ages) + 20 * n for n in range(late)], abs=25)
@@ -125,8 +125,8 @@ def test_frames_on_their_way_at_the_end_are_late_but_have_no_delay_without_an_en
     assert (ages.groupby("run").size().to_numpy() > 0.01 * sent.to_numpy()).all()
     call = next(each for each in result.applications if each.flow == "call")
     for run, p99 in enumerate(call.figures["cubic"]["frame_delay_p99_ms"]):
-        mine = events[(events["run"] == run) & (events["kind"] == "frame_ms")]
-        assert p99 == nearest_rank(sorted(mine["detail"].astype(float)), 99)
+        selected = events[(events["run"] == run) & (events["kind"] == "frame_ms")]
+        assert p99 == nearest_rank(sorted(selected["detail"].astype(float)), 99)
     late = sum(events.loc[events["kind"] == "frame_ms", "detail"].astype(float) > 60) + len(ages)
     share = statistics.fmean(call.figures["cubic"]["late_share"])
     assert share == pytest.approx(late / sent.sum(), rel=0.02)

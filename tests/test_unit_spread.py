@@ -26,8 +26,8 @@ def test_units_have_a_standard_deviation(figure: str) -> None:
     units = result.units
     unit = figure.rpartition("_sd_")[0]
     scale = 1000.0 if figure.endswith("ms") else 1.0
-    mine = units[(units["run"] == 0) & (units["unit"] == unit)]["duration_s"].dropna() * scale
-    assert result.runs[figure][0] == pytest.approx(statistics.stdev(mine))
+    selected = units[(units["run"] == 0) & (units["unit"] == unit)]["duration_s"].dropna() * scale
+    assert result.runs[figure][0] == pytest.approx(statistics.stdev(selected))
     assert result.best_by(figure).verdict.leader in result.ccas
     assert figure in result.to_json()["applications"][0]["figures"][0]
     # Tables are wide enough without it; the CSV has it.

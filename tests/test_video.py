@@ -92,11 +92,11 @@ def test_a_table_has_the_scores_of_each_scenario_adaptation_and_cca(tmp_path: Pa
     assert len(table) == 2 * 2 * 2
     assert list(result.comparisons) == [(one, abr) for one in scenarios for abr in abrs]
     assert table["qoe"].between(1, 5).all()
-    for (scenario, abr), mine in table.groupby(["scenario", "abr"]):
+    for (scenario, abr), group in table.groupby(["scenario", "abr"]):
         leader = result.verdict(str(scenario), str(abr)).leader
-        assert mine.loc[mine["cca"] == leader, "behind"].isna().all()
-        others = mine[mine["cca"] != leader]
-        best = mine.loc[mine["cca"] == leader, "qoe"].iloc[0]
+        assert group.loc[group["cca"] == leader, "behind"].isna().all()
+        others = group[group["cca"] != leader]
+        best = group.loc[group["cca"] == leader, "qoe"].iloc[0]
         assert np.allclose(others["behind"], others["qoe"] - best)
     again = ct.compare_video(scenarios, ",".join(abrs), "cubic,vegas", 2, duration="20s", out=tmp_path)
     assert all(each.results.is_repeat for each in again.comparisons.values())

@@ -291,8 +291,8 @@ def test_what_a_film_leaves_open_and_what_is_unlikely_are_warnings(
     done = celltcp(
         "compare", str(file), "--cca", "cubic", "--runs", "1", "--duration", "2s", "--json", "-"
     )
-    told = json.loads(done.stdout)["warnings"]
-    assert sum(assumed in each for each in told) == sum(unlikely in each for each in told) == 1
+    document = json.loads(done.stdout)["warnings"]
+    assert sum(assumed in each for each in document) == sum(unlikely in each for each in document) == 1
     (tmp_path / "films" / "short.json").write_text(lines({}))
     assert not any("short.json" in each for each in ct.run(file, "cubic", duration="2s").warnings)
 

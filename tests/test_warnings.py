@@ -25,17 +25,19 @@ def _one(result: ct.Comparison, part: str) -> str:
 def test_the_receive_window_is_told_with_its_setting() -> None:
     changes = {**FAST, "tcp.receive_window_max": "1MB"}
     result = ct.compare("steady-20-68", ["cubic", "reno"], 1, duration="4s", set=changes)
-    told = _one(result, "the receive window")
-    assert told.startswith("cubic, reno: for ")
-    assert told.endswith(
+    warning = _one(result, "the receive window")
+    assert warning.startswith("cubic, reno: for ")
+    assert warning.endswith(
         "% of the time the receive window was full while the bottleneck had room; "
         "tcp.receive_window_max (1MB) sets it"
     )
     shares = result.flows["receive_window_limited_s"] / result.flows["duration_s"]
     assert ((shares > 0.5) & (shares <= 1)).all()
     wide = {**FAST, "tcp.receive_buffer_max": "1MiB"}
-    told = _one(ct.compare("steady-20-68", "cubic", 1, duration="4s", set=wide), "the receive window")
-    assert "tcp.receive_buffer_max (1MiB)" in told
+    warning = _one(
+        ct.compare("steady-20-68", "cubic", 1, duration="4s", set=wide), "the receive window"
+    )
+    assert "tcp.receive_buffer_max (1MiB)" in warning
 
 
 def test_the_send_buffer_is_told_with_its_setting() -> None:
@@ -47,8 +49,8 @@ def test_the_send_buffer_is_told_with_its_setting() -> None:
 def test_the_application_is_told() -> None:
     slow = {"flows.0.workload": '{ kind = "on-off", on = "1s", off = "3s" }'}
     loaded = ct.load_scenario("steady-20-68", changes=[f"{k}={v}" for k, v in slow.items()])
-    told = _one(ct.compare(loaded, "cubic", 1, duration="12s"), "the application")
-    assert told.endswith("workload of the flow sets it")
+    warning = _one(ct.compare(loaded, "cubic", 1, duration="12s"), "the application")
+    assert warning.endswith("workload of the flow sets it")
 
 
 @pytest.mark.parametrize(
@@ -167,19 +169,19 @@ def test_quantiles_are_students(freedom: int, expected: float) -> None:
 
 def test_the_buffer_of_a_split_host_limits_the_window() -> None:
     result = ct.compare("steady-100-68", ["cubic@es:buffer=300kB", "cubic"], 1, duration="4s")
-    told = _one(result, "the receive window")
-    assert told.startswith("cubic@es:buffer=300kB: for ")
-    assert told.endswith("tcp.receive_window_max, or the buffer of the split host")
+    warning = _one(result, "the receive window")
+    assert warning.startswith("cubic@es:buffer=300kB: for ")
+    assert warning.endswith("tcp.receive_window_max, or the buffer of the split host")
 
 
 def test_a_duration_is_advised_where_no_transfer_can_finish() -> None:
     changes = {"flows.0.workload": "{ kind = 'bulk', bytes = '20MB' }"}
     asked = ("steady-20-68", "cubic,bbr", 2)
-    told = _one(ct.compare(*asked, duration="6s", set=changes), "no transfer of flow-1")
+    warning = _one(ct.compare(*asked, duration="6s", set=changes), "no transfer of flow-1")
     advice = re.fullmatch(
         r"cubic, bbr: no transfer of flow-1 \(20MB\) was complete within the 6 s of a run; "
         r"--duration (\d+)s would likely do",
-        told,
+        warning,
     )
     assert advice is not None
     longer = ct.compare(*asked, duration=f"{advice[1]}s", set=changes)
@@ -221,10 +223,10 @@ def test_a_transfer_that_has_come_to_a_stop_has_no_advice() -> None:
         "flows.0.workload": {"kind": "bulk", "bytes": "50MB"},
         "path.blackouts": [{"at": "2s", "duration": "20s"}],
     }
-    told = _one(
+    warning = _one(
         ct.compare("steady-20-68", "cubic", 1, duration="8s", set=fields), "no transfer of flow-1"
     )
-    assert told.endswith(
+    assert warning.endswith(
         "nothing arrived any more at its end, so that no duration is known that would do"
     )
 
@@ -234,8 +236,8 @@ def test_a_split_host_that_divides_no_delay_of_a_long_path_is_told_and_whose_lim
     result = ct.compare(
         "steady-20-68", "cubic", 1, duration="3s", set=long, middlebox=["none", "split"]
     )
-    told = _one(result, "divides no delay")
-    assert told.startswith("split at gateway: the whole RTT of 300ms lies between it and the server")
+    warning = _one(result, "divides no delay")
+    assert warning.startswith("split at gateway: the whole RTT of 300ms lies between it and the server")
     table = limits_table(result.results)
     assert table is not None
     assert table.title == f"{LIMITS_TITLE}; of split ones, of the leg of the server"

@@ -1,6 +1,6 @@
-"""Notices of what the wheel has of others, written into one file: `python3 notices.py FILE`.
+"""Licences and notices of third-party software in the wheel, in one file: `python3 notices.py FILE`.
 
-That is linked crates, and uPlot, which reports have inside.
+The software is linked crates, and uPlot, which is embedded in reports.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def main(target: str) -> None:
     """Writes the file."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     command += ["--filter-platform", "x86_64-unknown-linux-gnu"]
-    told = subprocess.run(command, cwd=_TOP, check=True, capture_output=True, text=True).stdout
+    metadata = subprocess.run(command, cwd=_TOP, check=True, capture_output=True, text=True).stdout
     parts = ["Third-party software that is compiled into celltcp or goes with it, with its licences."]
-    for package in linked(json.loads(told)):
+    for package in linked(json.loads(metadata)):
         where = package["repository"] or "https://crates.io/crates/" + package["name"]
         parts.append(
             f"{'=' * 80}\n{package['name']} {package['version']}\n{package['license']}\n{where}"

@@ -24,7 +24,7 @@ class Quarter(ct.CongestionControl):
         self.cwnd = 10.0
 
     def report(self, report: ct.Report) -> ct.Decision:
-        """Grows while the queue is short, and shrinks in proportion to what is too much."""
+        """Grows while the queue is short, and shrinks in proportion to its excess."""
         if report.rtt_s and report.min_rtt_s:
             wanted = (1 + self.share) * report.min_rtt_s
             self.cwnd = max(4.0, min(2 * self.cwnd, self.cwnd * wanted / report.rtt_s + 2))

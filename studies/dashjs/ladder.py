@@ -23,15 +23,15 @@ class Ladder:
     @staticmethod
     def read(file: Path) -> Ladder:
         """Reads a file of segment sizes, which celltcp checks before."""
-        told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        pairs = [tuple(map(int, text.split("x"))) for text in told["resolutions"]]
+        document: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        pairs = [tuple(map(int, text.split("x"))) for text in document["resolutions"]]
         return Ladder(
-            segment_s=told["segment_duration_ms"] / 1e3,
-            rates_kbps=tuple(told["bitrates_kbps"]),
+            segment_s=document["segment_duration_ms"] / 1e3,
+            rates_kbps=tuple(document["bitrates_kbps"]),
             resolutions=tuple((width, height) for width, height in pairs),
-            sizes_bits=tuple(map(tuple, told["segment_sizes_bits"])),
-            frame_rate=told["frame_rate"],
-            audio_kbps=told["audio_kbps"],
+            sizes_bits=tuple(map(tuple, document["segment_sizes_bits"])),
+            frame_rate=document["frame_rate"],
+            audio_kbps=document["audio_kbps"],
         )
 
     def video_bits(self, segment: int, quality: int) -> int:

@@ -29,7 +29,7 @@ class Origin(ThreadingHTTPServer):
         self.pattern = [(media / f"{number}.m4s").read_bytes() for number in range(segments)]
 
     def body(self, path: str) -> bytes | None:
-        """Returns what is at a path."""
+        """Returns the file at a path of the URL; `None` if there is none."""
         match path.strip("/").removesuffix(".m4s").split("/"):
             case ["video.mpd"]:
                 return self.manifest

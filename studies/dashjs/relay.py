@@ -2,7 +2,7 @@
 
 python3 relay.py DEVICE DEVICE RTT_MS
 
-A kernel need not have a queueing discipline that delays. Prints `ready` when the devices are there.
+It replaces netem, which some kernels lack. It prints `ready` when the devices are there.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 from collections import deque
 
 TUNSETIFF = 0x400454CA
-#: Layer 3, and packets without a head of their own.
+#: IFF_TUN and IFF_NO_PI: packets of layer 3, without a header of the device.
 FLAGS = 0x0001 | 0x1000
-MOST = 65_536
+MAX_PACKET = 65_536
 
 
 def device(name: str) -> int:
@@ -29,7 +29,7 @@ def device(name: str) -> int:
     return descriptor
 
 
-def carry(first: int, second: int, delay_ns: int) -> None:
+def forward(first: int, second: int, delay_ns: int) -> None:
     """Carries packets in both directions until the process is ended."""
     to = {first: second, second: first}
     waiting: dict[int, deque[tuple[int, bytes]]] = {first: deque(), second: deque()}
@@ -40,7 +40,7 @@ def carry(first: int, second: int, delay_ns: int) -> None:
             due = time.monotonic_ns() + delay_ns
             try:
                 while True:
-                    waiting[source].append((due, os.read(source, MOST)))
+                    waiting[source].append((due, os.read(source, MAX_PACKET)))
             except BlockingIOError:
                 pass
         now = time.monotonic_ns()
@@ -55,4 +55,4 @@ def carry(first: int, second: int, delay_ns: int) -> None:
 if __name__ == "__main__":
     pair = [device(name) for name in sys.argv[1:3]]
     print("ready", flush=True)
-    carry(*pair, round(float(sys.argv[3]) * 1e6 / 2))
+    forward(*pair, round(float(sys.argv[3]) * 1e6 / 2))

@@ -54,10 +54,10 @@ def receive(masts: list[Mast], time: int, x: float, y: float) -> Sample:
     return Sample(time, cell, distances[cell], 10.0 * math.log10(powers[cell] / others))
 
 
-def along(masts: list[Mast], way: list[movement.Point]) -> list[Sample]:
+def along(masts: list[Mast], trajectory: list[movement.Point]) -> list[Sample]:
     """One sample a second while the car is under way."""
-    seconds = range(math.ceil(way[0][0]), round(way[-1][0]) + 1)
-    return [receive(masts, time, *movement.place(way, time)) for time in seconds]
+    seconds = range(math.ceil(trajectory[0][0]), round(trajectory[-1][0]) + 1)
+    return [receive(masts, time, *movement.place(trajectory, time)) for time in seconds]
 
 
 def show_way(samples: list[Sample], every: int) -> None:
@@ -105,13 +105,13 @@ def main() -> int:
     try:
         tables = tomllib.loads((HERE / "cells.toml").read_text("utf-8"))["cells"]
         masts = [(cell["x"], cell["y"], cell["height"]) for cell in tables]
-        ways = movement.read(arguments.trace)
-        if arguments.node not in ways:
+        trajectories = movement.read(arguments.trace)
+        if arguments.node not in trajectories:
             raise movement.MovementError(f"{arguments.trace}: no node {arguments.node} that moves")
     except (movement.MovementError, OSError) as error:
         print(f"coverage.py: {error}", file=sys.stderr)
         return 2
-    cars = {node: along(masts, way) for node, way in ways.items()}
+    cars = {node: along(masts, trajectory) for node, trajectory in trajectories.items()}
     show_way(cars[arguments.node], arguments.every)
     show_gaps(cars[arguments.node], arguments.gap)
     show_cells(list(cars.values()), len(masts))

@@ -1,4 +1,4 @@
-"""Makes the movement file of the motorway: SUMO moves the cars, this script thins out their ways.
+"""Makes the movement file of the motorway: SUMO drives the cars, this script thins out the points.
 
 python3 make_trace.py OUTPUT.tcl
 Needs the package eclipse-sumo 1.28.0 in the same environment. Writes a movement file of ns-2.
@@ -23,15 +23,15 @@ from movement import Point
 HERE = Path(__file__).resolve().parent
 
 SEED = 6
-"""Of the trips and of the drivers. With 6, everybody stays on the road and no cell is without cars."""
+"""Seed of trips and drivers. With 6, all cars stay on the road and no cell is without cars."""
 OTHERS = 50
 """Cars beside the one under test."""
 WARM_UP_S = 60
-"""Time until the car under test departs (test-car.rou.xml), in which the others mix."""
+"""Time before the car under test departs (test-car.rou.xml), in which the others spread out."""
 DURATION_S = 285
-"""Of the trace."""
+"""Length of the trace."""
 TOLERANCE_M = 1.0
-"""Greatest distance of a car in the trace from where SUMO had it, at any full second."""
+"""Maximum distance between the trace and SUMO's position of a car, at any full second."""
 
 
 class TraceError(Exception):
@@ -72,7 +72,7 @@ def simulate(folder: Path) -> Path:
     run(sys.executable, sumo / "tools" / "randomTrips.py", "-n", net, "-o", trips, "-s", str(SEED),
         "-b", "0", "-e", "1", "-p", str(1 / OTHERS), "--length", "--lanes", "--random-departpos",
         "-t", 'departSpeed="max" departLane="best"')  # fmt: skip
-    # Who arrives gets a new destination, so that everybody is there all the time.
+    # Cars that arrive get a new destination, so that all of them are there all the time.
     run(sys.executable, sumo / "tools" / "generateContinuousRerouters.py", "-n", net,
         "-o", rerouters, "--long-routes", "-e", str(WARM_UP_S + DURATION_S + 1))  # fmt: skip
     run(sumo / "bin" / "sumo", "-n", net, "-r", f"{trips},{HERE / 'test-car.rou.xml'}",
@@ -81,8 +81,8 @@ def simulate(folder: Path) -> Path:
     return fcd
 
 
-def ways(fcd: Path) -> dict[str, list[Point]]:
-    """The places of every car at every second, the car under test last."""
+def trajectories(fcd: Path) -> dict[str, list[Point]]:
+    """Returns the positions of every car at every second, the car under test last."""
     result: dict[str, list[Point]] = {}
     for step in ElementTree.parse(fcd).getroot().iter("timestep"):
         time = float(step.attrib["time"]) - WARM_UP_S
@@ -91,39 +91,39 @@ def ways(fcd: Path) -> dict[str, list[Point]]:
             result.setdefault(car.attrib["id"], []).append(place)
     test = result.pop("test", [])
     cars = {**result, "test": test}
-    partly = [name for name, way in cars.items() if len(way) != DURATION_S + 1]
-    if len(cars) != OTHERS + 1 or partly:
+    incomplete = [name for name, trajectory in cars.items() if len(trajectory) != DURATION_S + 1]
+    if len(cars) != OTHERS + 1 or incomplete:
         raise TraceError(
             f"SEED {SEED} gives {len(cars)} cars, not {OTHERS + 1}; not there all the time:"
-            f" {', '.join(partly) or 'none'}"
+            f" {', '.join(incomplete) or 'none'}"
         )
     return cars
 
 
-def thin(way: list[Point], tolerance_m: float) -> list[Point]:
-    """The way with as few points as keep it within the tolerance of where it was at each time.
+def thin(trajectory: list[Point], tolerance_m: float) -> list[Point]:
+    """Returns a simplified trajectory, within the tolerance of the original at each time.
 
-    Top-down by time ratio (Meratnia and de By, Spatiotemporal Compression Techniques for Moving Point
-    Objects, EDBT 2004): what counts is the distance to the place on the chord at the same time.
+    Top-down time-ratio algorithm (Meratnia and de By, Spatiotemporal Compression Techniques for Moving
+    Point Objects, EDBT 2004): the distance is that to the position on the chord at the same time.
     """
-    (start, x0, y0), (end, x1, y1) = way[0], way[-1]
+    (start, x0, y0), (end, x1, y1) = trajectory[0], trajectory[-1]
 
     def distance(point: Point) -> float:
         part = (point[0] - start) / (end - start)
         return math.hypot(point[1] - x0 - part * (x1 - x0), point[2] - y0 - part * (y1 - y0))
 
-    farthest = max(range(len(way)), key=lambda index: distance(way[index]))
-    if distance(way[farthest]) <= tolerance_m:
-        return [way[0], way[-1]]
-    before, after = way[: farthest + 1], way[farthest:]
+    farthest = max(range(len(trajectory)), key=lambda index: distance(trajectory[index]))
+    if distance(trajectory[farthest]) <= tolerance_m:
+        return [trajectory[0], trajectory[-1]]
+    before, after = trajectory[: farthest + 1], trajectory[farthest:]
     return thin(before, tolerance_m)[:-1] + thin(after, tolerance_m)
 
 
-def orders(node: int, way: list[Point]) -> Iterator[str]:
-    """The lines of one node in ns-2's words."""
-    yield f"$node_({node}) set X_ {way[0][1]:.1f}"
-    yield f"$node_({node}) set Y_ {way[0][2]:.1f}"
-    for (start, x0, y0), (end, x1, y1) in itertools.pairwise(way):
+def ns2_commands(node: int, trajectory: list[Point]) -> Iterator[str]:
+    """Yields the ns-2 commands of one node."""
+    yield f"$node_({node}) set X_ {trajectory[0][1]:.1f}"
+    yield f"$node_({node}) set Y_ {trajectory[0][2]:.1f}"
+    for (start, x0, y0), (end, x1, y1) in itertools.pairwise(trajectory):
         speed = math.hypot(x1 - x0, y1 - y0) / (end - start)
         yield f'$ns_ at {start:g} "$node_({node}) setdest {x1:.1f} {y1:.1f} {speed:.4f}"'
 
@@ -135,13 +135,13 @@ def main() -> int:
     output: Path = parser.parse_args().output
     try:
         with tempfile.TemporaryDirectory() as folder:
-            cars = ways(simulate(Path(folder)))
+            cars = trajectories(simulate(Path(folder)))
         lines = [
             f"# {len(cars)} cars on and around a motorway for {DURATION_S} s; node {OTHERS} is the one"
             " under test. Made by studies/motorway/make_trace.py with SUMO."
         ]
-        for node, way in enumerate(cars.values()):
-            lines += orders(node, thin(way, TOLERANCE_M))
+        for node, trajectory in enumerate(cars.values()):
+            lines += ns2_commands(node, thin(trajectory, TOLERANCE_M))
         part = output.with_name(output.name + ".part")
         part.write_text("\n".join(lines) + "\n", "utf-8")
         part.replace(output)

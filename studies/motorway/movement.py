@@ -31,12 +31,12 @@ def read(path: Path) -> dict[int, list[Point]]:
             orders.setdefault(int(node), []).append((float(time), *map(float, rest)))
         elif not text.startswith("#"):
             raise MovementError(f"{path}:{line}: {text!r} is neither a first place nor a setdest")
-    ways = {}
+    trajectories = {}
     for node, steps in orders.items():
         if (node, "X") not in first or (node, "Y") not in first:
             raise MovementError(f"{path}: node {node} has no first place")
-        ways[node] = _points(first[node, "X"], first[node, "Y"], steps)
-    return ways
+        trajectories[node] = _points(first[node, "X"], first[node, "Y"], steps)
+    return trajectories
 
 
 def _points(x: float, y: float, steps: list[tuple[float, ...]]) -> list[Point]:
@@ -50,10 +50,10 @@ def _points(x: float, y: float, steps: list[tuple[float, ...]]) -> list[Point]:
     return [*points, (end, x, y)]
 
 
-def place(way: list[Point], time: float) -> tuple[float, float]:
+def place(trajectory: list[Point], time: float) -> tuple[float, float]:
     """Position of a node; before its first point and after its last one, there."""
-    for (start, x0, y0), (end, x1, y1) in itertools.pairwise(way):
+    for (start, x0, y0), (end, x1, y1) in itertools.pairwise(trajectory):
         if start <= time < end:
             part = (time - start) / (end - start)
             return x0 + part * (x1 - x0), y0 + part * (y1 - y0)
-    return way[0][1:] if time < way[0][0] else way[-1][1:]
+    return trajectory[0][1:] if time < trajectory[0][0] else trajectory[-1][1:]

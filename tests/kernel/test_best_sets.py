@@ -55,8 +55,8 @@ def test_the_command_prints_the_share_and_keeps_tables(celltcp, linux: Engine, t
     assert done.returncode == 0, done.stderr
     assert linux.kernel is not None
     lines = done.stdout.splitlines()
-    told = json.loads((tmp_path / "outcome.json").read_text())
-    overlapping = sum(case["overlap"] for case in told["cases"])
+    document = json.loads((tmp_path / "outcome.json").read_text())
+    overlapping = sum(case["overlap"] for case in document["cases"])
     assert lines[-1].endswith(f"overlap in {overlapping} of 1 cases, {100 * overlapping} %")
     assert linux.kernel.version in lines[-1]
     assert max(len(line) for line in lines[:-1]) <= 120

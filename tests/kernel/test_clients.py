@@ -1,4 +1,4 @@
-"""Clients that give connections up, or read in bursts: the kernel engine beside the native one."""
+"""Clients that abort connections or read in bursts: the kernel engine compared with the native one."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def flows(which: Engine, scenario: str, *changes: str) -> pd.DataFrame:
+def flows(on: Engine, scenario: str, *changes: str) -> pd.DataFrame:
     """Returns the connections of a run."""
     loaded = load_scenario(scenario, changes=changes)
-    table: pd.DataFrame = run_jobs(jobs_for(loaded, ["cubic"], 1, 1, which), workers=1)[
+    table: pd.DataFrame = run_jobs(jobs_for(loaded, ["cubic"], 1, 1, on), workers=1)[
         "flows"
     ].to_pandas()
     return table
 
 
-def test_a_client_that_gives_connections_up_resets_what_still_comes(linux: Engine) -> None:
-    theirs, ours = (flows(which, "video/iphone-4s", "duration=60s") for which in (linux, engine()))
-    assert len(theirs) == len(ours)
-    for result in (theirs, ours):
+def test_a_client_that_aborts_connections_resets_later_segments(linux: Engine) -> None:
+    on_kernel, native = (flows(on, "video/iphone-4s", "duration=60s") for on in (linux, engine()))
+    assert len(on_kernel) == len(native)
+    for result in (on_kernel, native):
         # Each segment for a closed socket is answered by a reset; the last connection is still open.
         assert (result["resets"][:-1] > 10).all()
-    assert int(theirs["bytes"].sum()) == pytest.approx(int(ours["bytes"].sum()), rel=0.2)
+    assert int(on_kernel["bytes"].sum()) == pytest.approx(int(native["bytes"].sum()), rel=0.2)
 
 
 def test_a_client_that_reads_in_bursts_is_limited_by_its_window(linux: Engine) -> None:
-    theirs, ours = (flows(which, "video/android-paced", "duration=30s") for which in (linux, engine()))
-    assert int(theirs["bytes"].sum()) == pytest.approx(int(ours["bytes"].sum()), rel=0.02)
-    for result in (theirs, ours):
+    on_kernel, native = (flows(on, "video/android-paced", "duration=30s") for on in (linux, engine()))
+    assert int(on_kernel["bytes"].sum()) == pytest.approx(int(native["bytes"].sum()), rel=0.02)
+    for result in (on_kernel, native):
         assert len(result) == 1
         assert result["receive_window_limited_s"][0] > 5
         assert result["retransmissions"][0] == 0

@@ -15,9 +15,9 @@ from celltcp.cli.fidelity import fidelity
 from celltcp.scenarios.scenarios import load_scenario
 
 
-def run(which: Engine, scenario: str, cca: str, *changes: str) -> dict[str, pa.Table]:
+def run(on: Engine, scenario: str, cca: str, *changes: str) -> dict[str, pa.Table]:
     loaded = load_scenario(scenario, changes=changes)
-    return run_jobs(jobs_for(loaded, [cca], 1, 1, which), workers=1)
+    return run_jobs(jobs_for(loaded, [cca], 1, 1, on), workers=1)
 
 
 def flow(tables: dict[str, pa.Table]) -> dict[str, float]:
@@ -27,22 +27,22 @@ def flow(tables: dict[str, pa.Table]) -> dict[str, float]:
 
 def test_a_path_of_two_gigabits_is_filled_without_a_shortage_of_memory(linux: Engine) -> None:
     changes = ("duration=4s",)
-    theirs, ours = (run(which, "nr/mmwave-drive", "bbr", *changes) for which in (linux, engine()))
-    assert theirs["runs"]["memory_pressures"].to_pylist() == [0]
-    assert flow(theirs)["goodput_mbps"] == pytest.approx(flow(ours)["goodput_mbps"], rel=0.05)
+    on_kernel, native = (run(on, "nr/mmwave-drive", "bbr", *changes) for on in (linux, engine()))
+    assert on_kernel["runs"]["memory_pressures"].to_pylist() == [0]
+    assert flow(on_kernel)["goodput_mbps"] == pytest.approx(flow(native)["goodput_mbps"], rel=0.05)
 
 
 def test_a_burst_of_more_than_a_thousand_packets_reaches_the_receiver(linux: Engine) -> None:
-    # RLC hands over what waited for a missing packet at once. Its buffer has room for slow start.
+    # RLC delivers all packets that waited for a missing one at once; its buffer is no limit here.
     loaded = load_scenario("nr/sub6-drive", changes=["duration=2s", "radio.rlc.buffer=64MB"])
     tables = run_jobs(jobs_for(loaded, ["reno"], 1, 8, linux), workers=1)
     assert flow(tables)["retransmissions"] <= 1
 
 
 def test_a_shortage_of_memory_is_recorded(linux: Engine) -> None:
-    few = 'kernel.sysctl={ "net.ipv4.tcp_mem" = "300 300 900" }'
-    starved = run(linux, "steady-100-68", "cubic", "duration=5s", few)
-    assert starved["runs"]["memory_pressures"].to_pylist()[0] > 0
+    low_tcp_mem = 'kernel.sysctl={ "net.ipv4.tcp_mem" = "300 300 900" }'
+    tables = run(linux, "steady-100-68", "cubic", "duration=5s", low_tcp_mem)
+    assert tables["runs"]["memory_pressures"].to_pylist()[0] > 0
 
 
 def test_a_queue_at_the_first_hop_is_the_path_s_and_not_the_sender_s(linux: Engine) -> None:
@@ -53,17 +53,17 @@ def test_a_queue_at_the_first_hop_is_the_path_s_and_not_the_sender_s(linux: Engi
         "path.wired.0.buffer=50packets",
         "path.down.rate=100Mbit/s",
     )
-    theirs, ours = (flow(run(which, "steady-20-68", "cubic", *changes)) for which in (linux, engine()))
-    assert theirs["rtt_mean_ms"] == pytest.approx(ours["rtt_mean_ms"], rel=0.1)
-    assert theirs["rtt_mean_ms"] > 60
+    on_kernel, native = (flow(run(on, "steady-20-68", "cubic", *changes)) for on in (linux, engine()))
+    assert on_kernel["rtt_mean_ms"] == pytest.approx(native["rtt_mean_ms"], rel=0.1)
+    assert on_kernel["rtt_mean_ms"] > 60
 
 
 @pytest.mark.parametrize("window", [50_000, 160_000])
 def test_a_capped_receive_window_stays_capped(linux: Engine, window: int) -> None:
     changes = ("duration=10s", f"tcp.receive_window_max={window}B", "path.down.rate=100Mbit/s")
-    theirs, ours = (flow(run(which, "steady-20-68", "cubic", *changes)) for which in (linux, engine()))
-    assert theirs["goodput_mbps"] == pytest.approx(ours["goodput_mbps"], rel=0.05)
-    assert theirs["goodput_mbps"] < window * 8 / 0.068 / 1e6
+    on_kernel, native = (flow(run(on, "steady-20-68", "cubic", *changes)) for on in (linux, engine()))
+    assert on_kernel["goodput_mbps"] == pytest.approx(native["goodput_mbps"], rel=0.05)
+    assert on_kernel["goodput_mbps"] < window * 8 / 0.068 / 1e6
 
 
 @pytest.mark.usefixtures("linux")

@@ -13,10 +13,10 @@ from digests.cases import KERNEL, Case
 def test_every_column_of_a_kernel_run_is_as_kept(linux: Engine, case: Case) -> None:
     if linux.kernel is None or not linux.kernel.version.startswith("7.3"):
         pytest.skip("the digests are those of Linux 7.3")
-    kept = read("kernel")[case.name]
+    expected = read("kernel")[case.name]
     result = digest(case, linux)
     same = {
         name: {column: result[name].get(column, "is gone") for column in columns}
-        for name, columns in kept.items()
+        for name, columns in expected.items()
     }
-    assert same == kept
+    assert same == expected

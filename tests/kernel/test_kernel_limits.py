@@ -1,4 +1,4 @@
-"""Limits on a kernel: the chronographs of Linux, and the native engine's shares beside them."""
+"""Limits on a kernel: shares by Linux's TCP_CHRONO counters, and those of the native engine."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import celltcp as ct
 from celltcp.results.limits import FlowLimits, flow_limits
 
-#: Limits that the chronographs of Linux tell.
-_TOLD = ("idle", "send_buffer", "receive_window")
+#: Limits that TCP_CHRONO counters measure.
+_CHRONO_LIMITS = ("idle", "send_buffer", "receive_window")
 
 #: Paths of 20 Mbit/s and 68 ms.
 _PATHS: dict[str, dict[str, Any]] = {
@@ -35,8 +35,8 @@ def _limits(engine: str, changes: dict[str, Any]) -> FlowLimits:
 @pytest.mark.parametrize("path", _PATHS)
 def test_shares_are_those_of_linux(path: str) -> None:
     kernel, native = (_limits(name, _PATHS[path]) for name in ("kernel", "native"))
-    for limit in _TOLD:
+    for limit in _CHRONO_LIMITS:
         assert native.shares[limit] == pytest.approx(kernel.shares[limit], abs=0.02), limit
     assert native.network == 0
-    network = 1 - sum(native.shares[limit] for limit in _TOLD)
+    network = 1 - sum(native.shares[limit] for limit in _CHRONO_LIMITS)
     assert kernel.network == pytest.approx(network, abs=0.04)

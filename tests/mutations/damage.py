@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from random import Random
 
-#: Values that readers of numbers, quantities and names tend to fall for.
+#: Values that parsers of numbers, quantities and names often mishandle.
 _VALUES = (
     *("0", "-1", "1", "nan", "inf", "-inf", "1e308", "1e-308", "18446744073709551616", "4294967295"),
     *('""', '"0"', '"x"', "true", "false", "[]", "{}", "[[]]", '"\\u0000"', '"é"'),
@@ -68,10 +68,10 @@ def _line(text: str, draw: Random) -> str:
         return text
     place = draw.randrange(len(lines))
     line = lines[place]
-    what = draw.randrange(3)
-    if what != 1:
+    action = draw.randrange(3)
+    if action != 1:
         del lines[place]
-    if what != 0:
+    if action != 0:
         lines.insert(draw.randrange(len(lines) + 1), line)
     return "".join(lines)
 

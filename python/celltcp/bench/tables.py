@@ -1,4 +1,4 @@
-"""Tables of the cost of the radio, and of what its approximations change."""
+"""Tables of the cost of the radio, and of the effect of its approximations."""
 
 from __future__ import annotations
 

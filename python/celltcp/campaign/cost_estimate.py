@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job, Jobs
 
-#: Most runs that are begun for an estimate.
+#: Most trial runs of an estimate.
 _PILOTS = 8
 
-#: Time after which such a run is stopped, s.
+#: CPU time after which a trial run is stopped, s.
 _PILOT_S = 0.4
 
-#: Simulated time between two looks at the clock, s.
-_PIECE_S = 0.25
+#: Simulated time between two readings of the clock, s.
+_STEP_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class CostEstimate:
 
 
 def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
-    """Returns what the jobs of these groups will take, by short trials of some of them."""
+    """Returns the estimated cost of the jobs of these groups, by short trials of some of them."""
     runs, simulated_s = 0, 0.0
     pilots: list[Job] = []
     step = 1
@@ -59,7 +59,7 @@ def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
         first = lineup[0]
         runs += len(lineup)
         simulated_s += len(lineup) * first.scenario.duration_s
-        # Few are kept of any number, at equal distances.
+        # The number of pilots is bounded; they stay equally spaced.
         if number % step == 0:
             pilots.append(first)
             if len(pilots) == 2 * _PILOTS:
@@ -73,14 +73,14 @@ def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
 
 
 def _trial(job: Job) -> tuple[float, float]:
-    """Returns seconds of CPU time and bytes of tables per simulated second, of a run that is begun."""
+    """Returns CPU seconds and bytes of tables per simulated second, from the start of a run."""
     # Other work on the machine does not count, but a kernel is a process of its own.
     clock = time.process_time if job.engine.kernel is None else time.perf_counter
     run = job.engine.start(job.scenario, job.seed)
     start = clock()
     reached = 0.0
     while reached < job.scenario.duration_s and clock() - start < _PILOT_S:
-        reached = min(job.scenario.duration_s, reached + _PIECE_S)
+        reached = min(job.scenario.duration_s, reached + _STEP_S)
         while not run.advance(reached):
             pass
     taken = clock() - start
@@ -89,7 +89,7 @@ def _trial(job: Job) -> tuple[float, float]:
 
 
 def _written(table: pa.Table) -> int:
-    """Returns the size of a table as a file, without what each file has once."""
+    """Returns the size of a table as a file, without the header and footer of the file."""
     return _file_size(table) - _file_size(table.slice(0, 0))
 
 

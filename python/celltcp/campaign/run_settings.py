@@ -61,7 +61,7 @@ class RunSettings:
         uplink: link trace of the uplink.
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`.
         unit: units of a link trace that is a table, such as `"ms,kbit/s"`.
-        direction: whose rates are read of a link trace with both, `"down"` or `"up"`.
+        direction: direction to read from a link trace with both, `"down"` or `"up"`.
         reading: further options for reading a link trace, as `load_scenario` takes them.
         changes: scenario fields to override.
         samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
@@ -91,7 +91,7 @@ class RunSettings:
     overwrite: bool = False
 
     def check(self) -> None:
-        """Makes sure that there is something to run.
+        """Checks the numbers of runs and the seed.
 
         Raises:
             CelltcpError: says what is allowed.
@@ -136,10 +136,10 @@ class RunSettings:
         """
         return engine(self.engine, self.kernel)
 
-    def source(self, what: ScenarioLike) -> ScenarioSource:
+    def source(self, scenario: ScenarioLike) -> ScenarioSource:
         """Returns the source of a scenario with the changes, traces and radio log of these settings."""
         return ScenarioSource(
-            what,
+            scenario,
             changes=self.changes,
             duration=self.duration,
             uplink=self.uplink,

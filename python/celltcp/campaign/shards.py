@@ -52,7 +52,7 @@ class NumberedRun(Protocol):
 
     @property
     def key(self) -> str:
-        """Name that two runs share only if they are the same."""
+        """Key that only identical runs share."""
 
     @property
     def number(self) -> int:
@@ -63,7 +63,7 @@ class Shards:
     """Folder of shards; each holds all tables of some runs."""
 
     def __init__(self, folder: Path, finished: Sequence[Path] = (), *, repairs: bool = True) -> None:
-        """Reads which runs there are.
+        """Reads the indices of all shards.
 
         Args:
             folder: working folder.
@@ -76,10 +76,10 @@ class Shards:
         for results in finished:
             self._add_finished(results)
         self._read: tuple[Path, dict[str, pa.Table]] | None = None
-        left = leftovers(folder)
-        for each in left if repairs else ():
+        incomplete = leftovers(folder)
+        for each in incomplete if repairs else ():
             remove_checked(each)
-        shards = {each for each in folder.iterdir() if each.is_dir()} - set(left)
+        shards = {each for each in folder.iterdir() if each.is_dir()} - set(incomplete)
         for shard in sorted(shards):
             try:
                 index = _intact_index(shard)
@@ -112,14 +112,14 @@ class Shards:
 
     @property
     def keys(self) -> Collection[str]:
-        """Keys of the runs that there are."""
+        """Keys of all runs in shards and finished results."""
         return self._places.keys()
 
     def write(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
-        """Keeps the tables of these jobs: all of them or none."""
+        """Writes the tables of these jobs as a shard, atomically."""
         runs = {job.key: job.number for job in jobs}
         shard = self._folder / checked_name(hashlib.sha256("\n".join(runs).encode()).hexdigest()[:16])
-        # On a full disk, half a shard would only take the room of whole ones: it is removed.
+        # A shard that a full disk leaves incomplete is removed.
         with staging(self._folder) as staged:
             for name, table in tables.items():
                 write_table(table, staged / f"{name}.parquet")
@@ -182,15 +182,15 @@ def _intact_index(shard: Path) -> Manifest:
 
 
 def _renumbered(table: pa.Table, changed: Mapping[int, int]) -> pa.Table:
-    """Returns the rows of these runs under new numbers."""
+    """Returns the rows of these runs with their new numbers."""
     lookup = np.full(max(changed) + 1, -1, np.int64)
     lookup[list(changed)] = list(changed.values())
     old = numbers(table["run"])
     known = old < len(lookup)
     new = np.where(known, lookup[np.where(known, old, 0)], -1)
-    mine = table.take(array_of(np.flatnonzero(new >= 0)))
+    selected = table.take(array_of(np.flatnonzero(new >= 0)))
     runs = array_of(new[new >= 0].astype(np.uint32))
-    return mine.set_column(0, mine.schema.field(0), runs)
+    return selected.set_column(0, selected.schema.field(0), runs)
 
 
 def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
@@ -204,28 +204,28 @@ def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[
     joined = {}
     for name in TABLES:
         # Optional tables without rows are not among finished results.
-        mine = [part[name] for part in parts if name in part]
-        if not mine:
+        selected = [part[name] for part in parts if name in part]
+        if not selected:
             continue
-        first = mine[0]
-        table = pa.concat_tables([_plain(each) for each in mine])
+        first = selected[0]
+        table = pa.concat_tables([_plain(each) for each in selected])
         table = table.take(pc.sort_indices(table["run"]))
-        for place in _labelled(first):
-            texts = table.column(place).combine_chunks()
-            coded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
-            table = table.set_column(place, first.schema.field(place), coded)
+        for index in _labelled(first):
+            texts = table.column(index).combine_chunks()
+            encoded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
+            table = table.set_column(index, first.schema.field(index), encoded)
         joined[name] = table
     return joined
 
 
 def _plain(table: pa.Table) -> pa.Table:
     """Returns the table with labels as texts."""
-    for place in _labelled(table):
-        name = table.schema.field(place).name
-        table = table.set_column(place, name, table.column(place).cast(pa.string()))
+    for index in _labelled(table):
+        name = table.schema.field(index).name
+        table = table.set_column(index, name, table.column(index).cast(pa.string()))
     return table
 
 
 def _labelled(table: pa.Table) -> list[int]:
     """Returns the indices of columns whose values are labels of runs."""
-    return [place for place, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]
+    return [index for index, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]

@@ -90,7 +90,7 @@ def fidelity(
         return
     from celltcp._core import KERNEL
     from celltcp.campaign.engines import engine
-    from celltcp.fidelity.campaign import EnginePair, judge, judged_ccas, outlined
+    from celltcp.fidelity.campaign import EnginePair, cost_of, judge, judged_ccas
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
     from celltcp.fidelity.report.page import PAGE, write_page
@@ -107,7 +107,7 @@ def fidelity(
         for each in (native, linux):
             each.require(case.scenario.ccas)
     if dry_run:
-        click.echo(outlined(cases, ccas, runs, seed, EnginePair(native, linux)))
+        click.echo(cost_of(cases, ccas, runs, seed, EnginePair(native, linux)))
         return
     check_json(json_file)
     if page:
@@ -192,9 +192,9 @@ def print_fidelity(result: Fidelity) -> None:
 
     console = Terminal(_PAGE)
     for group, title in group_titles().items():
-        mine = [judgement for judgement in result.judgements if judgement.group == group]
-        if mine:
-            console.print_table(group_table(mine, title))
+        selected = [judgement for judgement in result.judgements if judgement.group == group]
+        if selected:
+            console.print_table(group_table(selected, title))
     console.print(LEGEND)
     total = len(result.judgements)
     console.print(

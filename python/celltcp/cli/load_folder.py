@@ -68,8 +68,8 @@ def parts_of(folder: Path) -> list[Part]:
         return [engines_part(_engines(folder))]
     if kind == UNFINISHED:
         raise CelltcpError(f"{folder}: holds {KINDS[kind]}; finish it first")
-    if kept := load_fidelity(folder):
-        return [fidelity_part(kept)]
+    if saved := load_fidelity(folder):
+        return [fidelity_part(saved)]
     if kind == CAPTURES or (folder / "connections.parquet").is_file():
         return [captures_part(_captures(folder))]
     if layout_in(folder) is None and (outcomes := load_experiments(folder)):

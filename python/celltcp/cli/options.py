@@ -22,11 +22,11 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def complete_middlebox(
-    _context: click.Context, _parameter: click.Parameter, begun: str
+    _context: click.Context, _parameter: click.Parameter, prefix: str
 ) -> list[CompletionItem]:
     """Returns completions for the shell of the last kind in a list of middleboxes."""
-    cut = max(begun.rfind(","), begun.rfind("@")) + 1
-    known, kind = begun[:cut], begun[cut:]
+    cut = max(prefix.rfind(","), prefix.rfind("@")) + 1
+    known, kind = prefix[:cut], prefix[cut:]
     return [CompletionItem(known + name) for name in MIDDLEBOXES if name.startswith(kind)]
 
 
@@ -199,7 +199,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def option(setting: str, **other: Any) -> Decorator:
-    """Returns the option of a setting, changed in what `other` says (default, help and so on)."""
+    """Returns the option of a setting; `other` overrides its attributes (default, help and so on)."""
     attributes = {**_OPTIONS[setting], **other}
     if attributes.get("default") is None:
         attributes["show_default"] = False
@@ -219,7 +219,7 @@ def options(*settings: str) -> Decorator:
 
 
 def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hands a command all options that are settings of runs as one object, `settings`."""
+    """Passes all options that are settings of runs to a command as one object, `settings`."""
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
@@ -236,14 +236,14 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def complete_scenario(
-    _context: click.Context, _parameter: click.Parameter, begun: str
+    _context: click.Context, _parameter: click.Parameter, prefix: str
 ) -> list[CompletionItem]:
-    """Returns completions of `begun` for the shell: built-in names and files."""
+    """Returns completions of `prefix` for the shell: built-in names and files."""
     from celltcp.scenarios.scenarios import scenario_names
 
-    names = [CompletionItem(name) for name in scenario_names() if name.startswith(begun)]
+    names = [CompletionItem(name) for name in scenario_names() if name.startswith(prefix)]
     # Files first: bash forgets what came before them.
-    return [CompletionItem(begun, type="file"), *names]
+    return [CompletionItem(prefix, type="file"), *names]
 
 
 #: Options for reading a log, beside --column, --unit and --direction.
@@ -251,7 +251,7 @@ _READING = ("holes", "rates_end_at_row", "step", "run", "dates", "counter")
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds how a trace is read; what is rarely given becomes the parameter `reading`."""
+    """Adds options for reading a trace; the rare ones become the parameter `reading`."""
 
     @functools.wraps(command)
     def call(*given: Any, **named: Any) -> Any:
@@ -263,13 +263,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _loading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds how a trace is read, --duration, --set, --seed, --engine and --kernel."""
+    """Adds options for reading a trace, --duration, --set, --seed, --engine and --kernel."""
     rest = options("duration", "changes", "seed", "engine", "kernel")(command)
     return options("uplink")(reading_options(rest))
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds SCENARIO, how its trace is read, --duration, --set, --seed, --engine and --kernel."""
+    """Adds SCENARIO, options for its trace, --duration, --set, --seed, --engine and --kernel."""
     return click.argument("scenario", shell_complete=complete_scenario)(_loading(command))
 
 
@@ -303,12 +303,12 @@ cca_file_option = click.option(
     help="Python file or Rust library (.so) that defines a CCA for --cca. Repeatable.",
 )
 
-#: Options of the looks of pictures.
-LOOKS = ("size", "style", "title")
+#: Options for the style of pictures.
+STYLE_OPTIONS = ("size", "style", "title")
 
 
 def draws(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --size, --style and --title, which hold for the pictures that a command draws."""
+    """Adds --size, --style and --title, which apply to the pictures that a command draws."""
 
     @functools.wraps(command)
     def call(*given: Any, size: str | None, style: str | None, title: str | None, **named: Any) -> Any:
@@ -319,15 +319,15 @@ def draws(command: Callable[..., Any]) -> Callable[..., Any]:
         with styled(size, style, title):
             return command(*given, **named)
 
-    return options(*LOOKS)(call)
+    return options(*STYLE_OPTIONS)(call)
 
 
-#: Adds what is compared, how often, and where it goes.
+#: Adds the options of campaigns: CCAs, runs, where they run, and output.
 campaign_options = options("cca", "runs", "jobs", "cluster", "dry_run", "out", "overwrite", "json_file")
 
 
 def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds cases to run, where, and --kernel, --set and --json."""
+    """Adds the options of cases: scenarios, requirements, workers, --kernel, --set and --json."""
     for_all = "Override a field in all scenarios, such as path.buffer=2bdp; may be repeated."
     command = option("changes", help=for_all)(option("json_file")(command))
     return options("scenarios", "requirement", "seed", "jobs", "cluster", "kernel")(command)

@@ -123,10 +123,10 @@ def is_drawn(results: Results, folder: Path, name: str) -> bool:
 
 def has_style_options() -> bool:
     """Returns whether --size, --style or --title was given, so that pictures are drawn again."""
-    from celltcp.cli.options import LOOKS
+    from celltcp.cli.options import STYLE_OPTIONS
 
     context = click.get_current_context(silent=True)
-    return context is not None and any(context.params.get(look) is not None for look in LOOKS)
+    return context is not None and any(context.params.get(look) is not None for look in STYLE_OPTIONS)
 
 
 def draw(figure: Figure, folder: Path, name: str) -> None:

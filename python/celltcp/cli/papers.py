@@ -213,8 +213,12 @@ def _print_outline(
 
     planned = {}
     for each in chosen:
-        mine = tables[each.name]
-        parts = _varied(each, mine, replays[each.name]) if is_swept else [(mine, replays[each.name])]
+        selected = tables[each.name]
+        parts = (
+            _varied(each, selected, replays[each.name])
+            if is_swept
+            else [(selected, replays[each.name])]
+        )
         for concerned, replay in parts:
             for name in _wanted(each, concerned, scenario):
                 planned[name, str(replay.era), tuple(replay.stored_overrides)] = (replay, name)

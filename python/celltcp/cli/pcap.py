@@ -232,7 +232,7 @@ def validate_command(
     has scores of its own.
     """
     from celltcp.pcap.tables import print_judgement
-    from celltcp.pcap.validation import document, outlined, validate
+    from celltcp.pcap.validation import cost_of, document, validate
     from celltcp.pcap.validation_cases import CASES, placed, random_cases
     from celltcp.pcap.validation_paths import path_cases
 
@@ -249,7 +249,7 @@ def validate_command(
         names = "; ".join(case.name for case in known)
         raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
     if dry_run:
-        click.echo(outlined(chosen))
+        click.echo(cost_of(chosen))
         return
     with progress_bar("judging") as progress:
         judged = validate(chosen, cluster=cluster, progress=progress)

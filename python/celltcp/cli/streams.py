@@ -1,6 +1,6 @@
-"""Standard output and error: readers that leave, and characters that a terminal may lack.
+"""Standard output and error: broken pipes, and characters that a terminal may lack.
 
-A reader that leaves, as `head` does, ends the command by SIGPIPE.
+A pipe whose reader has closed it, such as `head`, ends the command by SIGPIPE.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 #: Replacements of characters that an encoding lacks.
-_SPELT = {"±": "+-", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
+_ASCII = {"±": "+-", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
 
 
 class ReaderGone(BaseException):
-    """End of the reader of standard output or error; libraries that catch exceptions let it pass."""
+    """Broken pipe at standard output or error; a BaseException, so that libraries do not catch it."""
 
 
 class _CheckedFile(io.FileIO):
@@ -46,10 +46,10 @@ class _CheckedFile(io.FileIO):
 
 @contextmanager
 def checked_streams() -> Iterator[None]:
-    """Names standard output and error in errors of writing, and ends the process where a reader leaves.
+    """Names the stream in write errors, and ends the process by SIGPIPE at a broken pipe.
 
     Python ignores SIGPIPE, and the libraries of the command line make exit code 1 of a broken pipe.
-    What is within is first unwound, so that nothing is half written.
+    The stack is unwound first, so that no file is left incomplete.
     """
     files = []
     for name, title in (("stdout", "standard output"), ("stderr", "standard error")):
@@ -101,15 +101,15 @@ def _end_by_sigpipe() -> None:
 
 
 def ascii_fallback() -> None:
-    """Lets output in ASCII and the like spell what it lacks, rather than fail after all runs."""
+    """Replaces characters that a stream cannot encode; an error would come after all runs."""
 
-    def spelt(error: UnicodeError) -> tuple[str, int]:
+    def replaced(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):
             raise error
-        lacking = error.object[error.start : error.end]
-        return "".join(_SPELT.get(each, "?") for each in lacking), error.end
+        characters = error.object[error.start : error.end]
+        return "".join(_ASCII.get(each, "?") for each in characters), error.end
 
-    codecs.register_error("celltcp-spell", spelt)
+    codecs.register_error("celltcp-spell", replaced)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="celltcp-spell")

@@ -100,7 +100,7 @@ def served_by(
     """
     return {
         each.figure: {
-            cca: [float(columns[each.figure][at]) for at in mine] for cca, mine in places.items()
+            cca: [float(columns[each.figure][at]) for at in rows] for cca, rows in places.items()
         }
         for each in CRITERIA
         if each.figure in columns

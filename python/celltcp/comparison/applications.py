@@ -101,8 +101,8 @@ def applications_of(
         Application(
             flow,
             {
-                cca: {name: [float(values[at]) for at in mine] for name, values in of_flow.items()}
-                for cca, mine in places.items()
+                cca: {name: [float(values[at]) for at in rows] for name, values in of_flow.items()}
+                for cca, rows in places.items()
             },
         )
         for flow, of_flow in figures.items()

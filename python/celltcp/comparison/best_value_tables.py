@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import words_of
-from celltcp.comparison.verdict_tables import hint_text, word_of
+from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate, paired_difference
@@ -207,7 +207,7 @@ def best_values_frame(result: Sweep) -> pd.DataFrame:
             head = {"field": ranking.field, **ranking.place, "ranked_under": ranking.cca}
             need = {"flow": stake.flow, "metric": stake.metric}
             rows += [
-                {**head, **need, **row, "verdict": word_of(row["name"], stake.verdict)}
+                {**head, **need, **row, "verdict": rank_word(row["name"], stake.verdict)}
                 for row in outcome["values"]
             ]
     return pd.DataFrame(rows)

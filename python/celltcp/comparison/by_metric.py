@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.metric_names import RANKING_NAMES, figure_of
+from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
 from celltcp.comparison.metrics import METRICS, RANKED, best_of, figures_of
 from celltcp.comparison.runs import run_table
 from celltcp.results.tested import FlowUnderTest
@@ -46,7 +46,7 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
         CelltcpError: if there is no such metric or flow.
     """
     name, _, flow = text.partition(":")
-    metric = figure_of(name)
+    metric = ranking_metric(name)
     if metric not in RANKED:
         raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
     flows = [each.name for each in FlowUnderTest.each(about)]

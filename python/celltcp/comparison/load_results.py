@@ -21,7 +21,7 @@ from celltcp.results.folder_lock import is_begun
 from celltcp.results.layout import Layout, layout_in
 from celltcp.results.tables import Results, read_results
 
-#: A number at the begin of a value.
+#: A number at the beginning of a value.
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -71,7 +71,7 @@ def run_or_comparison(results: Results) -> Comparison | SingleRun:
 
 
 def comparison_of(result: Comparison | SingleRun) -> Comparison:
-    """Returns a comparison, or a run as one of itself."""
+    """Returns a comparison; that of a single run has one CCA and one run."""
     return result if isinstance(result, Comparison) else Comparison(result.results)
 
 

@@ -1,4 +1,4 @@
-"""Names of metrics: those of figures that rank, and those of values that are drawn, for each other."""
+"""Names of metrics: conversion between ranking metrics and the values that plots show."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from celltcp.comparison.metrics import RANKED
 
-#: Figure that ranks, by the name of values of slots and units of work that are drawn.
-_FIGURES = {
+#: Ranking metric by the name of plotted values of slots or units of work.
+_RANKING_METRICS = {
     "goodput": "goodput_mbps",
     "rtt": "rtt_mean_ms",
     "response": "response_p95_s",
@@ -17,23 +17,23 @@ _FIGURES = {
 }
 
 #: Names of metrics that rank.
-RANKING_NAMES = (*RANKED, *_FIGURES)
+RANKING_NAMES = (*RANKED, *_RANKING_METRICS)
 
 
-def figure_of(name: str) -> str:
-    """Returns the figure that ranks for a name of values that are drawn; other names as they are."""
-    return _FIGURES.get(name, name)
+def ranking_metric(name: str) -> str:
+    """Returns the ranking metric for a name of plotted values; other names as they are."""
+    return _RANKING_METRICS.get(name, name)
 
 
-def drawn_of(name: str, drawn: Iterable[str]) -> str:
-    """Returns the values that a figure is computed from, such as `response` for `response_p95_s`.
+def plotted_metric(name: str, plotted: Iterable[str]) -> str:
+    """Returns the name of the values behind a ranking metric: `response` for `response_p95_s`.
 
     Args:
-        name: of a figure; a name of values that are drawn is returned as it is.
-        drawn: names of values that are drawn.
+        name: name of a metric; one of plotted values is returned as it is.
+        plotted: names of plotted values.
     """
-    known = tuple(drawn)
-    # Times to first bytes are no part of the values that are drawn.
+    known = tuple(plotted)
+    # Times to first bytes are not plotted.
     if name in known or name not in RANKED or name.endswith("first_byte_s"):
         return name
     return next((each for each in known if name.startswith(f"{each}_")), name)

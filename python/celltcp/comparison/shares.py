@@ -120,10 +120,10 @@ def mean_shares(shares: Iterable[Share], lineups: Mapping[int, str]) -> list[Mea
     return [
         MeanShare(
             *(lineup, name, cca),
-            max(each.connections for each in mine),
-            estimate([each.goodput_mbps for each in mine]),
+            max(each.connections for each in of_runs),
+            estimate([each.goodput_mbps for each in of_runs]),
         )
-        for (lineup, name, cca), mine in flows.items()
+        for (lineup, name, cca), of_runs in flows.items()
     ]
 
 

@@ -13,7 +13,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, RANKED
 from celltcp.comparison.tables import COLUMNS, columns_for
 from celltcp.comparison.tables_of_several import range_text
-from celltcp.comparison.verdict_tables import word_of
+from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.rounding import rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
@@ -203,7 +203,7 @@ def _figure(
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = paired_difference(values[cca], values[str(leader)])
-    word = "" if leader is None or verdict is None else word_of(cca, verdict)
+    word = "" if leader is None or verdict is None else rank_word(cca, verdict)
     runs = int(result.results.about["runs"])
     value = estimate(values[cca])
     ranked = {f"{each.ranking.metric}:{each.flow}" for each in result.applications}

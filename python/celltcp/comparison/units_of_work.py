@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.frames import missing_frames, never_arrived
-from celltcp.comparison.metric_names import drawn_of
+from celltcp.comparison.metric_names import plotted_metric
 from celltcp.comparison.metrics import FRAME, FRAME_AGE, FRAMES
 from celltcp.comparison.transfers import flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
@@ -94,15 +94,15 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
     Raises:
         CelltcpError: if there are none.
     """
-    mine = units[units["unit"] == unit]
+    selected = units[units["unit"] == unit]
     if flow:
-        mine = mine[mine["flow"] == flow]
-    if mine.empty:
+        selected = selected[selected["flow"] == flow]
+    if selected.empty:
         known = units.groupby(["unit", "flow"]).size().index
         allowed = ", ".join(f"{name}:{of}" for name, of in known) or "none: no flow has units of work"
         given = f"{unit}:{flow}" if flow else unit
         raise CelltcpError(f"metric: {given!r} has no values in these results; allowed: {allowed}")
-    return mine
+    return selected
 
 
 def without_connections(units: pd.DataFrame) -> pd.DataFrame:
@@ -119,9 +119,9 @@ def units_of_applications(comparison: Comparison) -> list[str]:
     names = []
     for each in comparison.applications:
         metric = each.ranking.metric
-        name = drawn_of(named.get(metric, metric), UNITS)
-        mine = comparison.units.query("unit == @name and flow == @each.flow")
-        if mine["duration_s"].notna().any():
+        name = plotted_metric(named.get(metric, metric), UNITS)
+        selected = comparison.units.query("unit == @name and flow == @each.flow")
+        if selected["duration_s"].notna().any():
             names.append(f"{name}:{each.flow}" if several else name)
     return names
 
@@ -157,19 +157,19 @@ def units_of_work(results: Results) -> pd.DataFrame:
     ]
     frames: collections.defaultdict[tuple[int, int], _Frames] = collections.defaultdict(_Frames)
     for run, number, t_ns, kind, detail in _events(results):
-        value, mine = float(detail), frames[run, number]
+        value, flow_frames = float(detail), frames[run, number]
         if kind in _OF_ALL_FRAMES:
-            mine.note(kind, value, t_ns * 1e-9)
+            flow_frames.note(kind, value, t_ns * 1e-9)
             continue
         if kind == FRAME:
-            mine.delays_ms.append(value)
+            flow_frames.delays_ms.append(value)
         unit = _NAMES[kind]
         taken_s = value * UNITS[unit].seconds
         rows.append(row(run, number, unit, t_ns * 1e-9 - taken_s, t_ns * 1e-9, taken_s))
     rows += [
         row(run, number, _NAMES[FRAME], start_s, math.nan, math.nan)
-        for (run, number), mine in frames.items()
-        for start_s in mine.starts_of_missing()
+        for (run, number), flow_frames in frames.items()
+        for start_s in flow_frames.starts_of_missing()
     ]
     units = pd.DataFrame(rows, columns=_COLUMNS)
     return units.sort_values(["run", "start_s", "connection"], kind="stable", ignore_index=True)
@@ -181,5 +181,5 @@ def _events(results: Results) -> Iterator[tuple[Any, ...]]:
         return iter(())
     events = results.tables["events"]
     wanted = text_array_of(sorted((*_NAMES, *_OF_ALL_FRAMES)))
-    mine = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=wanted))
-    return iter(rows_of(mine, "run", "flow", "t_ns", "kind", "detail"))
+    selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=wanted))
+    return iter(rows_of(selected, "run", "flow", "t_ns", "kind", "detail"))

@@ -1,4 +1,4 @@
-"""Verdicts as lines and tables: the best CCA for each flow, requirement and metric of one's choice."""
+"""Verdicts as lines and tables: the best CCA for each flow, requirement and chosen metric."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hint_text(result: Verdict) -> str:
     return "more runs are needed"
 
 
-def word_of(name: str, verdict: Verdict) -> str:
+def rank_word(name: str, verdict: Verdict) -> str:
     """Returns a verdict on a congestion control, or on a value of a field, in a word."""
     if name == verdict.leader:
         return "best" if verdict.best is not None else "leads"
@@ -124,8 +124,8 @@ def verdicts_table(
     Args:
         axes: names of the coordinates.
         comparisons: by their coordinates.
-        by: metrics of one's choice, as those of `Comparison.best_by`.
-        figures: metrics by which flows rank in all comparisons; else each has its own.
+        by: chosen metrics, as in `Comparison.best_by`.
+        figures: metric of each flow that ranks it in all comparisons; others use their own.
     """
     columns: dict[str, dict[tuple[str, ...], str]] = {}
     common = set.intersection(*(set(each.requirements) for each in comparisons.values()))

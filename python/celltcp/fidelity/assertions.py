@@ -1,4 +1,4 @@
-"""Assertions: the Python code of packetdrill scripts, of which assertions on TCP_INFO are evaluated."""
+"""Assertions: safe evaluation of the Python code in packetdrill scripts, which asserts on TCP_INFO."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-#: Parts of Python that assertions consist of; nothing of it can reach beyond the values that are given.
+#: Syntax that assertions may use; without attributes and imports it can only reach the given values.
 _ALLOWED = (
     *(ast.Module, ast.Assert, ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.Pass),
     *(ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.IfExp, ast.JoinedStr),
@@ -39,7 +39,7 @@ class Difference:
 
 
 def first_difference(assertions: list[tuple[int, str, dict[str, int]]]) -> Difference | None:
-    """Evaluates assertions in order; names that the code assigns are kept from one to the next."""
+    """Evaluates assertions in order; variables that the code assigns live on in later ones."""
     names: dict[str, Any] = {}
     for line, code, values in assertions:
         names.update(values)
@@ -56,8 +56,8 @@ def _evaluate(line: int, code: str, names: dict[str, Any]) -> Difference | None:
         return Difference(line, _short(code), "", "Python that does not parse", applicable=False)
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED):
-            what = f"Python with {type(node).__name__}"
-            return Difference(line, _short(code), "", what, applicable=False)
+            reason = f"Python with {type(node).__name__}"
+            return Difference(line, _short(code), "", reason, applicable=False)
     for statement in tree.body:
         at = line + statement.lineno - 1
         text = _short(ast.unparse(statement))
@@ -67,15 +67,15 @@ def _evaluate(line: int, code: str, names: dict[str, Any]) -> Difference | None:
         except AssertionError as failure:
             return Difference(at, text, _values(statement, names) or str(failure), "assertion")
         except NameError as missing:
-            what = f"TCP_INFO field {missing.name}"
-            return Difference(at, text, "", what, applicable=False)
+            reason = f"TCP_INFO field {missing.name}"
+            return Difference(at, text, "", reason, applicable=False)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             return Difference(at, text, str(error), "assertion")
     return None
 
 
 def _values(statement: ast.stmt, names: dict[str, Any]) -> str:
-    """The fields that a statement names, with their values."""
+    """Returns the fields that a statement names, with their values."""
     used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
     fields = [name for name in dict.fromkeys(used) if name in names and not name.isupper()]
     shown = [name for name in fields if not name.startswith(("TCP_CA_", "TCPI_OPT_"))]

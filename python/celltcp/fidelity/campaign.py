@@ -118,7 +118,7 @@ def rerun_undecided(
     return replace(result, judgements=judgements)
 
 
-def outlined(
+def cost_of(
     cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, sides: EnginePair
 ) -> CostEstimate:
     """Returns what the runs of both engines on every case will take; nothing is judged."""

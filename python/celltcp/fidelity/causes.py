@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 
 from celltcp.fidelity.data import read_table
 
-#: Stands in reports for a cause that is not known.
-NOT_FOUND = "The cause of these differences is unknown."
+#: Text of reports for an unknown cause.
+UNKNOWN = "The cause of these differences is unknown."
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,4 @@ def cause_of(case: str, cca: str, causes: Sequence[Cause]) -> str:
     for cause in causes:
         if fnmatchcase(case, cause.scenario) and fnmatchcase(cca, cause.cca):
             return cause.text
-    return NOT_FOUND
+    return UNKNOWN

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-#: Step of the grid on which trajectories are compared, s, unless that makes more steps than these.
+#: Step of the grid of a comparison, s, and most steps; longer trajectories have longer steps.
 _STEP_S = 0.010
-_MOST_STEPS = 60_000
+_MAX_STEPS = 60_000
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Trajectory:
 
 def step_s(duration_s: float) -> float:
     """Returns the interval of the samples of a run, s: 10 ms, and more in runs of over ten minutes."""
-    return max(_STEP_S, math.ceil(duration_s / _MOST_STEPS * 1_000) / 1_000)
+    return max(_STEP_S, math.ceil(duration_s / _MAX_STEPS * 1_000) / 1_000)
 
 
 def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFrame) -> Trajectory:
@@ -45,7 +45,7 @@ def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFram
 def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
     """Returns the mean over time of |ln(cwnd of native / cwnd of kernel)|.
 
-    Time counts from the first data byte of each, and ends with the shorter of the two; between
+    Time counts from the first data byte of each, and ends with the shorter of the two. Between
     samples the window is interpolated linearly, on a grid of `step_s`. 0.1 means that the windows
     differ by some 10 % on average. NaN if one of them has no samples after its first data byte.
     """

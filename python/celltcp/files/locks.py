@@ -1,4 +1,4 @@
-"""Locks: files that one process at a time holds. A lock ends with its process."""
+"""Lock files, each held by one process at a time. A lock ends with its process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import IO
 
 
-class LockTaken(Exception):  # noqa: N818 - it is an answer, which callers turn into an error of theirs
+class LockTaken(Exception):  # noqa: N818 - callers catch it and raise an error of their own
     """Another process holds a lock."""
 
     def __init__(self, holder: str) -> None:
-        """Takes the number of the process as text; empty if the file does not have it."""
+        """Creates the exception with the process id as text; empty if the file does not have it."""
         super().__init__(holder)
         self.holder = holder
 
@@ -29,7 +29,7 @@ def locked(file: Path, *, stays: bool = False) -> Iterator[int]:
 
     Args:
         file: is made if it is not there.
-        stays: whether the file stays when the lock is given back.
+        stays: whether the file stays after the release of the lock.
 
     Yields:
         The file descriptor that holds the lock.

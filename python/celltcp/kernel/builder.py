@@ -1,4 +1,4 @@
-"""Builder: from a source to a kernel in the cache, in steps that are each done once."""
+"""Builder: builds a kernel from its source into the cache; an interrupted build resumes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def build(
         report: called with the step, the finished share of it (None: unknown) and the present item.
 
     Raises:
-        CelltcpError: what is missing or went wrong, with the place of the log.
+        CelltcpError: what is missing or went wrong, with the path of the log.
     """
     if source is not None and debian is not None:
         raise CelltcpError("kernel build: --source and --debian exclude each other")
@@ -67,15 +67,15 @@ def build(
         if not force and (existing := up_to_date(origin, side)):
             return existing
         work = Work(cache.work_folder(origin.name), variables, report, (lock,))
-        with _disk_trouble(work.folder):
+        with _explained_disk_errors(work.folder):
             if force:
                 shutil.rmtree(work.folder, ignore_errors=True)
             work.folder.mkdir(parents=True, exist_ok=True)
             work.check_space(origin.packed_bytes)
             tree, result = _unpacked(origin, work)
-            mark = fingerprint(side)  # what changes during the build is for the next one
+            side_hash = fingerprint(side)  # later changes of the sources are for the next build
             _compile(work, side, tree, jobs)
-            version = _install(work, mark, tree, result)
+            version = _install(work, side_hash, tree, result)
             if not keep_source:
                 report("clean", None, str(work.folder))
                 shutil.rmtree(work.folder)
@@ -84,9 +84,9 @@ def build(
 
 def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
     """Returns the newest kernel from this source with the present driver, if there is one."""
-    mark = fingerprint(side)
+    side_hash = fingerprint(side)
     for kernel in reversed(cache.kernels()):
-        if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == mark:
+        if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == side_hash:
             return kernel
     return None
 
@@ -131,13 +131,13 @@ def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
     work.call("compile", [*make, f"-j{count}", "linux"], tree, on_line)
 
 
-def _install(work: Work, mark: str, tree: Path, origin: Origin) -> str:
+def _install(work: Work, side_hash: str, tree: Path, origin: Origin) -> str:
     """Moves the kernel into the cache, in place of one of the same version; returns the version."""
     work.report("install", None, "")
-    said = work.call("version", ["make", "-s", "ARCH=um", f"O={work.out}", "kernelversion"], tree)
-    version = next((line for line in reversed(said) if _VERSION.fullmatch(line)), None)
+    output = work.call("version", ["make", "-s", "ARCH=um", f"O={work.out}", "kernelversion"], tree)
+    version = next((line for line in reversed(output) if _VERSION.fullmatch(line)), None)
     if version is None:
-        raise CelltcpError(f"{tree}: `make kernelversion` says no version: {said}")
+        raise CelltcpError(f"{tree}: `make kernelversion` says no version: {output}")
     ready = work.folder / "ready"
     shutil.rmtree(ready, ignore_errors=True)
     ready.mkdir()
@@ -150,22 +150,22 @@ def _install(work: Work, mark: str, tree: Path, origin: Origin) -> str:
         source=origin,
         built=datetime.now(UTC).isoformat(timespec="seconds"),
         ccas=built_in_ccas(tree, ready / "config"),
-        kernel_side=mark,
+        kernel_side=side_hash,
         size_bytes=binary.stat().st_size,
     )
     (ready / "about.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
-    place, replaced = cache.root() / version, work.folder / "replaced"
+    target, replaced = cache.root() / version, work.folder / "replaced"
     shutil.rmtree(replaced, ignore_errors=True)
-    if place.exists():
-        place.rename(replaced)
-    ready.rename(place)
+    if target.exists():
+        target.rename(replaced)
+    ready.rename(target)
     shutil.rmtree(replaced, ignore_errors=True)
     return version
 
 
 @contextmanager
-def _disk_trouble(folder: Path) -> Iterator[None]:
-    """Returns a line about a disk that is full or cannot be written."""
+def _explained_disk_errors(folder: Path) -> Iterator[None]:
+    """Replaces an OSError by an error that says whether the disk is full or cannot be written."""
     try:
         yield
     except OSError as error:

@@ -18,7 +18,7 @@ class Edit:
     """
 
     file: str
-    what: str
+    subject: str
     pattern: str
     text: str
     required: bool = True
@@ -28,7 +28,7 @@ EDITS = (
     # Timers of TCP count ticks; HZ has no prompt in this architecture, so no configuration sets it.
     Edit(
         file="arch/um/Kconfig",
-        what="the default of HZ",
+        subject="the default of HZ",
         pattern=r"(?m)^(config HZ\n\tint\n\tdefault) \d+$",
         text=r"\1 1000",
     ),
@@ -37,7 +37,7 @@ EDITS = (
     # rounded up to pages (Intel SDM vol. 1, ch. 13).
     Edit(
         file="arch/x86/um/user-offsets.c",
-        what="the size of the floating-point registers",
+        subject="the size of the floating-point registers",
         pattern=r"DEFINE_LONGS\(HOST_FP_SIZE, \d+\);",
         text="DEFINE_LONGS(HOST_FP_SIZE, 12288);",
         required=False,
@@ -56,6 +56,6 @@ def apply_edits(tree: Path) -> None:
         before = file.read_text("utf-8") if file.is_file() else ""
         after, count = re.subn(edit.pattern, edit.text, before)
         if count == 0 and edit.required:
-            raise CelltcpError(f"{file}: cannot patch {edit.what}; tested with Linux 6.1 to 7.3")
+            raise CelltcpError(f"{file}: cannot patch {edit.subject}; tested with Linux 6.1 to 7.3")
         if after != before:
             file.write_text(after, "utf-8")

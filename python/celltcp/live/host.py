@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from celltcp._core import CelltcpError, LiveRun
-from celltcp.live.run_folders import MARK
+from celltcp.live.run_folders import RUN_VARIABLE
 
 #: Hosts at the ends of every path.
 SERVER, PHONE = "server", "phone"
@@ -47,7 +47,7 @@ class Host:
         Raises:
             CelltcpError: if there is no such program.
         """
-        marked = {**(os.environ if env is None else env), MARK: self._identity}
+        marked = {**(os.environ if env is None else env), RUN_VARIABLE: self._identity}
 
         def begin() -> subprocess.Popen[Any]:
             return subprocess.Popen(list(arguments), env=marked, **options)

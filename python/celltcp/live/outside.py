@@ -10,15 +10,15 @@ from pathlib import Path
 
 from celltcp._core import RESOLVER, CelltcpError
 from celltcp.live.host import Host
-from celltcp.live.run_folders import MARK
+from celltcp.live.run_folders import RUN_VARIABLE
 
 #: Program that forwards between a network namespace and sockets of this machine.
 _PASTA = "pasta"
 #: Its device on the server, with addresses of a block for documentation (RFC 5737): that of the device
 #: and that of the gateway behind it.
 _DEVICE, _ADDRESS, _GATEWAY, _PREFIX = "outside0", "198.51.100.2", "198.51.100.1", "24"
-#: Time that it has until its device is there, seconds, and between two looks.
-_TIMEOUT_S, _LOOK_S = 5.0, 0.02
+#: Time limit for its device to appear, and interval of the checks, seconds.
+_TIMEOUT_S, _POLL_S = 5.0, 0.02
 
 
 def find_pasta() -> str:
@@ -42,12 +42,12 @@ class Outside:
     Connections of TCP end on that host: those behind it are of this machine's own kernel.
 
     Args:
-        host: which forwards.
-        identity: of the run, by which its programs are marked.
+        host: host that forwards to these networks.
+        identity: identity of the run, which marks its programs.
         mtu: bytes of the largest packet.
 
     Raises:
-        CelltcpError: if it cannot be done on this machine.
+        CelltcpError: if this machine has no pasta, or pasta does not connect.
     """
 
     def __init__(self, host: Host, identity: str, mtu: int) -> None:
@@ -68,7 +68,7 @@ class Outside:
                 options[:0] = ["--runas", "0:0"]
             self._process = subprocess.Popen(
                 [find_pasta(), *options],
-                env={**os.environ, MARK: identity},
+                env={**os.environ, RUN_VARIABLE: identity},
                 pass_fds=[opened.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -79,17 +79,17 @@ class Outside:
         self._wait_for_route(host.routes())
 
     def _wait_for_route(self, routes: Path) -> None:
-        """Waits until the host has a route to everywhere."""
+        """Waits until the host has a default route."""
         deadline = time.monotonic() + _TIMEOUT_S
         while _DEVICE not in routes.read_text():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self._process.kill()
                 _, errors = self._process.communicate()
-                # It complains of a missing log of the system, too.
+                # pasta also reports that it has no syslog.
                 lines = [line for line in errors.splitlines() if "syslog" not in line]
                 reason = "; ".join(lines) or f"no route after {_TIMEOUT_S:.0f} s"
                 raise CelltcpError(f"outside: pasta has not connected the server: {reason}")
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
 
     def close(self) -> None:
         """Ends the program."""

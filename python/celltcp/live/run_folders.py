@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Annotated, TypedDict
 
 #: Environment variable of all programs of a run, whose value is the identity of the run.
-MARK = "CELLTCP_SHELL"
-#: File that the process of a run has locked while it lives.
+RUN_VARIABLE = "CELLTCP_SHELL"
+#: File that the process of a run keeps locked.
 _LOCK = "lock"
-#: File that says what runs.
+#: File with the description of a run.
 _ABOUT = "about.json"
 #: Time that programs have to end after SIGTERM, seconds.
 _GRACE_S = 1.0
-#: Time between two looks at programs that are to end, seconds.
-_LOOK_S = 0.02
+#: Interval at which programs that should end are polled, seconds.
+_POLL_S = 0.02
 
 
 def run_root() -> Path:
@@ -59,7 +59,7 @@ class RunFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def describe(self, scenario: str, cca: str) -> None:
-        """Says what runs, for `running_runs`."""
+        """Writes the description of the run, for `running_runs`."""
         about: RunningRun = {
             "id": self.identity,
             "scenario": scenario,
@@ -70,7 +70,7 @@ class RunFolder:
         (self.path / _ABOUT).write_text(json.dumps(about))
 
     def remove(self) -> None:
-        """Ends the programs that are left, and removes the folder."""
+        """Ends all programs of the run, and removes the folder."""
         end_programs(self.identity)
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
@@ -108,7 +108,7 @@ def end_programs(identity: str) -> None:
     for process in left:
         _signal(process, signal.SIGTERM)
     while left and time.monotonic() < deadline:
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
         left = _programs(identity)
     for process in left:
         _signal(process, signal.SIGKILL)
@@ -116,7 +116,7 @@ def end_programs(identity: str) -> None:
 
 @contextmanager
 def _all_folders() -> Iterator[None]:
-    """Keeps other processes from making or removing folders, which are made in several steps."""
+    """Locks the root folder, as folders are made and removed in several steps."""
     root = run_root()
     root.mkdir(mode=0o700, exist_ok=True)
     with (root / _LOCK).open("w") as lock:
@@ -146,8 +146,8 @@ def _signal(process: int, number: signal.Signals) -> None:
 
 
 def _programs(identity: str) -> list[int]:
-    """Returns the processes whose environment has the mark of a run."""
-    mark = f"{MARK}={identity}".encode()
+    """Returns the processes whose environment names a run."""
+    entry_of_run = f"{RUN_VARIABLE}={identity}".encode()
     result = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -155,6 +155,6 @@ def _programs(identity: str) -> list[int]:
         # The process may have ended, or belong to another user.
         with suppress(OSError):
             is_zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-            if not is_zombie and mark in (entry / "environ").read_bytes().split(b"\0"):
+            if not is_zombie and entry_of_run in (entry / "environ").read_bytes().split(b"\0"):
                 result.append(int(entry.name))
     return result

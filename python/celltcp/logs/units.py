@@ -59,7 +59,7 @@ _AMOUNT = re.compile(
 def rate_unit(text: str) -> RateUnit | None:
     """Returns the unit of a rate or an amount that a text spells; `None` for another text.
 
-    Capitals alone (`MBPS`) leave open whether bits or bytes are meant, so that they are no unit.
+    Capitals alone (`MBPS`) may mean bits or bytes, so they are no unit.
     """
     text = "".join(text.split())
     if len(text) > 3 and text.isalpha() and text.isupper():
@@ -100,7 +100,7 @@ _SYSSTAT = re.compile(r"[rt]xkB/s|KB/s (?:in|out)")
 
 
 def parts_of(name: str) -> list[str]:
-    """Returns what in a name may be a unit: what stands in brackets, its words, `x_per_second`."""
+    """Returns the parts of a name that may be units: texts in brackets, words, `x_per_second`."""
     bracketed = _BRACKETED.findall(name)
     joined = re.findall(r"[A-Za-z]+[ _-]per[ _-][A-Za-z]+", name)
     # FCC's logs have bytes_sec, others MB_s.
@@ -114,14 +114,14 @@ def parts_of(name: str) -> list[str]:
 
 
 def words_of(name: str) -> list[str]:
-    """Returns the words of a name in small letters, those of `DLThroughput` apart."""
+    """Returns the words of a name in small letters, and the parts of words such as `DLThroughput`."""
     name = re.sub(r"\b([rt]x)(?=[kM]?B/s)", r"\1 ", name)
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return [word for word in re.split(r"[^\w%]+|_+", f"{name} {spaced}".lower()) if word]
 
 
 def is_per_longer(name: str) -> bool:
-    """Returns whether a column has amounts of a time that is no second, such as a minute."""
+    """Returns whether a column has amounts per minute or another time that is no second."""
     return _PER_LONGER.search(name) is not None
 
 

@@ -127,8 +127,8 @@ def of_connection(
 ) -> pd.DataFrame:
     """Returns the rows about a connection: of both directions, or of that from (1) or to the client."""
     same = (table["file"] == row["file"]) & (table["connection"] == row["connection"])
-    mine: pd.DataFrame = table[same if up is None else same & (table["up"] == up)]
-    return mine
+    selected: pd.DataFrame = table[same if up is None else same & (table["up"] == up)]
+    return selected
 
 
 class _Keeper:

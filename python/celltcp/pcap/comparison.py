@@ -21,8 +21,8 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = {
 #: Samples of the bootstrap, and its seed.
 _SAMPLES, _SEED = 2_000, 1
 
-#: Connections with less payload say nothing of throughput, bytes.
-_LEAST_BYTES = 100_000
+#: Least payload of a connection whose throughput is compared, bytes.
+_MIN_PAYLOAD = 100_000
 
 
 def compare_captures(first: pd.DataFrame, second: pd.DataFrame, by: Sequence[str]) -> GroupsOutcome:
@@ -61,7 +61,7 @@ def compare_captures(first: pd.DataFrame, second: pd.DataFrame, by: Sequence[str
 
 def _measured(table: pd.DataFrame) -> pd.DataFrame:
     payload = table[["bytes_up", "bytes_down"]].max(axis=1)
-    return table[(payload >= _LEAST_BYTES) & table["throughput_mbps"].notna()]
+    return table[(payload >= _MIN_PAYLOAD) & table["throughput_mbps"].notna()]
 
 
 def _keys(table: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, ...]]:
@@ -140,7 +140,7 @@ def _weighted(
     gains: Sequence[NDArray[np.float64] | None],
     sets: Sequence[pd.DataFrame],
 ) -> Group:
-    """Returns the weighted mean over the groups; those that are missing have no weight."""
+    """Returns the weighted mean over the groups that both sets have."""
     weights = np.array([group.weight for group in groups])
     weights /= weights.sum()
 
@@ -152,9 +152,9 @@ def _weighted(
         return None if None in rtts else mean([rtt for rtt in rtts if rtt is not None])
 
     known = [samples for samples in gains if samples is not None]
-    together = None
+    combined = None
     if len(known) == len(groups):
-        together = np.tensordot(weights, np.array(known), axes=1)
+        combined = np.tensordot(weights, np.array(known), axes=1)
     return Group(
         {},
         (len(sets[0]), len(sets[1])),
@@ -168,6 +168,6 @@ def _weighted(
             mean([group.retransmitted[1] for group in groups]),
         ),
         mean([group.gain for group in groups]),
-        _interval(together),
+        _interval(combined),
         1.0,
     )

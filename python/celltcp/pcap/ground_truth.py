@@ -23,12 +23,12 @@ _LOST = ("overflow", "aqm", "policer", "loss", "radio", "mtu")
 def ground_truth_losses(fates: pd.DataFrame, *, timestamps: bool = True) -> pd.DataFrame:
     """Returns the losses of one connection: `seq`, `len`, `t_ns` of sending, and `kind`.
 
-    A segment that was dropped is an outage if the radio dropped it or nothing moved at that time;
-    else it is a tail loss if nothing sent after it was reported before it was sent again; else the
-    place that dropped it tells: a queue is congestion, the air is random. A segment that was sent
-    again although its last copy arrived, or was to arrive, is spurious. One that arrived after
-    later ones, and was never sent again, was reordered. One that the receiver discarded because of
-    an old timestamp is "discarded" if it was sent again; no kind fits it.
+    The kinds of dropped segments, in this order: an outage if the radio dropped it or nothing moved
+    at that time; a tail loss if no later segment was reported before its retransmission; congestion
+    if a queue dropped it; random otherwise. A segment that was retransmitted although its last copy
+    arrived is spurious. One that arrived after later ones without a retransmission was reordered.
+    One that the receiver discarded for an old timestamp is "discarded" if it was retransmitted; no
+    kind fits it.
 
     Args:
         fates: rows of one connection.

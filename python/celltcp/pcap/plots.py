@@ -71,8 +71,8 @@ def plot_connection(
     draw_series(flight, sent["t_s"], sent["in_flight"] / 1e3, color=NEW, lw=0.9)
     flight.set_ylabel("in flight, kB")
     draw_intervals(rate, rtt, intervals)
-    for kind, mine in losses[losses["up"] == up].groupby("kind"):
-        rtt.plot(mine["t_s"], np.zeros(len(mine)), "|", color=KIND_COLOURS[str(kind)], ms=8)
+    for kind, group in losses[losses["up"] == up].groupby("kind"):
+        rtt.plot(group["t_s"], np.zeros(len(group)), "|", color=KIND_COLOURS[str(kind)], ms=8)
     titled(picture, f"{row['client']} and {row['server']}, connection {row['connection']}")
     counts = losses["kind"].value_counts()
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no losses"
@@ -116,9 +116,9 @@ def _draw_sequence(axes: Axes, segments: pd.DataFrame, up: int) -> None:
         )
     looks = {"new": (NEW, "sent"), "again": (AGAIN, "sent again"), "late": (LATE, "out of order")}
     for kind, (colour, label) in looks.items():
-        mine = data[data["kind"] == kind]
-        if len(mine):
-            axes.plot(mine["t_s"], mine["seq"] / 1e6, ".", color=colour, ms=2, label=label)
+        selected = data[data["kind"] == kind]
+        if len(selected):
+            axes.plot(selected["t_s"], selected["seq"] / 1e6, ".", color=colour, ms=2, label=label)
     top = float((data["seq"] + data["len"]).max()) / 1e6 if len(data) else 1.0
     # The window often ends far above everything that is sent.
     axes.set_ylim(-0.02 * top, 1.15 * top)
@@ -154,10 +154,10 @@ def _few_over_time(analyses: CaptureAnalyses, rows: pd.DataFrame) -> Figure:
         flight.set_ylabel("in flight (grey: window), kB")
         rate.set_ylim(bottom=0)
         losses = of_connection(analyses.losses, row, up)
-        for kind, mine in losses.groupby("kind"):
+        for kind, group in losses.groupby("kind"):
             look = {"color": KIND_COLOURS[str(kind)], "ms": 8, "clip_on": False}
-            label = f"{kind}: {len(mine)}"
-            flight.plot(mine["t_s"], np.zeros(len(mine)), "|", label=label, **look)
+            label = f"{kind}: {len(group)}"
+            flight.plot(group["t_s"], np.zeros(len(group)), "|", label=label, **look)
         for axes in (rate, flight, rtt):
             legend_outside(axes)
         where = f"{row['server']}, {_DIRECTIONS[up]}"

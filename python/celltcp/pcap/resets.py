@@ -115,11 +115,11 @@ def _take_segments(
 ) -> None:
     """Adds the segments of a piece, which are in the order of time."""
     resets = rows[(rows["up"] == 1) & (rows["flags"] & _RST > 0)]
-    for number, mine in resets.groupby("connection")["t_s"]:
+    for number, group in resets.groupby("connection")["t_s"]:
         each = result.setdefault(
-            int(str(number)), ResetConnection(file, int(str(number)), float(mine.min()))
+            int(str(number)), ResetConnection(file, int(str(number)), float(group.min()))
         )
-        each.resets += len(mine)
+        each.resets += len(group)
     data = rows[(rows["up"] == 0) & (rows["len"] > 0) & rows["connection"].isin(list(result))]
     for number, segments in data.groupby("connection"):
         each = result[int(str(number))]

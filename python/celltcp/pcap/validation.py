@@ -29,7 +29,7 @@ from celltcp.pcap.validation_cases import CASES, Case
 
 #: Start of loss in truth and capture may differ by this, ns: the clock of a capture has finer steps.
 _SAME_NS = 2_000
-#: Longest time that a segment waits before a capture in between, beyond the delay of the way, ns.
+#: Maximum queueing delay before a capture point on the path, ns.
 _WAIT_NS = 20_000_000
 
 
@@ -66,34 +66,34 @@ def validate(
     return [done[number] for number in range(len(cases))]
 
 
-def outlined(cases: Sequence[Case] = CASES) -> CostEstimate:
+def cost_of(cases: Sequence[Case] = CASES) -> CostEstimate:
     """Returns what the runs of the cases will take, without the analysis of their captures."""
-    here = engine()
-    return estimate_cost(jobs_for(case.load(), [case.cca], 1, 1, here) for case in cases)
+    native = engine()
+    return estimate_cost(jobs_for(case.load(), [case.cca], 1, 1, native) for case in cases)
 
 
 def _each(cases: Sequence[Case], cluster: str | None) -> Iterator[tuple[int, Validation]]:
     """Yields the numbers of cases with their results, as they come."""
     if cluster is None:
-        yield from enumerate(map(_judged, cases))
+        yield from enumerate(map(_validated, cases))
         return
     needed = WorkerRequirement.of(engine())
-    tasks = (Task(_judged_there, (case, needed)) for case in cases)
+    tasks = (Task(_validated_on_worker, (case, needed)) for case in cases)
     yield from Cluster(cluster).results(tasks, [needed])
 
 
-def _judged_there(case: Case, needed: WorkerRequirement) -> Validation:
+def _validated_on_worker(case: Case, needed: WorkerRequirement) -> Validation:
     """Returns the result of a case on a worker of a cluster."""
     needed.local_engine()
-    return _judged(case)
+    return _validated(case)
 
 
-def _judged(case: Case) -> Validation:
+def _validated(case: Case) -> Validation:
     with tempfile.TemporaryDirectory(prefix="celltcp-judge-") as folder:
-        return _judge(case, Path(folder) / "capture.pcap")
+        return _validate_case(case, Path(folder) / "capture.pcap")
 
 
-def _judge(case: Case, capture: Path) -> Validation:
+def _validate_case(case: Case, capture: Path) -> Validation:
     scenario = case.load()
     outcome = run(scenario, case.cca, samples="off", pcap=capture, pcap_at=case.node)
     fates = outcome.results.tables["fates"].to_pandas()
@@ -106,11 +106,11 @@ def _judge(case: Case, capture: Path) -> Validation:
     document = json.loads(scenario.to_json())
     stamped = document["tcp"]["timestamps"]
     parts = []
-    for flow, mine in fates.groupby("flow"):
+    for flow, group in fates.groupby("flow"):
         (row,) = connections[connections["connection"] == flow].to_dict("records")
         lost = of_connection(losses, row, int(row["direction"] == "up"))
         sent_ns = (lost["t_s"] * 1e9).round().astype("int64") + int(row["start_ns"])
-        truth = ground_truth_losses(mine, timestamps=stamped)
+        truth = ground_truth_losses(group, timestamps=stamped)
         parts.append(_matched(truth, lost.assign(t_ns=sent_ns - delay_ns), case.before is not None))
     path = estimate_path(analyses)
     largest = max(connections.to_dict("records"), key=lambda row: int(row["bytes_down"]))
@@ -136,9 +136,9 @@ def _judge(case: Case, capture: Path) -> Validation:
 
 
 def _matched(truth: pd.DataFrame, result: pd.DataFrame, between: bool) -> pd.DataFrame:
-    """Joins truth and finding: the same first byte, and the same time at which it had passed.
+    """Joins true and detected losses with the same first byte and transmission time.
 
-    To a capture in between, segments may come later than the delay of the way.
+    At a capture point on the path, segments may be late by queueing.
 
     A segment of the truth can be a part of a larger one of the capture and the other way round; they
     match if they overlap.
@@ -151,10 +151,10 @@ def _matched(truth: pd.DataFrame, result: pd.DataFrame, between: bool) -> pd.Dat
     for seq, t_ns, kind in zip(truth["seq"], truth["t_ns"], truth["kind"], strict=True):
         candidates = rest.get(int(seq), [])
         late = _WAIT_NS if between else _SAME_NS
-        near = [index for index in candidates if -_SAME_NS <= result["t_ns"][index] - t_ns <= late]
-        # A loss that was found upstream has another time; the order tells which one is meant.
-        near.sort(key=lambda index: abs(result["t_ns"][index] - t_ns))
-        chosen = near or [index for index in candidates if result["is_upstream"][index]]
+        in_time = [index for index in candidates if -_SAME_NS <= result["t_ns"][index] - t_ns <= late]
+        # A loss upstream of the capture has another time; the order assigns it.
+        in_time.sort(key=lambda index: abs(result["t_ns"][index] - t_ns))
+        chosen = in_time or [index for index in candidates if result["is_upstream"][index]]
         if chosen:
             candidates.remove(chosen[0])
         if kind == "discarded":
@@ -180,14 +180,14 @@ def _true_rtt_ms(flows: pd.DataFrame) -> float:
 
 def _capacity_error(path: PathEstimate, slots: pd.DataFrame, begin_ns: int) -> float | None:
     """Returns the mean error per second over the mean capacity, where the capture could measure it."""
-    mine = slots[slots["flow"] == path.connection]
-    true_s = mine["t_s"].to_numpy()
+    selected = slots[slots["flow"] == path.connection]
+    true_s = selected["t_s"].to_numpy()
     if not path.is_measured.any() or not len(true_s):
         return None
     mss = 1448.0
     payload = path.capacity_mbps * mss / (mss + 52.0)
     times = path.times_s + begin_ns * 1e-9
-    true = np.interp(times, true_s, mine["capacity_mbps"].to_numpy())
+    true = np.interp(times, true_s, selected["capacity_mbps"].to_numpy())
     seconds = np.floor(times).astype(int)
     table = pd.DataFrame({"s": seconds, "found": payload, "true": true})[path.is_measured]
     means = table.groupby("s").mean()

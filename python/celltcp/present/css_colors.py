@@ -1,4 +1,4 @@
-"""Shades: colours of a page as variables of CSS, which are others on dark paper."""
+"""Colours of a page as variables of CSS, with values for light and for dark pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def variable(colour: str) -> str:
 
 
 def declarations(body: str) -> tuple[str, str]:
-    """Returns the declarations of all colours that a page uses, for light and for dark paper."""
+    """Returns the declarations of all colours that a page uses, for light and for dark pages."""
     result = sorted({(one or other).lower() for one, other in _USED.findall(body)})
     return _declared((each, f"#{each}") for each in result), _DARK + " " + _declared(
         (each, on_dark(f"#{each}")) for each in result
@@ -40,7 +40,7 @@ def _declared(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def on_dark(colour: str) -> str:
-    """Returns a colour for dark paper: greys inverted, others lighter until they stand out."""
+    """Returns a colour for a dark page: greys inverted, others lighter until the contrast is enough."""
     red, green, blue = to_rgb(colour)
     if max(red, green, blue) - min(red, green, blue) <= _GREY:
         paper, ink = 0.1, 0.92

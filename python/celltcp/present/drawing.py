@@ -1,4 +1,4 @@
-"""Drawing: a picture of matplotlib as SVG within a page."""
+"""Drawing: conversion of a matplotlib figure to an SVG element of an HTML page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 from matplotlib.figure import Figure
 
-#: Metadata that matplotlib writes to a file; a page needs none.
-_WITHOUT = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+#: Keys of the metadata that matplotlib writes to a file, each set to None to omit it.
+_NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 _STYLE = re.compile(r'style="[^"]*"')
 _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
@@ -18,9 +18,9 @@ _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 
 
 def svg_of(picture: Figure, name: str) -> str:
-    """Returns a picture as an element, its colours as variables, its identifiers prefixed by `name`."""
+    """Returns an SVG element with colours as CSS variables and identifiers prefixed by `name`."""
     file = io.StringIO()
-    picture.savefig(file, format="svg", metadata=_WITHOUT)
+    picture.savefig(file, format="svg", metadata=_NO_METADATA)
     text = file.getvalue()
     text = _METADATA.sub("", text[text.index("<svg") :])
     head, _, rest = text.partition(">")

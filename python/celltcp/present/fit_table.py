@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str]]:
     """Returns a table in the width of the console, and the headings of the columns left out for that.
 
-    No word and no number is cut. Headings and texts are wrapped. Where that is not enough, columns that
-    can be done without are left out; then numbers are wrapped before their intervals; then the columns
-    stand in several tables, each with the texts at the head of its rows.
+    No word and no number is cut. Headings and texts are wrapped. If that is not enough, droppable
+    columns are left out, then numbers are wrapped before their intervals. At last the columns are
+    spread over several tables, each with the texts at the head of its rows.
     """
     # Otherwise nothing is measured as wider than the console.
     options = console.options.update(max_width=10_000)

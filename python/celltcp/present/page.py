@@ -39,7 +39,7 @@ def page_of(parts: Sequence[Part], title: str, command: str) -> str:
     Args:
         parts: one for each folder of results, or more.
         title: of the page.
-        command: what has made the page.
+        command: command line that has made the page.
     """
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["variable"] = variable
@@ -54,7 +54,7 @@ def page_of(parts: Sequence[Part], title: str, command: str) -> str:
         "parts": [_part(part, number) for number, part in enumerate(parts, 1)],
         "scripts": [_script(each) for each in (uplot, _text(_HERE / "report.js"))],
     }
-    # The colours of a page are known once all of it is there.
+    # The colours are known only after a first rendering.
     body = template.render(**fields, style="")
     light, dark = declarations(body)
     own = _text(_HERE / "report.css").replace("LIGHT", light).replace("DARK", dark)
@@ -63,7 +63,7 @@ def page_of(parts: Sequence[Part], title: str, command: str) -> str:
 
 
 def _part(part: Part, number: int) -> dict[str, Any]:
-    """Returns what the template takes of a part."""
+    """Returns the fields of a part for the template."""
     name = f"part-{number}"
     sections = [
         _section(section, f"{name}-{place}", name) for place, section in enumerate(part.sections, 1)
@@ -72,7 +72,7 @@ def _part(part: Part, number: int) -> dict[str, Any]:
 
 
 def _section(section: Section, name: str, group: str) -> dict[str, Any]:
-    """Returns what the template takes of a section."""
+    """Returns the fields of a section for the template."""
     fields: dict[str, Any] = {**vars(section), "name": name, "shades": _shades(section)}
     if section.figure is not None:
         fields["svg"] = Markup(svg_of(section.figure.draw(), name))

@@ -43,8 +43,8 @@ def digests(comparison: Comparison) -> dict[int, Digest]:
     ttis = downlink_ttis(comparison)
     by_second = seconds(comparison)
     return {
-        int(str(run)): _digest(mine.sort_values("t_ns"), tti_s, by_second[by_second["run"] == run])
-        for run, mine in ttis.groupby("run")
+        int(str(run)): _digest(group.sort_values("t_ns"), tti_s, by_second[by_second["run"] == run])
+        for run, group in ttis.groupby("run")
     }
 
 

@@ -106,9 +106,9 @@ def _rows(
     """Returns the rows of all places; one that says nothing gives way to those that say something."""
     result: list[dict[str, str]] = []
     for place, cell in cells.items():
-        mine = [each for each in rows if _within(cell, each.get("where", {}))]
-        saying = {_measured(each) for each in mine if "published" in each or "claim" in each}
-        for each in mine:
+        selected = [each for each in rows if _within(cell, each.get("where", {}))]
+        saying = {_measured(each) for each in selected if "published" in each or "claim" in each}
+        for each in selected:
             if "published" not in each and "claim" not in each and _measured(each) in saying:
                 continue
             words = {key: str(value) for key, value in each.items() if key != "where"}

@@ -107,8 +107,8 @@ class Measured:
     def handovers(self) -> Counter[tuple[int, int]]:
         """Handovers by run and connection; those without one are left out."""
         events = self.comparison.results.tables["events"].to_pandas()
-        mine = events[events["kind"] == "handover"]
-        return Counter(zip(mine["run"].astype(int), mine["flow"].astype(int), strict=True))
+        selected = events[events["kind"] == "handover"]
+        return Counter(zip(selected["run"].astype(int), selected["flow"].astype(int), strict=True))
 
     @functools.cached_property
     def _slots(self) -> dict[str, pd.DataFrame]:
@@ -126,7 +126,7 @@ class Measured:
 
     @functools.cached_property
     def _flows(self) -> dict[int, pd.DataFrame]:
-        return {int(str(run)): mine for run, mine in self.comparison.flows.groupby("run")}
+        return {int(str(run)): group for run, group in self.comparison.flows.groupby("run")}
 
     @functools.cached_property
     def way(self) -> SinrTrajectory:

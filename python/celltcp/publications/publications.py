@@ -53,7 +53,7 @@ class Publication:
         return [each for each in published_tables() if each.publication == self.name]
 
     def selected_tables(self, experiments: Sequence[str]) -> list[Table]:
-        """Returns the tables of these experiments; if none are named, all but those that have to be.
+        """Returns the tables of these experiments; if none are named, all without `named_only`.
 
         Raises:
             CelltcpError: if there is no such experiment.
@@ -77,7 +77,7 @@ def publication(name: str) -> Publication:
     """Returns the publication of a name.
 
     Raises:
-        CelltcpError: says which there are.
+        CelltcpError: lists the publications.
     """
     known = publications()
     if name not in known:
@@ -96,9 +96,9 @@ def _read(file: Path) -> Publication:
         {"era": dict, "unpublished": list, "runs": int},
         f"{file}",
     )
-    for cca, of_then in result.get("era", {}).items():
+    for cca, version in result.get("era", {}).items():
         try:
-            chosen([cca, of_then], ())
+            chosen([cca, version], ())
         except CelltcpError as error:
             raise CelltcpError(f"{file}: era: {error}") from None
     conditions = result.get("unpublished", [])

@@ -1,4 +1,4 @@
-"""Our means of a comparison beside published ones."""
+"""Published means: the mean goodputs of a comparison beside those of a publication."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from celltcp.scenarios.scenarios import load_scenario
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """Goodputs of a scenario, published and measured here."""
+    """Goodputs of a scenario, published and measured."""
 
     scenario: str
     outcomes: list[Outcome]
-    #: Why there are none; empty if there are some.
+    #: Reason for having no outcomes; empty if there are any.
     why_not: str = ""
 
 
 def compare_published(comparison: Comparison) -> PublishedComparison:
-    """Returns the published mean goodputs of the scenario and ours.
+    """Returns the published mean goodputs of the scenario and those of the comparison.
 
-    There are none of a scenario that differs from the built-in one of its name, in whatever field: a
-    difference to the publication would not say where it comes from.
+    The scenario must equal the built-in one of its name: otherwise a difference to the publication
+    could come from the changed field.
     """
     about = comparison.results.about
     name = str(about["name"])
@@ -38,10 +38,10 @@ def compare_published(comparison: Comparison) -> PublishedComparison:
             name, [], f"no publication has goodput for {name}; there are figures for {known}"
         )
     built_in = load_scenario(name)
-    same = {built_in.hash}
+    hashes = {built_in.hash}
     if built_in.has_radio:
-        same.add(built_in.with_radio_log().hash)
-    if about["hash"] not in same:
+        hashes.add(built_in.with_radio_log().hash)
+    if about["hash"] not in hashes:
         return PublishedComparison(
             name,
             [],
@@ -57,8 +57,8 @@ def compare_published(comparison: Comparison) -> PublishedComparison:
     if not common:
         published = dict.fromkeys(each.cca for table in tables for each in table.entries)
         return PublishedComparison(name, [], f"figures are published for {', '.join(published)} only")
-    here = {name: Measured(comparison, {cca: cca for cca in ccas})}
-    return PublishedComparison(name, [outcome(table, here) for table in common])
+    measured = {name: Measured(comparison, {cca: cca for cca in ccas})}
+    return PublishedComparison(name, [outcome(table, measured) for table in common])
 
 
 def _tables_of(scenario: str) -> list[Table]:
@@ -66,7 +66,7 @@ def _tables_of(scenario: str) -> list[Table]:
     files = [file for file in table_files() if file.name in indexed().get(scenario, ())]
     tables = []
     for table in in_order(each for file in files for each in tables_in(file)):
-        mine = tuple(each for each in goodputs(table) if each.scenario == scenario)
-        if mine:
-            tables.append(replace(table, entries=mine))
+        entries = tuple(each for each in goodputs(table) if each.scenario == scenario)
+        if entries:
+            tables.append(replace(table, entries=entries))
     return tables

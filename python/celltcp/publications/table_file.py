@@ -12,7 +12,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.scenarios.scenarios import is_trace, scenario_names, unknown
 
-#: Begin of the key of a place.
+#: Prefix of the keys that define places.
 PLACE = "place "
 
 _PUBLICATIONS = Path(__file__).parent / "publications"
@@ -20,10 +20,10 @@ _PUBLICATIONS = Path(__file__).parent / "publications"
 #: Form of a word for the command line.
 _WORD = re.compile(r"[A-Za-z0-9.-]+")
 
-_NEEDED = ("publication", "experiment", "figure", "title")
-_POSSIBLE = ("interval", "form", "note")
+_REQUIRED = ("publication", "experiment", "figure", "title")
+_OPTIONAL = ("interval", "form", "note")
 _COLUMNS = ("scenario", "cca", "quantity", "unit", "published")
-_FURTHER = (
+_MORE_COLUMNS = (
     *("phase", "published_ci95", "claim", "window", "zone", "note"),
     *("line", "column", "said", "why"),
 )
@@ -44,16 +44,16 @@ def header_of(file: Path, lines: Sequence[str]) -> dict[str, str]:
         if not line.startswith("#"):
             continue
         key, colon, value = (part.strip() for part in line.removeprefix("#").partition(":"))
-        if not colon or (key not in (*_NEEDED, *_POSSIBLE) and not key.startswith(PLACE)):
+        if not colon or (key not in (*_REQUIRED, *_OPTIONAL) and not key.startswith(PLACE)):
             raise CelltcpError(
                 f"{file}, line {number}: {key!r}: allowed: lines # key: value with "
-                f"{', '.join((*_NEEDED, *_POSSIBLE))} or place NAME"
+                f"{', '.join((*_REQUIRED, *_OPTIONAL))} or place NAME"
             )
         if key in result:
             raise CelltcpError(f"{file}, line {number}: {key} is there twice")
         result[key] = value
-    if missing := [key for key in _NEEDED if not result.get(key)]:
-        raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_NEEDED)}")
+    if missing := [key for key in _REQUIRED if not result.get(key)]:
+        raise CelltcpError(f"{file}: {missing[0]} is missing; the header needs {', '.join(_REQUIRED)}")
     if not _WORD.fullmatch(result["experiment"]):
         raise CelltcpError(
             f"{file}: experiment: {result['experiment']!r}: allowed: letters, digits, dots and hyphens"
@@ -68,7 +68,7 @@ def header_of(file: Path, lines: Sequence[str]) -> dict[str, str]:
 
 
 def rows_of(file: Path, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields file and line of each row with its fields, without blanks around them."""
+    """Yields position and stripped fields of each row."""
     columns: list[str] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -92,8 +92,8 @@ def rows_of(file: Path, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, s
 def _check_columns(file: Path, columns: Sequence[str]) -> None:
     if missing := [name for name in _COLUMNS if name not in columns]:
         raise CelltcpError(f"{file}: the column {missing[0]} is missing; needed: {', '.join(_COLUMNS)}")
-    if other := [name for name in columns if name not in (*_COLUMNS, *_FURTHER)]:
-        allowed = ", ".join((*_COLUMNS, *_FURTHER))
+    if other := [name for name in columns if name not in (*_COLUMNS, *_MORE_COLUMNS)]:
+        allowed = ", ".join((*_COLUMNS, *_MORE_COLUMNS))
         raise CelltcpError(f"{file}: the column {other[0]!r} is not known; allowed: {allowed}")
     if twice := [name for name in columns if columns.count(name) > 1]:
         raise CelltcpError(f"{file}: the column {twice[0]} is there twice")

@@ -1,4 +1,4 @@
-"""Published figures and ours, as tables."""
+"""Tables of published and simulated figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
 
 def print_outcome(result: Outcome, console: Terminal) -> None:
-    """Prints published figures and claims beside ours, how well the ranks agree, and the source."""
+    """Prints published figures and claims beside simulated ones, rank correlations, and the source."""
     title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
     rows = result.rows
     if numbers := [row for row in rows if row.published.value is not None]:
@@ -39,7 +39,7 @@ def print_outcome(result: Outcome, console: Terminal) -> None:
     others = [row for row in rows if row.published.value is None and row.published.claim is None]
     if result.table.form != "choices":
         _print_means(f"{title}: ours", others, console)
-    _print_losing(result, console)
+    _print_losses(result, console)
     if result.table.form == "choices":
         _print_choices(title, result, console)
     for group in result.groups:
@@ -100,20 +100,20 @@ def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
     console.print_table(Table(columns, tuple(rows), title))
 
 
-def _print_losing(result: Outcome, console: Terminal) -> None:
+def _print_losses(result: Outcome, console: Terminal) -> None:
     """Prints where a split loses, and why."""
     counted = len(split_gains(result))
     if not counted:
         return
-    lost = split_losses(result)
-    console.print(f"points where the split loses more than {LOSS:g} %: {len(lost)} of {counted}")
-    for each in lost:
+    losses = split_losses(result)
+    console.print(f"points where the split loses more than {LOSS:g} %: {len(losses)} of {counted}")
+    for each in losses:
         gain = value_text(each.row.ours.mean, each.row.ours.ci95)
         console.print(f"{place_text(each.row)}, {each.row.published.cca}: {gain} %. {each.reason}")
 
 
 def _print_means(title: str, rows: Sequence[Row], console: Terminal) -> None:
-    """Prints our means of what has no published number, with a column per CCA."""
+    """Prints simulated means that have no published number, with a column per CCA."""
     if not rows:
         return
     ccas = list(dict.fromkeys(row.published.cca for row in rows))

@@ -22,15 +22,15 @@ _FAMILIES: dict[str, dict[str, float]] = {
     },
 }
 
-#: Words for the same.
-_SAME = {"packets": "segments"}
+#: Synonyms of units.
+_SYNONYMS = {"packets": "segments"}
 
 
 def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> tuple[str, float]:
     """Returns the unit in which celltcp measures a quantity, and the factor from the unit given.
 
-    Without a unit, that of the quantity is meant. Shares can be given in %. Quantities that have no
-    unit of their own can have any word, for tables and axes.
+    The default is the quantity's own unit. Shares can be given in %. A quantity without a unit in
+    celltcp can have any unit, which tables and axes show.
 
     Args:
         quantity: name of the quantity.
@@ -46,7 +46,7 @@ def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> t
         return own, 0.01
     family = next((family for family in _FAMILIES.values() if own in family), None)
     if family is None:
-        return _word(quantity, own, given, place, numbered=numbered), 1.0
+        return _other_unit(quantity, own, given, place, numbered=numbered), 1.0
     if given and given not in family:
         if not numbered:
             return given, 1.0
@@ -58,11 +58,11 @@ def _is_share(unit: str) -> bool:
     return unit.startswith("of ")
 
 
-def _word(quantity: str, own: str, given: str, place: str, *, numbered: bool) -> str:
+def _other_unit(quantity: str, own: str, given: str, place: str, *, numbered: bool) -> str:
     """Returns the unit of a quantity that is no rate, time or size in bytes."""
     if not given:
         return own
-    if numbered and own and _SAME.get(given, given) != _SAME.get(own, own):
+    if numbered and own and _SYNONYMS.get(given, given) != _SYNONYMS.get(own, own):
         others = " or %" if _is_share(own) else ""
         raise CelltcpError(f"{place}: unit: {given!r}: {quantity} has {own}{others}")
     if numbered and any(given in family for family in _FAMILIES.values()):

@@ -32,16 +32,16 @@ def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFram
     times = radio["t_ns"] * 1e-9
     # The interval that begins as the run ends is logged, too.
     within = times < radio["run"].map(lengths)
-    mine = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & within].copy()
+    selected = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & within].copy()
     if not whole:
         flows = comparison.flows.groupby("run").first()
-        times = times[mine.index]
+        times = times[selected.index]
         end = flows["first_data_s"] + flows["duration_s"]
-        alive = (times >= mine["run"].map(flows["start_s"])) & (times < mine["run"].map(end))
-        mine = mine[alive].copy()
+        alive = (times >= selected["run"].map(flows["start_s"])) & (times < selected["run"].map(end))
+        selected = selected[alive].copy()
     bits = link_adaptation(str(comparison.results.about["scenario"]))["bits_per_symbol"]
-    mine["modulation"] = np.array([MODULATIONS[each] for each in bits])[mine["mcs"]]
-    return mine
+    selected["modulation"] = np.array([MODULATIONS[each] for each in bits])[selected["mcs"]]
+    return selected
 
 
 def wasted(comparison: Comparison) -> pd.DataFrame:
@@ -57,15 +57,15 @@ def wasted(comparison: Comparison) -> pd.DataFrame:
     ttis = downlink_ttis(comparison)
     tti_s = float(link_adaptation(str(comparison.results.about["scenario"]))["tti_s"])
     rows = []
-    for (cca, run), mine in ttis.groupby(["cca", "run"], observed=True):
-        parts = [("all", mine), *mine.groupby("modulation")]
+    for (cca, run), group in ttis.groupby(["cca", "run"], observed=True):
+        parts = [("all", group), *group.groupby("modulation")]
         rows += [
             {
                 "cca": cca,
                 "run": run,
                 "modulation": modulation,
                 "wasted_per_s": float(part["wasted"].mean()) / tti_s,
-                "share": len(part) / len(mine),
+                "share": len(part) / len(group),
             }
             for modulation, part in parts
         ]
@@ -83,10 +83,10 @@ def scheme_statistics(comparison: Comparison) -> pd.DataFrame:
         {
             "cca": cca,
             "run": run,
-            "mean": mine["mcs"].mean(),
-            "sd": mine["mcs"].std(),
-            "change": mine["mcs"].astype(int).diff().abs().mean(),
+            "mean": group["mcs"].mean(),
+            "sd": group["mcs"].std(),
+            "change": group["mcs"].astype(int).diff().abs().mean(),
         }
-        for (cca, run), mine in first.groupby(["cca", "run"], observed=True)
+        for (cca, run), group in first.groupby(["cca", "run"], observed=True)
     ]
     return pd.DataFrame(rows)

@@ -65,8 +65,8 @@ def by_phase(comparison: Comparison, metric: str = "goodput") -> pd.DataFrame:
     slots = phased_slots(comparison)
     slot_s = float(comparison.results.about["slot_s"])
     rows = [
-        {"cca": cca, "run": run, "phase": phase, "value": mean_of(mine, metric, slot_s)}
-        for (cca, run, phase), mine in slots.groupby(["cca", "run", "phase"], observed=True)
+        {"cca": cca, "run": run, "phase": phase, "value": mean_of(group, metric, slot_s)}
+        for (cca, run, phase), group in slots.groupby(["cca", "run", "phase"], observed=True)
     ]
     result = pd.DataFrame(rows)
     result["phase"] = pd.Categorical(result["phase"], slots["phase"].cat.categories, ordered=True)

@@ -49,8 +49,8 @@ def by_position(
                 "cca": cca,
                 "run": run,
                 "sinr_db": middle,
-                "value": mean_of(mine, metric, slot_s),
+                "value": mean_of(group, metric, slot_s),
             }
-            for (cca, run, middle), mine in slots.groupby(["cca", "run", "sinr_db"], observed=True)
+            for (cca, run, middle), group in slots.groupby(["cca", "run", "sinr_db"], observed=True)
         ]
     return pd.DataFrame(rows)

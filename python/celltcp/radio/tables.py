@@ -1,4 +1,4 @@
-"""Results of a radio scenario by place, by scheme and by phase: tables and pictures of show."""
+"""Tables and pictures of `celltcp show` for a radio scenario: by position, by MCS and by phase."""
 
 from __future__ import annotations
 
@@ -40,15 +40,18 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     ccas = [cca for cca in forward.ccas if cca in backward.ccas]
     if not ccas:
         raise CelltcpError(f"{names[0]} and {names[1]} have no congestion control in common")
-    called = cca_labels(ccas)
-    headings = [each for cca in ccas for each in (f"{called[cca]}\nforward", "\nbackward")]
+    labels = cca_labels(ccas)
+    headings = [each for cca in ccas for each in (f"{labels[cca]}\nforward", "\nbackward")]
     rows = []
     for place in sorted(result["sinr_db"].unique(), reverse=True):
-        here = result[result["sinr_db"] == place]
+        at_place = result[result["sinr_db"] == place]
         cells = [
-            mean_text(here.loc[(here["cca"] == cca) & (here["movement"] == way), "value"], digits)
+            mean_text(
+                at_place.loc[(at_place["cca"] == cca) & (at_place["movement"] == movement), "value"],
+                digits,
+            )
             for cca in ccas
-            for way in ("forward", "backward")
+            for movement in ("forward", "backward")
         ]
         rows.append((f"{place:.1f}", *cells))
     title = (
@@ -92,10 +95,10 @@ def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]
     rows = []
     names = cca_labels(each.ccas)
     for cca in each.ccas:
-        mine = result[result["cca"] == cca]
+        selected = result[result["cca"] == cca]
         cells = []
         for modulation in labels:
-            part = mine[mine["modulation"] == modulation]
+            part = selected[selected["modulation"] == modulation]
             if part.empty:
                 cells.append("-")
                 continue
@@ -109,8 +112,8 @@ def _scheme_table(each: Comparison, result: pd.DataFrame) -> Table:
     rows = []
     names = cca_labels(each.ccas)
     for cca in each.ccas:
-        mine = result[result["cca"] == cca]
-        figures = (mean_text(mine[column], 2) for column in ("mean", "sd", "change"))
+        selected = result[result["cca"] == cca]
+        figures = (mean_text(selected[column], 2) for column in ("mean", "sd", "change"))
         rows.append((names[cca], *figures))
     headings = ("mean", "standard deviation", "change from one to the next")
     title = f"{each.results.about['name']}: MCS of first transmissions"
@@ -135,34 +138,34 @@ def view_phases(
     picture = figure(6.5, 3.2 * len(results))
     panels = picture.subplots(len(results), 1, squeeze=False)[:, 0]
     console = Terminal()
-    quoted = False
+    has_published = False
     for each, axes in zip(results, panels, strict=True):
         about = each.results.about
         result = by_phase(each, metric)
         published = published_of(str(about["name"])) if metric == "goodput" else {}
         phases = [phase for phase in result["phase"].cat.categories if (result["phase"] == phase).any()]
-        also = "; in brackets what was published" if published else ""
-        quoted |= bool(published)
+        published_note = "; in brackets what was published" if published else ""
+        has_published |= bool(published)
         rows = []
         names = cca_labels(each.ccas)
         for cca in each.ccas:
-            mine = result[result["cca"] == cca]
+            selected = result[result["cca"] == cca]
             cells = []
             for phase in phases:
-                theirs = published.get((str(phase), cca))
-                text = mean_text(mine.loc[mine["phase"] == phase, "value"], digits)
-                cells.append(text if theirs is None else f"{text} [{theirs:.{digits}f}]")
+                figure_of_cca = published.get((str(phase), cca))
+                text = mean_text(selected.loc[selected["phase"] == phase, "value"], digits)
+                cells.append(text if figure_of_cca is None else f"{text} [{figure_of_cca:.{digits}f}]")
             rows.append((names[cca], *cells))
         columns = (Column("CCA"), *number_columns(*map(str, phases)))
         title = (
             f"{about['name']}: {heading} by phase, mean and 95 % interval over "
-            f"{about['runs']} runs{also}"
+            f"{about['runs']} runs{published_note}"
         )
         console.print_table(Table(columns, tuple(rows), title))
         draw_bars(axes, result, "phase", phases, published=published)
         axes.set_ylabel(heading)
         axes.set_title(str(about["name"]))
         axes.legend(ncols=3)
-    if quoted:
+    if has_published:
         console.print(f"published: {source}")
     return picture

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError, mean_sinr
 from celltcp.results.tables import Results
 
-#: The constrained area: the last so many dB above the worst place of a ramp of 15 dB. At 15 dB/km and
-#: 60, 120 and 300 km/h, that is the 10, 5 and 2 s of atxutegi2018-thesis section 6.3.
+#: Height of the constrained area above the lowest SINR of a ramp of 15 dB. At 15 dB/km and 60, 120 and
+#: 300 km/h, it lasts the 10, 5 and 2 s of atxutegi2018-thesis section 6.3.
 CONSTRAINED_DB = 2.5
 
 
@@ -26,10 +26,10 @@ class SinrTrajectory:
 
     @classmethod
     def of(cls, results: Results) -> SinrTrajectory:
-        """Returns the way of the phone in these results.
+        """Returns the mean SINR of the phone in these results.
 
         Raises:
-            CelltcpError: if the scenario has no radio, or its phone no SINR written in it.
+            CelltcpError: if the scenario has no radio, or gives no SINR of the phone.
         """
         times, ratios = zip(*mean_sinr(str(results.about["scenario"])), strict=True)
         return cls(times, ratios)

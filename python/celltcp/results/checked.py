@@ -1,4 +1,4 @@
-"""Checked reading: tables whose digest is compared with that in the manifest before they are read."""
+"""Checked reading: compares the digest of a table with the manifest before reading it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def read_checked(file: Path, manifest: Manifest | None) -> pa.Table:
             return parquet.read()
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
-        again = _how_again(file, manifest.about if manifest else {})
-        raise CelltcpError(f"{file}: damaged or cut short: {reason}; {again}") from None
+        remedy = _remedy(file, manifest.about if manifest else {})
+        raise CelltcpError(f"{file}: damaged or cut short: {reason}; {remedy}") from None
 
 
 def require_intact(file: Path, manifest: Manifest | None) -> None:
@@ -40,16 +40,16 @@ def require_intact(file: Path, manifest: Manifest | None) -> None:
     """
     if manifest is None or file.name not in manifest.files or manifest.has(file):
         return
-    again = _how_again(file, manifest.about)
+    remedy = _remedy(file, manifest.about)
     if not file.exists():
-        raise CelltcpError(f"{file}: missing; {again}")
+        raise CelltcpError(f"{file}: missing; {remedy}")
     raise CelltcpError(
-        f"{file}: damaged, or changed after celltcp wrote it: its digest is another one; {again}"
+        f"{file}: damaged, or changed after celltcp wrote it: its digest is another one; {remedy}"
     )
 
 
-def _how_again(file: Path, about: Mapping[str, Any]) -> str:
-    """Returns how a file is made again: by the command, if the origin of the results says enough."""
+def _remedy(file: Path, about: Mapping[str, Any]) -> str:
+    """Returns the remedy for a damaged file: the command that made it, if the origin has all of it."""
     command = _command(about)
     if command is None:
         return "to make it again, repeat the command that made it, with --overwrite"
@@ -57,13 +57,13 @@ def _how_again(file: Path, about: Mapping[str, Any]) -> str:
 
 
 def _command(about: Mapping[str, Any]) -> str | None:
-    """Returns the command whose results have this origin; None if it used more than the origin says."""
+    """Returns the command that made the results; None if it had settings that the origin lacks."""
     try:
         name, engine = str(about["name"]), str(about["engine"])
         if name not in scenario_names() or engine != NATIVE:
             return None
         if int(about["runs"]) == len(about["cca"]) == 1:
-            # That may be of `celltcp run` with any of its options.
+            # It may have been `celltcp run` with further options.
             return None
         duration = f"{about['duration_s']:g}s"
         changed = load_scenario(name, duration=duration)

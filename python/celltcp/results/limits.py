@@ -1,4 +1,4 @@
-"""Limits of flows: the shares of their time under each, and warnings about those but the network."""
+"""Limits of flows: shares of time under each limit, and warnings about limits at the hosts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from celltcp.results.limit_fields import LimitsRow
     from celltcp.results.tables import Results
 
-#: What limits a sender; the table `limits` has a column for each, in s.
+#: Limits of a sender; the table `limits` has a column for each, in s.
 LIMITS = tuple(
     name.removesuffix("_s")
     for table in result_tables()
@@ -40,8 +40,8 @@ LIMITS = tuple(
     if name.endswith("_s")
 )
 
-#: Column with the time under a limit, what happened in that time, and what sets the limit.
-_OTHERS = (
+#: Limits at the hosts: column with the time under it, its text, and the buffer or program that sets it.
+_END_LIMITS = (
     ("receive_window_limited_s", "the receive window was full", "receive"),
     ("send_buffer_limited_s", "the send buffer was full", "send"),
     ("application_limited_s", "the application had no more to send", "application"),
@@ -86,9 +86,9 @@ def flow_limits(results: Results) -> list[FlowLimits]:
     Connections of a flow count by their time. Results of earlier versions have none.
     """
     keys, shares = [], []
-    for key, of_run in _shares_of_runs(results):
+    for key, run_shares in _shares_of_runs(results):
         keys.append(key)
-        shares.append(of_run)
+        shares.append(run_shares)
     order = list(dict.fromkeys(keys))
     means = {limit: means_by(keys, [each[limit] for each in shares]) for limit in LIMITS}
     return [FlowLimits(*key, {limit: means[limit][key] for limit in LIMITS}) for key in order]
@@ -108,16 +108,16 @@ def _shares_of_runs(
     for row in records(results.tables["limits"]):
         connection = of_connection[row["run"], row["flow"]]
         key = row["run"], flow_name(str(connection["name"]), flows)
-        mine = times.setdefault(key, dict.fromkeys(LIMITS, 0.0))
+        limited_s = times.setdefault(key, dict.fromkeys(LIMITS, 0.0))
         for limit in LIMITS:
-            mine[limit] += row[f"{limit}_s"]
+            limited_s[limit] += row[f"{limit}_s"]
         durations[key] += connection["duration_s"]
-    for key, mine in sorted(times.items(), key=lambda item: _order(item[0], flows)):
-        total = math.fsum(mine.values())
+    for key, limited_s in sorted(times.items(), key=lambda item: _order(item[0], flows)):
+        total = math.fsum(limited_s.values())
         whole = durations[key] if math.isnan(total) else total
         run, name = key
         if run in lineups and whole > 0:
-            yield (lineups[run], name), {limit: time / whole for limit, time in mine.items()}
+            yield (lineups[run], name), {limit: time / whole for limit, time in limited_s.items()}
 
 
 def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
@@ -127,7 +127,7 @@ def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
 
 
 def limited_flows(results: Results) -> list[str]:
-    """Returns a warning for each limit but the network that held flows back for most of their time.
+    """Returns a warning for each limit at a host that held flows back for most of their time.
 
     While the bottleneck is busy with the flow, or stands still, the network is the limit, whatever else
     is full or empty: a sender whose last bytes wait in the queue has no more to send, either.
@@ -137,30 +137,30 @@ def limited_flows(results: Results) -> list[str]:
         return []
     lineups = results.lineups
     whole = numbers(flows["duration_s"])
-    ran = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
-    flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), ran)]
-    idle = 1.0 - _busy(results)[ran]
+    is_active = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
+    flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), is_active)]
+    idle = 1.0 - _busy(results)[is_active]
     several = len({name for _, name in flow_of}) > 1
-    little = thin_flows(results.about)
-    thin = np.array([any(flow.includes(name) for flow in little) for _, name in flow_of], np.bool_)
-    called = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
+    thin_ones = thin_flows(results.about)
+    thin = np.array([any(flow.includes(name) for flow in thin_ones) for _, name in flow_of], np.bool_)
+    lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []
-    for column, happened, kind in _OTHERS:
-        share = numbers(flows[column])[ran] / whole[ran]
+    for column, happened, kind in _END_LIMITS:
+        share = numbers(flows[column])[is_active] / whole[is_active]
         share = np.where(share > idle, idle, share)
         counted = ~np.isnan(share)
         if kind == "application":
             # A transfer that ends is short where all of it fits into the first window.
-            counted = np.isnan(numbers(flows["completion_s"])[ran]) & ~thin
+            counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~thin
         means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
         result = {flow: mean for flow, mean in means.items() if mean > _MIN_SHARE}
         if not result:
             continue
-        who = [f"{called[lineup]}{f', {flow}' if several else ''}" for lineup, flow in result]
+        names = [f"{lineup_names[lineup]}{f', {flow}' if several else ''}" for lineup, flow in result]
         low, high = (round(100 * value) for value in (min(result.values()), max(result.values())))
         time = f"{high} %" if low == high else f"{low} to {high} %"
         warnings.append(
-            f"{('; ' if several else ', ').join(who)}: for {time} of the time {happened} while the "
+            f"{('; ' if several else ', ').join(names)}: for {time} of the time {happened} while the "
             f"bottleneck had room; {_settings(kind, results)}"
         )
     return warnings
@@ -181,7 +181,7 @@ def _busy(results: Results) -> NDArray[np.float64]:
         utilisation = group_sums(goodput, group, count) / group_sums(capacity, group, count)
         measured = np.bincount(group[~np.isnan(capacity)], minlength=count)
         outage = np.bincount(group[capacity == 0], minlength=count) / measured
-    # Nothing of nothing is none of it.
+    # Without capacity and goodput the utilisation is 0.
     utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
     outage = np.nan_to_num(outage, nan=0.0)
     busy = outage + (1.0 - outage) * utilisation

@@ -183,9 +183,8 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
 def runs_for(room: float, half: float, runs: int) -> float:
     """Returns the number of runs whose interval fits into a room in four of five cases.
 
-    That is the least n with (t(n - 1) + z) s / sqrt(n) <= room: with the quantile of so many runs, as
-    that of few is far longer, and room for another mean than that of the runs so far. It is infinity if
-    it is above the most.
+    That is the least n with (t(n - 1) + z) s / sqrt(n) <= room. The quantile is that of n runs, and z
+    allows for another mean than that of the runs so far. It is infinity if it is above the maximum.
 
     Args:
         room: greatest half width that decides.

@@ -100,13 +100,13 @@ def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame
     Bytes, rates and windows add up; RTT, delay and PM are means over the connections. What the
     connections carry counts to the capacity of each, because all of it is for this flow.
     """
-    mine = slots.merge(flows.loc[tested.has(flows["name"]), ["run", "flow"]], on=["run", "flow"])
-    if not mine.duplicated(["run", "t_s"]).any():
-        return mine.sort_values(["run", "t_s"], kind="stable", ignore_index=True)
-    goodput = mine["goodput_mbps"]
-    whole = goodput.groupby([mine["run"], mine["t_s"]]).transform("sum")
-    mine = mine.assign(capacity_mbps=mine["capacity_mbps"] + whole - goodput)
-    columns: dict[str, str] = {name: how for name, how in _JOINED.items() if name in mine}
-    if "cca" in mine:
+    selected = slots.merge(flows.loc[tested.has(flows["name"]), ["run", "flow"]], on=["run", "flow"])
+    if not selected.duplicated(["run", "t_s"]).any():
+        return selected.sort_values(["run", "t_s"], kind="stable", ignore_index=True)
+    goodput = selected["goodput_mbps"]
+    whole = goodput.groupby([selected["run"], selected["t_s"]]).transform("sum")
+    selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + whole - goodput)
+    columns: dict[str, str] = {name: how for name, how in _JOINED.items() if name in selected}
+    if "cca" in selected:
         columns["cca"] = "first"
-    return mine.groupby(["run", "t_s"], as_index=False, observed=True).agg(columns)
+    return selected.groupby(["run", "t_s"], as_index=False, observed=True).agg(columns)

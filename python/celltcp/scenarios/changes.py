@@ -81,10 +81,10 @@ def _check_former(field: str, table: Mapping[str, Value]) -> None:
             raise
 
 
-def _require_text(result: object, what: str, example: str) -> None:
+def _require_text(result: object, role: str, example: str) -> None:
     if not isinstance(result, str):
         raise CelltcpError(
-            f"set: {result!r} is of type {type(result).__name__}, and {what} is a text; "
+            f"set: {result!r} is of type {type(result).__name__}, and {role} is a text; "
             f"allowed: texts such as {example}"
         )
 
@@ -94,7 +94,7 @@ def _top(field: str, value: object) -> str:
     return str(value) if isinstance(value, str) else _toml(field, value, _LEVELS)
 
 
-def _toml(place: str, value: object, levels: int) -> str:
+def _toml(field: str, value: object, levels: int) -> str:
     """Returns a value, which may have so many levels of lists and tables, in TOML."""
     match value:
         case bool():
@@ -107,36 +107,36 @@ def _toml(place: str, value: object, levels: int) -> str:
             return _quoted(value)
         case os.PathLike():
             path = os.fspath(value)
-            return _toml(place, path, 0)
+            return _toml(field, path, 0)
         case bytes() | bytearray() | memoryview():
-            raise _refused(place, value)
+            raise _refused(field, value)
         case Mapping() | Sequence() if levels == 0:
             raise CelltcpError(
-                f"set: {place}: there are more than {_LEVELS} levels of lists and tables; "
+                f"set: {field}: there are more than {_LEVELS} levels of lists and tables; "
                 f"allowed: {_LEVELS} or less"
             )
         case Mapping():
             fields = []
             for key, inner in value.items():
                 if not isinstance(key, str):
-                    raise _refused(f"{place}: key", key)
-                fields.append(f"{_quoted(key)} = {_toml(f'{place}.{key}', inner, levels - 1)}")
+                    raise _refused(f"{field}: key", key)
+                fields.append(f"{_quoted(key)} = {_toml(f'{field}.{key}', inner, levels - 1)}")
             return f"{{ {', '.join(fields)} }}"
         case Sequence():
-            items = (_toml(f"{place}.{at}", item, levels - 1) for at, item in enumerate(value))
+            items = (_toml(f"{field}.{at}", item, levels - 1) for at, item in enumerate(value))
             return f"[{', '.join(items)}]"
-    return _of_numpy(place, value, levels)
+    return _of_numpy(field, value, levels)
 
 
-def _of_numpy(place: str, value: object, levels: int) -> str:
+def _of_numpy(field: str, value: object, levels: int) -> str:
     # Programs that pass values of numpy have imported it already.
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic | numpy.ndarray):
         plain = value.tolist()
         # Times would become numbers without a unit, and what Python lacks stays as it is.
         if value.dtype.kind not in "mM" and not isinstance(plain, numpy.generic):
-            return _toml(place, plain, levels)
-    raise _refused(place, value)
+            return _toml(field, plain, levels)
+    raise _refused(field, value)
 
 
 def _quoted(text: str) -> str:
@@ -144,7 +144,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _refused(place: str, value: object) -> CelltcpError:
+def _refused(field: str, value: object) -> CelltcpError:
     return CelltcpError(
-        f"set: {place}: {value!r} is of type {type(value).__name__}; allowed: {_ALLOWED}"
+        f"set: {field}: {value!r} is of type {type(value).__name__}; allowed: {_ALLOWED}"
     )

@@ -1,4 +1,4 @@
-"""Quantities of scenarios: amounts of the texts of rates, times, sizes and plain numbers."""
+"""Quantities: numbers of texts such as `20Mbit/s`, in a common unit."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _TIMES = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "min": 60e3}
 _SIZES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 _FREQUENCIES = {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 
-#: Units that can be compared, with their factors.
-_KINDS = (_RATES, _TIMES, _SIZES, _FREQUENCIES)
+#: Units of the same dimension, with their factors.
+_DIMENSIONS = (_RATES, _TIMES, _SIZES, _FREQUENCIES)
 
 
 def quantities(values: Sequence[str]) -> list[float] | None:
-    """Returns the amounts of texts such as `20Mbit/s` in one unit.
+    """Returns the numbers of texts such as `20Mbit/s` in a common unit.
 
-    None if one is no amount, if they are of different kinds, or two are the same amount.
+    None if a text has no number, if units have different dimensions, or if two quantities are equal.
     """
-    found = [_QUANTITY.fullmatch(value.strip().replace("_", "")) for value in values]
-    parts = [(float(each[1]), each[2]) for each in found if each is not None]
+    matches = [_QUANTITY.fullmatch(value.strip().replace("_", "")) for value in values]
+    parts = [(float(each[1]), each[2]) for each in matches if each is not None]
     if len(parts) < len(values):
         return None
     units = {unit for _, unit in parts}
-    factors = next((kind for kind in _KINDS if units <= kind.keys()), None)
+    factors = next((dimension for dimension in _DIMENSIONS if units <= dimension.keys()), None)
     if factors is None:
         if len(units) > 1:
             return None

@@ -1,4 +1,4 @@
-"""Files of the library that scenarios name, such as the trace of the cars on a motorway.
+"""Library files that scenarios name, such as the trace of the cars on a motorway.
 
 A scenario names them from the folder of the library (`vehicular/motorway.tcl`) wherever it is written
 down, so that results are the same on every machine and can be read on another one.
@@ -25,32 +25,32 @@ def read_scenario(
     directory: Path,
     overrides: Sequence[str] = (),
     *,
-    beside: Path = LIBRARY,
+    library: Path = LIBRARY,
     is_stored: bool = False,
 ) -> Scenario:
-    """Reads a scenario; a file that is not in its folder may be one of the library.
+    """Reads a scenario; its files are looked for in its folder, then in the library.
 
     Args:
         text: the scenario as TOML.
         origin: its name in errors.
-        directory: folder from which its files count.
+        directory: folder that relative paths of its files start from.
         overrides: fields to override, as `"field=value"`.
-        beside: folder of the library in which a file is that is not in `directory`.
-        is_stored: whether it is that of results, whose former names are nobody's to change.
+        library: folder for files that are not in `directory`.
+        is_stored: whether it comes from results, so that former names are no reason for a warning.
 
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
-    whole = [
-        f"{field}={beside / name}"
+    absolute = [
+        f"{field}={library / name}"
         for field, name in _named_in(text)
-        if not (directory / name).is_file() and (beside / name).is_file()
+        if not (directory / name).is_file() and (library / name).is_file()
     ]
-    scenario = Scenario.from_toml(text, origin, str(directory), [*whole, *overrides])
+    scenario = Scenario.from_toml(text, origin, str(directory), [*absolute, *overrides])
     if not is_stored:
         warn_of_former_names(scenario)
-    # An override may be of a table with such a field. Most scenarios name no file, and to print one
-    # takes longer than to read it.
+    # An override may set a table with such a field. Without any, shortening is skipped, as printing a
+    # scenario takes longer than reading it.
     named = any(field in each for each in (text, *overrides) for field in _FIELDS)
     return _shortened(scenario) if named else scenario
 
@@ -70,7 +70,7 @@ def _shortened(scenario: Scenario) -> Scenario:
         return scenario
     named = [(field, Path(name)) for field, name in _named_in(text)]
     short = {field: name.relative_to(LIBRARY) for field, name in named if name.is_relative_to(LIBRARY)}
-    # The folder is a whole path, as the files of "." would have other paths after pickling.
+    # The folder is absolute: relative paths would change their meaning after pickling.
     folder = Path.cwd() / directory
     known: dict[str | Path, str] = {folder / file: content for file, content in texts.items()}
     known |= {folder / name: texts[LIBRARY / name] for name in short.values()}

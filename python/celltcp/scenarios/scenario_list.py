@@ -38,7 +38,7 @@ class ScenarioList:
 
     @property
     def by_name(self) -> dict[str, ScenarioSource]:
-        """The sources by their short names, or by the whole ones where two have the same."""
+        """The sources by their short names, or by their full names if short ones are ambiguous."""
         short = [short_name(source.name) for source in self.sources]
         return {
             name if short.count(name) == 1 else source.name: source
@@ -55,14 +55,14 @@ def expand_scenarios(
         given: built-in names, scenario files, link traces, folders of them, patterns such as
             `"mobility/*"` or `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"`,
             as a list or in texts with commas. A trace of the uplink goes with that of the downlink.
-        source_of: says for a name or file how it is read and what is changed.
+        source_of: makes the source of a name or file, with the changes to apply.
 
     Raises:
         CelltcpError: if a name is no scenario, or the list is empty.
     """
     names: dict[str, bool] = {}
-    for piece in itertools.chain.from_iterable(map(_pieces, names_of(given))):
-        for name, in_folder in _meant(piece):
+    for piece in itertools.chain.from_iterable(map(_split, names_of(given))):
+        for name, in_folder in _expanded(piece):
             names.setdefault(name, in_folder)
     sources = []
     left_out = []
@@ -87,8 +87,8 @@ def names_of(given: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))
 
 
-def _pieces(name: str) -> list[str]:
-    """Returns the names in one of several arguments, which may have commas, too."""
+def _split(name: str) -> list[str]:
+    """Returns the names in an argument, which may have commas."""
     return [name] if Path(name).exists() else names_of(name)
 
 
@@ -100,7 +100,7 @@ def short_name(name: str) -> str:
     return plain.removesuffix(ending)
 
 
-def _meant(piece: str) -> list[tuple[str, bool]]:
+def _expanded(piece: str) -> list[tuple[str, bool]]:
     """Returns names of scenarios, and whether they were found in a folder."""
     pattern = SETS.get(piece, piece)
     if any(sign in pattern for sign in "*?["):

@@ -153,7 +153,7 @@ def load_scenario(
         file = _built_in(built_in)
         text = file.read_text("utf-8")
         overrides = _of_variant(built_in, variant) + overrides if variant else overrides
-        return read_scenario(text, name, Path(), overrides, beside=file.parent)
+        return read_scenario(text, name, Path(), overrides, library=file.parent)
     if Path(name).is_dir() and (stored := _of_results(name)) is not None:
         return read_scenario(stored, name, Path(), overrides, is_stored=True)
     if name.endswith(".toml"):

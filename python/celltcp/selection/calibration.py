@@ -64,13 +64,13 @@ def expectations_of(
         slots = frame(of_first_flow(tables["slots"]))
         rows_of = spans(slots["run"])
         numbered = {job.number: job for job in jobs}
-        for run, mine in decisions.groupby("run", sort=True):
+        for run, group in decisions.groupby("run", sort=True):
             job = numbered[int(str(run))]
             if requirements[job.cca].startswith(OWN):
                 continue
             here = slots[rows_of.get(job.number, slice(0))]
             about = {"label": job.cca, "seed": job.seed}
-            rows += ({**about, **row} for row in _realised(mine, here, requirements[job.cca], job))
+            rows += ({**about, **row} for row in _realised(group, here, requirements[job.cca], job))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -108,10 +108,10 @@ def calibration_of(expectations: pd.DataFrame) -> pd.DataFrame:
     `error` is realised minus expected, `correlation` that of single decisions (NaN without a spread).
     """
     rows = []
-    for (policy, requirement), mine in expectations.groupby(["policy", "requirement"], sort=False):
-        moments = [(each, mine[mine["moment"] == each]) for each in ("start", "flight")]
+    for (policy, requirement), group in expectations.groupby(["policy", "requirement"], sort=False):
+        moments = [(each, group[group["moment"] == each]) for each in ("start", "flight")]
         moments = [(each, part) for each, part in moments if len(part)]
-        for moment, part in [*moments, *([("all", mine)] if len(moments) > 1 else [])]:
+        for moment, part in [*moments, *([("all", group)] if len(moments) > 1 else [])]:
             errors = part["realised"] - part["expected"]
             error = _over_scenarios(part, errors)
             rows.append(
@@ -145,8 +145,8 @@ def reliability_of(expectations: pd.DataFrame) -> pd.DataFrame:
     last = round(1 / BIN) - 1
     bins = (expectations["expected"].astype(float) / BIN + 1e-9).astype(int).clip(upper=last)
     keys = ["policy", "requirement"]
-    for (policy, requirement), mine in expectations.groupby(keys, sort=False):
-        for number, part in mine.groupby(bins.loc[mine.index]):
+    for (policy, requirement), group in expectations.groupby(keys, sort=False):
+        for number, part in group.groupby(bins.loc[group.index]):
             realised, half = _over_scenarios(part, part["realised"])
             low = round(float(str(number)) * BIN, 6)
             rows.append(

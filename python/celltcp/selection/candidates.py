@@ -19,7 +19,7 @@ DEFAULT = "cubic"
 #: Policies that others are measured against.
 AGAINST = ("thesis-establishment", "thesis-inflight", "bpftune")
 
-#: Name under which a scenario holds what earlier connections have found.
+#: Name of the section of a scenario with the results of earlier connections.
 HISTORY = "history"
 
 
@@ -88,15 +88,15 @@ def uses(
     Raises:
         CelltcpError: if there is no such policy or requirement, or it cannot be used.
     """
-    spelt = dict.fromkeys(requirement_of(each) for each in requirements)
+    normalized = dict.fromkeys(requirement_of(each) for each in requirements)
     result = []
     for policy in dict.fromkeys(policies):
         method = _method(policy)
         cost = method.get("cost") if remember else None
         learns = tuple(cost["candidates"]) if cost else ()
-        # Tables go by movement and speed, which only the radio side knows.
+        # Tables need movement and speed, which only the radio side knows.
         asks = hints or "table" in method
-        result += [PolicyUse(policy, requirement, asks, learns) for requirement in spelt]
+        result += [PolicyUse(policy, requirement, asks, learns) for requirement in normalized]
     return result
 
 

@@ -60,14 +60,14 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
     for scenario, here in runs.groupby("scenario", sort=False):
         fixed = here[here["policy"] == ""]
         selected = here[here["policy"] != ""]
-        for (requirement, policy), mine in selected.groupby(["requirement", "policy"], sort=False):
+        for (requirement, policy), group in selected.groupby(["requirement", "policy"], sort=False):
             values = series(fixed, str(requirement))
             rows.append(
                 {
                     "scenario": scenario,
                     "requirement": requirement,
                     "policy": policy,
-                    **_case(values, mine, metric_of(str(requirement))),
+                    **_case(values, group, metric_of(str(requirement))),
                 }
             )
     return pd.DataFrame(rows)
@@ -78,8 +78,8 @@ def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
     metric = metric_of(requirement)
     ordered = runs.sort_values("seed")
     return {
-        str(label): mine[metric].astype(float).tolist()
-        for label, mine in ordered.groupby("label", sort=False)
+        str(label): group[metric].astype(float).tolist()
+        for label, group in ordered.groupby("label", sort=False)
     }
 
 
@@ -128,12 +128,12 @@ def pairwise_of(runs: pd.DataFrame) -> pd.DataFrame:
     Columns: `scenario`, `requirement`, `policy`, `rival`, `percent`, `ci95`, `verdict`.
     """
     rows = []
-    for (scenario, requirement), mine in runs[runs["policy"] != ""].groupby(
+    for (scenario, requirement), group in runs[runs["policy"] != ""].groupby(
         ["scenario", "requirement"], sort=False
     ):
         fixed = runs[(runs["scenario"] == scenario) & (runs["policy"] == "")]
         stay = series(fixed, str(requirement))
-        select = series(mine.assign(label=mine["policy"]), str(requirement))
+        select = series(group.assign(label=group["policy"]), str(requirement))
         for policy, values in select.items():
             rivals = {**stay, **{name: each for name, each in select.items() if name != policy}}
             for rival, theirs in rivals.items():
@@ -150,9 +150,9 @@ def summary_of(cases: pd.DataFrame) -> pd.DataFrame:
     in which that is significant.
     """
     rows = []
-    for policy, mine in cases.groupby("policy", sort=False):
-        parts = list(mine.groupby("requirement", sort=False))
-        for requirement, part in [*parts, *([("all", mine)] if len(parts) > 1 else [])]:
+    for policy, group in cases.groupby("policy", sort=False):
+        parts = list(group.groupby("requirement", sort=False))
+        for requirement, part in [*parts, *([("all", group)] if len(parts) > 1 else [])]:
             rows.append({"policy": policy, "requirement": requirement, **_checks(part)})
     return pd.DataFrame(rows)
 

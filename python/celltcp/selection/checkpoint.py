@@ -116,9 +116,11 @@ def joined(earlier: Frames, later: Frames) -> Frames:
             frames[name] = before
             continue
         result = pd.concat(parts, ignore_index=True)
-        mine = [each for each in groups if each in result]
-        places = keys.drop_duplicates(mine)[mine].assign(place=range(len(keys.drop_duplicates(mine))))
-        order = result[[*mine, "seed"]].merge(places, on=mine, how="left")
+        selected = [each for each in groups if each in result]
+        places = keys.drop_duplicates(selected)[selected].assign(
+            place=range(len(keys.drop_duplicates(selected)))
+        )
+        order = result[[*selected, "seed"]].merge(places, on=selected, how="left")
         order = order.sort_values(["place", "seed"], kind="stable")
         frames[name] = result.loc[order.index].reset_index(drop=True)
     return frames

@@ -89,7 +89,7 @@ def check_engines(
 
     Args:
         scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
-        requirement: requirements by which the best are found: goodput, balanced, delay.
+        requirement: requirements that rank the CCAs: goodput, balanced, delay.
         settings: of the runs; run i has the first seed plus i on both engines. There are two CCAs at
             least; `"all"` stands for those that both engines have.
         progress: called with the share that is done.
@@ -114,11 +114,11 @@ class OverlapRequest:
     def estimate(self) -> CostEstimate:
         """Returns what all runs would take."""
         return estimate_cost(
-            jobs for plan in self.plans for each in self.sources for jobs in plan.outlined(each)
+            jobs for plan in self.plans for each in self.sources for jobs in plan.planned_jobs(each)
         )
 
     def run(self, progress: Progress | None = None) -> Overlap:
-        """Does the runs that the folder has not, and returns the outcome of all."""
+        """Runs what the folder does not have yet, and returns the outcome of all runs."""
 
         def run(existing: int, checkpoint: Checkpoint) -> Frames:
             missing = [replace(plan, existing_runs=existing) for plan in self.plans]
@@ -145,7 +145,7 @@ def overlap_request(
         raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
     result = expand_scenarios(scenarios, settings.source)
     plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
-    # What cannot run is an error before anything runs.
+    # Plans that cannot run are errors before the first run.
     digests = {source.name: [plan.check(source) for plan in plans] for source in result.sources}
     origin: OverlapOrigin = {
         "version": __version__,
@@ -171,10 +171,10 @@ def _both(
     progress: Progress | None,
 ) -> pd.DataFrame:
     """Runs the plan of each engine, and returns the runs with their `engine`."""
-    sides = []
+    runs_by_engine = []
     for number, plan in enumerate(plans):
         frames = on_sources(sources, plan, checkpoint, sub_progress(progress, number, len(plans)))
-        measured = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
-        measured.insert(0, "engine", ENGINES[number])
-        sides.append(measured)
-    return pd.concat(sides, ignore_index=True)
+        runs = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
+        runs.insert(0, "engine", ENGINES[number])
+        runs_by_engine.append(runs)
+    return pd.concat(runs_by_engine, ignore_index=True)

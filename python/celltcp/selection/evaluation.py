@@ -121,7 +121,9 @@ class Evaluation:
         costs = self.costs
         if costs is None or costs.empty:
             return {}
-        return {str(policy): switch_cost(mine) for policy, mine in costs.groupby("policy", sort=False)}
+        return {
+            str(policy): switch_cost(group) for policy, group in costs.groupby("policy", sort=False)
+        }
 
     #: `plot()` draws gain over the default and regret to the best in hindsight, case by case.
     plot = LazyAttribute()
@@ -256,7 +258,7 @@ class EvaluationRequest:
 
     def estimate(self) -> CostEstimate:
         """Returns what all runs would take, but for replays of changes."""
-        return estimate_cost(jobs for each in self.sources for jobs in self.plan.outlined(each))
+        return estimate_cost(jobs for each in self.sources for jobs in self.plan.planned_jobs(each))
 
     def run(self, progress: Progress | None = None) -> Evaluation:
         """Does the runs that the folder has not, and returns the outcome of all."""

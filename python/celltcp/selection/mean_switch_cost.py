@@ -17,20 +17,19 @@ class SwitchCost:
     changes: int
     #: Number of switches whose retransmissions in the second after are known.
     measured: int
-    #: Number of those that are not measured, by the reason.
+    #: Number of unmeasured switches by reason.
     unmeasured: dict[str, int]
-    #: Number of switches that are compared with a run that keeps its congestion control.
+    #: Number of switches that are compared with a run without the switch.
     replayed: int
     #: Share of packets sent again in the second after a switch that was measured.
     lost: Estimate
-    #: The same share in the runs without the switch, for replayed ones, and the difference,
-    #: switch by switch.
+    #: The same share in the runs without the switch, and the paired difference, over replayed switches.
     lost_staying: Estimate
     extra: Estimate
-    #: Measured ones less than a second after the start of the connection: there is no goodput before.
+    #: Number of measured switches in the first second of a connection, which have no goodput before.
     early: int
-    #: Switches after which the capacity was no lower than before, and what the goodput then did, in %
-    #: of the mean before.
+    #: Number of switches after which the capacity was no lower than before, and their goodput change,
+    #: in % of the mean before.
     capacity_held: int
     goodput_change: Estimate
 
@@ -38,22 +37,22 @@ class SwitchCost:
 def switch_cost(costs: pd.DataFrame) -> SwitchCost:
     """Returns the means over switches, from rows of `celltcp.selection.switch_cost.costs_of`."""
     known = costs[costs["unmeasured"] == ""]
-    same = known[known["replayed"].astype(bool)]
-    # NaN, where there is no second before, is neither.
-    held = known[known["capacity_after_mbps"] >= known["capacity_before_mbps"]]
-    # Single ratios have no mean where next to nothing came through before.
-    before = held["goodput_before_mbps"]
-    change = 100 * (held["goodput_after_mbps"] - before) / before.mean()
+    replayed = known[known["replayed"].astype(bool)]
+    # Comparison with NaN excludes switches in the first second.
+    capacity_held = known[known["capacity_after_mbps"] >= known["capacity_before_mbps"]]
+    # Ratios of single switches have no mean, as goodput before may be near zero.
+    before = capacity_held["goodput_before_mbps"]
+    change = 100 * (capacity_held["goodput_after_mbps"] - before) / before.mean()
     reasons = costs.loc[costs["unmeasured"] != "", "unmeasured"].value_counts()
     return SwitchCost(
         len(costs),
         len(known),
         {str(reason): int(count) for reason, count in reasons.items()},
-        len(same),
+        len(replayed),
         estimate(known["lost"].tolist()),
-        estimate(same["lost_staying"].tolist()),
-        estimate((same["lost"] - same["lost_staying"]).tolist()),
+        estimate(replayed["lost_staying"].tolist()),
+        estimate((replayed["lost"] - replayed["lost_staying"]).tolist()),
         int(known["goodput_before_mbps"].isna().sum()),
-        len(held),
+        len(capacity_held),
         estimate(change.tolist()),
     )

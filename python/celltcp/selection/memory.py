@@ -21,8 +21,8 @@ def memory_of(
 ) -> str:
     """Returns the text of a memory file (`auto:memory=FILE`) with what these runs have learnt.
 
-    All selected connections count, in the order of runs and of their ends, as if one machine had had
-    them one after the other; those that the end of the run has cut off, too.
+    All selected connections count as if one machine had had them one after the other, in the order of
+    runs and of their ends. Connections that the end of a run has cut off count, too.
 
     Args:
         results: results, or their folder.
@@ -38,11 +38,11 @@ def memory_of(
     flows = frame(read.tables["flows"])
     flows["cca"] = flows["cca"].astype(str)
     selected = flows[[flow_cca(text).is_selector for text in flows["cca"]]]
-    mine = selected[selected["cca"] == _chosen(list(selected["cca"].unique()), cca)]
-    mine = mine.assign(end=mine["first_data_s"] + mine["duration_s"]).sort_values(["run", "end"])
+    rows = selected[selected["cca"] == _chosen(list(selected["cca"].unique()), cca)]
+    rows = rows.assign(end=rows["first_data_s"] + rows["duration_s"]).sort_values(["run", "end"])
     text = _text(known)
     slots = frame(read.tables["slots"])
-    for destination, group in mine.groupby("ue", sort=False):
+    for destination, group in rows.groupby("ue", sort=False):
         text = memory_text(str(destination), list(_endings(group, slots, seen)), text)
     return sealed_text(text)
 
@@ -64,9 +64,9 @@ def _chosen(stored: list[str], cca: str | None) -> str:
 def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[PriorConnection]:
     """Returns the measures of these connections at their ends; those without a slot have none."""
     for _, flow in flows.iterrows():
-        mine = seen[(seen["run"] == flow["run"]) & (seen["flow"] == flow["flow"])]
-        if not mine.empty:
-            yield final_measures(str(mine.iloc[-1]["using_cca"]), flow, slots, seen)
+        selected = seen[(seen["run"] == flow["run"]) & (seen["flow"] == flow["flow"])]
+        if not selected.empty:
+            yield final_measures(str(selected.iloc[-1]["using_cca"]), flow, slots, seen)
 
 
 def _text(file: str | Path | None) -> str:

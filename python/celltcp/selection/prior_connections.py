@@ -104,5 +104,5 @@ def destination_of(source: ScenarioSource) -> str:
 
 def _of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
     """Returns the rows of a connection."""
-    mine: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
-    return mine
+    selected: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
+    return selected

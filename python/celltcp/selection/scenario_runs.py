@@ -69,7 +69,7 @@ class Plan:
         first = [job.key for job in jobs if job.seed == self.settings.seed + self.existing_runs]
         return hashlib.sha256("\n".join(first).encode()).hexdigest()[:16]
 
-    def outlined(self, source: ScenarioSource) -> list[Jobs]:
+    def planned_jobs(self, source: ScenarioSource) -> list[Jobs]:
         """Returns the runs on a scenario, without memories of policies and replays of changes."""
         settings = self.settings
         labels = [*self.fixed, *(use.cca for use in self.uses)]

@@ -69,7 +69,7 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
     """Returns the changes in these runs, with the reason for each that cannot be measured.
 
     A choice at the end of the handshake, before anything is sent, is not a change. It belongs to the
-    takeovers before a change, and is of the kind `kernel`.
+    switches before a change, and is of the kind `kernel`.
     """
     if "decisions" not in tables:
         return []
@@ -79,12 +79,12 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
     rows_of = spans(slots["run"])
     result: list[Change] = []
     numbered = {job.number: job for job in jobs}
-    for run, mine in decisions.groupby("run", sort=True):
-        if not (mine["cause"] != "establishment").any():
+    for run, group in decisions.groupby("run", sort=True):
+        if not (group["cause"] != "establishment").any():
             continue
         job = numbered[int(str(run))]
         here = _Slots(slots[rows_of.get(job.number, slice(0))], job.scenario.slot_s, packet_bytes(job))
-        for flow, rows in mine.groupby("flow", sort=True):
+        for flow, rows in group.groupby("flow", sort=True):
             result += _changes(rows, job, here if flow == 0 else None)
     return result
 
@@ -164,8 +164,8 @@ def costs_of(
         slots = slots[slots["flow"] == 0]
         rows_of = spans(slots["run"])
         for key, job in zip(order, jobs, strict=True):
-            mine = slots[rows_of.get(job.number, slice(0))]
-            stays[key] = _Slots(mine, job.scenario.slot_s, packet_bytes(job))
+            selected = slots[rows_of.get(job.number, slice(0))]
+            stays[key] = _Slots(selected, job.scenario.slot_s, packet_bytes(job))
     rows = []
     for change in changes:
         stay = None if change.unmeasured else stays.get(change.replay)

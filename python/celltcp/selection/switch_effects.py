@@ -53,5 +53,5 @@ def _measure(slots: pd.DataFrame, requirement: str) -> tuple[pd.Series, str]:
 
 
 def _mean(values: pd.Series, times: pd.Series, since: float, until: float) -> float | None:
-    mine = values[(times >= since) & (times < until)].dropna()
-    return float(mine.mean()) if len(mine) else None
+    selected = values[(times >= since) & (times < until)].dropna()
+    return float(selected.mean()) if len(selected) else None

@@ -18,7 +18,7 @@ PUBLISHED = {"one from the start": 11, "over 5 %": 10, "up to 5 %": 13, "worse":
 #: The congestion controls among which the thesis chose.
 THESIS_CCAS = ("cubic", "reno", "bbr", "westwood", "illinois")
 
-#: Rule by which a case is sorted.
+#: Definition of the outcomes.
 RULE = (
     "A policy is measured against the best fixed CCA in hindsight, by means. "
     "One from the start: it changed nothing in any run of the case, and is no worse than that one "
@@ -39,27 +39,27 @@ def outcome(percent: float, verdict: str, switched: bool) -> str:
 def tally_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns counts of cases per policy and outcome, against all fixed CCAs and those of the thesis.
 
-    Columns: `policy`, `among` (`"all"` or `"thesis"`), `cases`, and the outcomes. The latter is there
-    only if all five were run.
+    Columns: `policy`, `among` (`"all"` or `"thesis"`), `cases`, and the outcomes. `"thesis"` is there
+    only if all of its five CCAs were run.
     """
     fixed = runs[runs["policy"] == ""]
     among: dict[str, Sequence[str]] = {"all": list(dict.fromkeys(fixed["label"]))}
     if set(THESIS_CCAS) <= set(among["all"]) and set(THESIS_CCAS) != set(among["all"]):
         among["thesis"] = THESIS_CCAS
     rows = []
-    for policy, mine in runs[runs["policy"] != ""].groupby("policy", sort=False):
+    for policy, group in runs[runs["policy"] != ""].groupby("policy", sort=False):
         for name, ccas in among.items():
-            result = _outcomes(mine, fixed[fixed["label"].isin(ccas)])
+            result = _outcomes(group, fixed[fixed["label"].isin(ccas)])
             counts = {each: result.count(each) for each in OUTCOMES}
             rows.append({"policy": policy, "among": name, "cases": len(result), **counts})
     return pd.DataFrame(rows)
 
 
-def _outcomes(mine: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
+def _outcomes(runs: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
     result = []
-    for (scenario, requirement), case in mine.groupby(["scenario", "requirement"], sort=False):
-        stay = series(fixed[fixed["scenario"] == scenario], str(requirement))
+    for (scenario, requirement), case in runs.groupby(["scenario", "requirement"], sort=False):
+        fixed_values = series(fixed[fixed["scenario"] == scenario], str(requirement))
         values = case.sort_values("seed")[metric_of(str(requirement))].astype(float).tolist()
-        against = relative(values, stay[best_of(stay)])
+        against = relative(values, fixed_values[best_of(fixed_values)])
         result.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
     return result

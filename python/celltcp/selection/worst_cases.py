@@ -64,8 +64,8 @@ def worst_cases_of(
     """
     regrets = {str(each): regrets_of(runs, str(each)) for each in dict.fromkeys(cases["requirement"])}
     rows = []
-    for policy, mine in cases[cases["regret"] > 0].groupby("policy", sort=False):
-        ordered = mine.sort_values("regret", ascending=False, kind="stable").head(shown)
+    for policy, group in cases[cases["regret"] > 0].groupby("policy", sort=False):
+        ordered = group.sort_values("regret", ascending=False, kind="stable").head(shown)
         for case in ordered.to_dict("records"):
             scenario, requirement = case["scenario"], str(case["requirement"])
             use = _use(runs, decisions, (scenario, requirement, policy))

@@ -1,4 +1,4 @@
-"""Video: what viewers get under each congestion control and adaptation of the bitrate."""
+"""Comparison of videos: scores and stalls under each congestion control and adaptation."""
 
 from __future__ import annotations
 
@@ -77,23 +77,23 @@ class VideoComparison:
             runs = comparison.runs.sort_values("seed")
             leader = self.verdict(scenario, abr).leader
             for cca in comparison.ccas:
-                mine = runs[runs["cca"] == cca]
+                selected = runs[runs["cca"] == cca]
                 row: dict[str, Any] = {"scenario": scenario, "abr": abr, "cca": cca}
                 for figure in VIDEO:
-                    result = estimate(mine[figure].astype(float).tolist())
+                    result = estimate(selected[figure].astype(float).tolist())
                     row[figure] = result.mean
                     row[f"{figure}_ci95"] = math.nan if result.ci95 is None else result.ci95
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()
-                    difference = paired_difference(mine[QOE].tolist(), best)
+                    difference = paired_difference(selected[QOE].tolist(), best)
                     row["behind"] = difference.mean
                     row["behind_ci95"] = math.nan if difference.ci95 is None else difference.ci95
                 rows.append(row)
         return pd.DataFrame(rows)
 
     def verdict(self, scenario: str, abr: str) -> Verdict:
-        """Returns which CCA viewers of that scenario and adaptation like best."""
+        """Returns the verdict on the mean opinion scores in that scenario and adaptation."""
         return self.comparisons[scenario, abr].verdicts[QOE]
 
     @property
@@ -107,10 +107,10 @@ class VideoComparison:
         by_warning: dict[str, list[str]] = {}
         for (scenario, _), comparison in self.comparisons.items():
             for warning in comparison.warnings:
-                places = by_warning.setdefault(warning, [])
-                if scenario not in places:
-                    places.append(scenario)
-        texts = [f"{', '.join(places)}: {warning}" for warning, places in by_warning.items()]
+                names = by_warning.setdefault(warning, [])
+                if scenario not in names:
+                    names.append(scenario)
+        texts = [f"{', '.join(names)}: {warning}" for warning, names in by_warning.items()]
         return [*([self.unfinished] if self.unfinished else []), *texts]
 
     def to_json(self) -> VideoOutcome:
@@ -182,7 +182,7 @@ def compare_video(
         progress: called with the share that is done.
 
     Raises:
-        CelltcpError: if something that was given cannot be used.
+        CelltcpError: if an argument is invalid.
     """
     settings = RunSettings(
         cca=cca,

@@ -69,12 +69,12 @@ class Evidence:
         #: Length of a slot, s.
         self.slot_s = float(about["slot_s"])
         runs = result.runs
-        mine = runs[runs["cca"] == cca]
+        selected = runs[runs["cca"] == cca]
         #: Numbers of the runs.
-        self.runs = [int(run) for run in mine["run"]]
+        self.runs = [int(run) for run in selected["run"]]
         #: Seed of each run.
-        self.seeds = dict(zip(self.runs, map(int, mine["seed"]), strict=True))
-        self._run_seconds = float(mine["duration_s"].sum())
+        self.seeds = dict(zip(self.runs, map(int, selected["seed"]), strict=True))
+        self._run_seconds = float(selected["duration_s"].sum())
         #: Scenario, as its file has it.
         self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
         #: The same as text.
@@ -159,9 +159,9 @@ class Evidence:
         if self._events is None:
             return 0
         keys = self.flows[["run", "flow"]]
-        mine = frame(self._events).merge(keys, on=["run", "flow"])
+        selected = frame(self._events).merge(keys, on=["run", "flow"])
         frames, shares = (
-            mine[mine["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
+            selected[selected["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
             for kind in (FRAMES, "dropped_share")
         )
         return round(float((frames * shares).sum())) if len(shares) else 0

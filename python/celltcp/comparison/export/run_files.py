@@ -1,4 +1,4 @@
-"""Files of exports that have one per run: names, and the check that no other file is replaced."""
+"""Exports with a file per run: file names, and the check that no other file is replaced."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def files_of_runs(
     """Returns the row of each run with its file, `CCA-SEED` with an ending.
 
     Args:
-        results: whose runs.
-        folder: of the files.
-        ending: of their names, with the dot.
-        kind: of their content.
+        results: results with the runs.
+        folder: folder of the files.
+        ending: ending of the file names, with the dot.
+        kind: kind of the files.
 
     Raises:
         CelltcpError: if a file cannot be written, or one of another kind would be replaced.

@@ -283,7 +283,7 @@ def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
 def units_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
     """Returns the units of work of all flows of a run that have ended, by their kind."""
     units = without_connections(comparison_of(single).units).dropna(subset="duration_s")
-    return {str(unit): mine for unit, mine in units.groupby("unit", sort=False) if len(mine) > 1}
+    return {str(unit): group for unit, group in units.groupby("unit", sort=False) if len(group) > 1}
 
 
 class RunPlots:

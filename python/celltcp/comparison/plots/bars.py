@@ -30,9 +30,9 @@ def draw_bars(
     width = 0.84 / len(ccas)
     names, shades, hatched = labels(ccas), colours(ccas), hatches(ccas)
     for number, cca in enumerate(ccas):
-        mine = result[result["cca"] == cca]
+        selected = result[result["cca"] == cca]
         for place, name in enumerate(groups):
-            each = estimate(mine.loc[mine[group] == name, value].astype(float).tolist())
+            each = estimate(selected.loc[selected[group] == name, value].astype(float).tolist())
             middle = place + (number - (len(ccas) - 1) / 2) * width
             axes.bar(
                 middle,

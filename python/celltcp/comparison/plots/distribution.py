@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from celltcp._core import CelltcpError
-from celltcp.comparison.metric_names import drawn_of
+from celltcp.comparison.metric_names import plotted_metric
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import MOST_BANDS, make_logarithmic
@@ -104,7 +104,7 @@ def _percent(share: float) -> str:
 def drawn_metric(text: str) -> str:
     """Returns METRIC or METRIC:FLOW with the name of the values that a figure is computed from."""
     name, colon, flow = text.partition(":")
-    return f"{drawn_of(name, (*METRICS, *UNITS))}{colon}{flow}"
+    return f"{plotted_metric(name, (*METRICS, *UNITS))}{colon}{flow}"
 
 
 def column_of(metric: str) -> tuple[str, str]:
@@ -155,9 +155,9 @@ def ecdf_curves(
 
 def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
     """Returns the sorted values of each run of a CCA with some; infinity for units without an end."""
-    mine = slots[slots["cca"] == cca]
-    values = mine[column].fillna(math.inf) if column == _DURATION else mine[column].dropna()
-    by_run = values.groupby(mine["run"])
+    selected = slots[slots["cca"] == cca]
+    values = selected[column].fillna(math.inf) if column == _DURATION else selected[column].dropna()
+    by_run = values.groupby(selected["run"])
     if not np.isfinite(values).any():
         return []
     return [np.sort(run.to_numpy(dtype=float)) for _, run in by_run]

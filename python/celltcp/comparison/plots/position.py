@@ -20,9 +20,9 @@ def draw_positions(result: pd.DataFrame, metric: str, title: str) -> Figure:
     axes = picture.add_subplot()
     ccas = result["cca"].astype(str).unique()
     names, shades = labels(ccas), colours(ccas)
-    for (cca, movement), mine in result.groupby(["cca", "movement"], sort=False, observed=True):
-        places = sorted(mine["sinr_db"].unique().tolist())
-        estimates = [estimate(mine.loc[mine["sinr_db"] == at, "value"].tolist()) for at in places]
+    for (cca, movement), group in result.groupby(["cca", "movement"], sort=False, observed=True):
+        places = sorted(group["sinr_db"].unique().tolist())
+        estimates = [estimate(group.loc[group["sinr_db"] == at, "value"].tolist()) for at in places]
         means = [each.mean for each in estimates]
         half = [each.ci95 or 0.0 for each in estimates]
         low = [mean - width for mean, width in zip(means, half, strict=True)]

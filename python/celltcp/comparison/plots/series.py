@@ -107,11 +107,11 @@ def draw_units(
     units = units[units["seed"] == seed]
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     for cca in ccas:
-        mine = units[units["cca"] == cca].sort_values("end_s")
-        ended = mine.dropna(subset="duration_s")
+        selected = units[units["cca"] == cca].sort_values("end_s")
+        ended = selected.dropna(subset="duration_s")
         look = {"color": shades[cca], "lw": 0.5, "ls": styles[cca], "marker": ".", "ms": 3}
         draw_series(axes, ended["end_s"], ended["duration_s"], label=names[cca], **look)
-        begun = mine.loc[mine["duration_s"].isna(), "start_s"].dropna()
+        begun = selected.loc[selected["duration_s"].isna(), "start_s"].dropna()
         if len(begun):
             axes.vlines(begun, *_EDGE, colors=shades[cca], lw=1, transform=axes.get_xaxis_transform())
     axes.set_ylim(bottom=0)
@@ -198,9 +198,11 @@ def draw_units_beside(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequenc
     """
     shades, marks = colours(flows), markers(flows)
     for flow in units["flow"].unique():
-        mine = units[units["flow"] == flow]
+        selected = units[units["flow"] == flow]
         look: dict[str, Any] = {"color": shades[flow], "marker": marks[flow], "ms": 3, "ls": "none"}
-        axes.plot(mine["end_s"], mine["duration_s"], label=f"{flow}: {UNITS[unit].title}", **look)
+        axes.plot(
+            selected["end_s"], selected["duration_s"], label=f"{flow}: {UNITS[unit].title}", **look
+        )
     axes.set_ylim(0, _headroom(float(units["duration_s"].max())))
     axes.set_ylabel("s")
     legend_outside(axes)

@@ -62,9 +62,9 @@ def delivered_curves(
     result = {}
     for cca in ccas:
         curves = []
-        for run, mine in slots[slots["cca"] == cca].groupby("run"):
-            ends = mine["t_s"].to_numpy() + slot_s - begun[run]
-            delivered = mine["delivered_bytes"].to_numpy().cumsum() / 1e6
+        for run, group in slots[slots["cca"] == cca].groupby("run"):
+            ends = group["t_s"].to_numpy() + slot_s - begun[run]
+            delivered = group["delivered_bytes"].to_numpy().cumsum() / 1e6
             curves.append(np.interp(steps, ends, delivered, left=0.0))
         if not curves:
             continue

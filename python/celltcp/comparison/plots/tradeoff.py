@@ -17,8 +17,8 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
     """Draws a small point per run and a large one for the mean, with the 95 % intervals as a cross."""
     names, shades, marks = labels(ccas), colours(ccas), markers(ccas)
     for cca in ccas:
-        mine = runs[runs["cca"] == cca]
-        delay, goodput = mine["owd_p95_ms"].tolist(), mine["goodput_mbps"].tolist()
+        selected = runs[runs["cca"] == cca]
+        delay, goodput = selected["owd_p95_ms"].tolist(), selected["goodput_mbps"].tolist()
         axes.scatter(delay, goodput, s=9, alpha=0.35, color=shades[cca], marker=marks[cca], lw=0)
         x, y = estimate(delay), estimate(goodput)
         axes.errorbar(

@@ -45,8 +45,8 @@ def draw_sessions(
     shaded = slots[slots["run"] == numbers[ccas[0]]]
     shade_capacity(rates, shaded["t_s"], shaded["capacity_mbps"])
     for place, cca in enumerate(ccas):
-        mine = slots[slots["run"] == numbers[cca]]
-        together = mine.set_index("t_s")["goodput_mbps"]
+        selected = slots[slots["run"] == numbers[cca]]
+        together = selected.set_index("t_s")["goodput_mbps"]
         # A second evens out the pauses between segments.
         smooth = together.rolling(max(1, round(1.0 / _slot(together)))).mean()
         look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}

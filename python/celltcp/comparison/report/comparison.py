@@ -41,7 +41,7 @@ def comparison_part(result: Comparison, command: str) -> Part:
 
     Args:
         result: the comparison.
-        command: what makes its results again.
+        command: command that reproduces its results.
     """
     about = result.results.about
     ccas = ", ".join(labels(result.ccas).values())
@@ -131,8 +131,8 @@ def _units_section(result: Comparison, metric: str) -> Section:
     """Returns the distribution of units of work of an application."""
     name, _, flow = metric.partition(":")
     unit = UNITS[name]
-    of = f" of {flow}" if flow else ""
+    of_flow = f" of {flow}" if flow else ""
     text = f"Share of {unit.noun} up to a value, with 95 % intervals from resampling whole runs."
     return Section(
-        f"Distribution of the {unit.title}{of}", figure=distribution(result, metric), text=(text,)
+        f"Distribution of the {unit.title}{of_flow}", figure=distribution(result, metric), text=(text,)
     )

@@ -81,8 +81,8 @@ def _price(result: Comparison, ccas: Iterable[str]) -> str:
     flows = result.tested_flows
     shares = {}
     for cca in ccas:
-        mine = flows[flows["run"].isin(result.runs.loc[result.runs["cca"] == cca, "run"])]
-        shares[cca] = mine["retransmissions"].sum() / max(mine["segments"].sum(), 1)
+        selected = flows[flows["run"].isin(result.runs.loc[result.runs["cca"] == cca, "run"])]
+        shares[cca] = selected["retransmissions"].sum() / max(selected["segments"].sum(), 1)
     if max(shares.values()) < _RESENT:
         return ""
     texts = ", ".join(f"{names[cca]} {100 * share:.0f} %" for cca, share in shares.items())

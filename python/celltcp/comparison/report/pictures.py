@@ -114,15 +114,15 @@ def over_time(result: Comparison, seed: int) -> Figure:
     runs = result.runs
     slots = result.tested_slots
     of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
-    by_run = {int(str(run)): mine for run, mine in slots.groupby("run")}
+    by_run = {int(str(run)): group for run, group in slots.groupby("run")}
     tables = {cca: by_run[int(of_seed[cca])] for cca in result.ccas if int(of_seed[cca]) in by_run}
     slot_s = float(result.results.about["slot_s"])
     window = window_of(slots, slot_s)
-    longest = max((len(mine) for mine in tables.values()), default=0)
+    longest = max((len(group) for group in tables.values()), default=0)
     if longest * len(tables) * len(_OVER_TIME) > MOST_VALUES:
-        tables = {cca: mine for cca, mine in tables.items() if cca in shown}
-    begun = min(float(mine["t_s"].iloc[0]) for mine in tables.values())
-    ended = max(float(mine["t_s"].iloc[-1]) for mine in tables.values())
+        tables = {cca: group for cca, group in tables.items() if cca in shown}
+    begun = min(float(group["t_s"].iloc[0]) for group in tables.values())
+    ended = max(float(group["t_s"].iloc[-1]) for group in tables.values())
     times = numbers(begun + slot_s * np.arange(round((ended - begun) / slot_s) + 1))
     delay = ONE_WAY if result.split_ccas else RTT
     panels = _panels(times, slot_s, tables, shown, window, delay)

@@ -1,4 +1,4 @@
-"""Receive window that keeps a flow from filling its path: its share of the time, and Linux's lines."""
+"""Receive window as the limit of a flow: its share of the time, and sysctls of Linux to raise it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 
 #: Share of the time above which the window was the limit for most of it.
-_MOST = 0.5
+_MIN_SHARE = 0.5
 #: Share of the capacity from which on a larger window would only lengthen the queue.
-_FULL = 0.9
+_FULL_SHARE = 0.9
 #: Largest receive buffer of Linux by default, bytes: Documentation/networking/ip-sysctl.rst, tcp_rmem.
-_DEFAULT_MOST = 6 * 1024 * 1024
-#: Buffer for a byte of the window, by default (tcp_adv_win_scale = 1).
-_BUFFER = 2
+_DEFAULT_MAX_BUFFER = 6 * 1024 * 1024
+#: Bytes of buffer for a byte of the window, by default (tcp_adv_win_scale = 1).
+_BUFFER_PER_WINDOW = 2
 
 
 class WindowLimit(NamedTuple):
@@ -45,13 +45,13 @@ class WindowLimit(NamedTuple):
 
     @property
     def block(self) -> Block:
-        """The lines that allow for that window on Linux; never less than its default."""
-        most = max(_BUFFER * self.needed_bytes, _DEFAULT_MOST)
+        """The sysctls that allow for that window on Linux; never less than its default."""
+        max_buffer = max(_BUFFER_PER_WINDOW * self.needed_bytes, _DEFAULT_MAX_BUFFER)
         return Block(
             "Linux, on the host that receives: lines of /etc/sysctl.d/90-receive-window.conf. The "
             "numbers are the least, initial and largest buffer, bytes; the window is about half of it. "
             "An application that sets SO_RCVBUF keeps to that, which net.core.rmem_max bounds.",
-            f"net.ipv4.tcp_window_scaling = 1\nnet.ipv4.tcp_rmem = 4096 131072 {most}\n",
+            f"net.ipv4.tcp_window_scaling = 1\nnet.ipv4.tcp_rmem = 4096 131072 {max_buffer}\n",
         )
 
 
@@ -65,9 +65,9 @@ def window_limit(result: Comparison, cca: str) -> WindowLimit | None:
         for each in flow_limits(result.results)
         if (each.cca, each.flow) == (cca, result.tested.name)
     ]
-    if not shares or not shares[0] > _MOST or result.middlebox(cca) != "none":
+    if not shares or not shares[0] > _MIN_SHARE or result.middlebox(cca) != "none":
         return None
     slots = result.tested_slots
     rate = float(slots.loc[slots["cca"] == cca, "capacity_mbps"].mean())
     goodput, rtt = (estimate(result.values(cca, each)).mean for each in ("goodput_mbps", "rtt_min_ms"))
-    return WindowLimit(shares[0], rate, rtt) if goodput < _FULL * rate and rtt > 0 else None
+    return WindowLimit(shares[0], rate, rtt) if goodput < _FULL_SHARE * rate and rtt > 0 else None

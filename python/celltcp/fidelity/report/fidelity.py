@@ -41,9 +41,9 @@ def fidelity_part(saved: SavedFidelity) -> Part:
     if is_random:
         sections += distribution_sections(result, saved.cases)
     for group, title in group_titles().items():
-        mine = [each for each in result.judgements if each.group == group]
-        if mine:
-            table = group_table(mine).without(_NOT_JUDGED)
+        selected = [each for each in result.judgements if each.group == group]
+        if selected:
+            table = group_table(selected).without(_NOT_JUDGED)
             sections.append(Section(title, table, text=(LEGEND,)))
     sections += _outside(result)
     for each in chosen_trajectories(result.judgements):

@@ -21,7 +21,7 @@ from celltcp.results.folder import prepare_folder
 
 PAGE = FileKind("page of celltcp fidelity", (b"# Fidelity",), b"celltcp")
 
-_MOST_TRAJECTORIES = 6
+_MAX_TRAJECTORIES = 6
 #: Columns of tables of differences.
 _COLUMNS = (Column("case"), Column("CCA"), Column("difference"))
 
@@ -84,7 +84,7 @@ def chosen_trajectories(judgements: Sequence[Judgement]) -> list[Judgement]:
         kind = (judgement.cca, judgement.group == "steady")
         if kind not in worst or judgement.use > worst[kind].use:
             worst[kind] = judgement
-    return sorted(worst.values(), key=lambda judgement: -judgement.use)[:_MOST_TRAJECTORIES]
+    return sorted(worst.values(), key=lambda judgement: -judgement.use)[:_MAX_TRAJECTORIES]
 
 
 def _head(fidelity: Fidelity, command: str) -> str:
@@ -137,7 +137,7 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
 
 
 def _undecided(fidelity: Fidelity) -> str:
-    """The differences outside their bands whose intervals reach back, with their numbers of runs."""
+    """The undecided differences: outside their bands, with intervals that overlap them."""
     if not fidelity.undecided:
         return ""
     lead = wrapped(
@@ -153,13 +153,13 @@ def _counts(fidelity: Fidelity) -> str:
     """A row per group: how many differences are within their bands, and the largest ones."""
     rows = []
     for group, title in group_titles().items():
-        mine = [judgement for judgement in fidelity.judgements if judgement.group == group]
-        if not mine:
+        selected = [judgement for judgement in fidelity.judgements if judgement.group == group]
+        if not selected:
             continue
-        inside = sum(not each.outside and not each.undecided for each in mine)
-        undecided = sum(bool(each.undecided) and not each.outside for each in mine)
-        largest = (_largest(mine, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
-        rows.append((title, f"{inside} of {len(mine)}", str(undecided), *largest))
+        inside = sum(not each.outside and not each.undecided for each in selected)
+        undecided = sum(bool(each.undecided) and not each.outside for each in selected)
+        largest = (_largest(selected, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
+        rows.append((title, f"{inside} of {len(selected)}", str(undecided), *largest))
     headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")
     table = markdown_table(Table(tuple(map(Column, headings)), tuple(rows)))
     where = "`celltcp fidelity --out DIR` writes all comparisons to `DIR/fidelity.csv`."

@@ -13,5 +13,5 @@ __all__ = ["read", "recognises"]
 
 
 def recognises(_source: Source) -> bool:
-    """Returns that any text may be a table."""
+    """Returns true: any text may be a table."""
     return True

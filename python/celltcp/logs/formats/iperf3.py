@@ -21,7 +21,7 @@ _LINE = re.compile(
     r"\[\s*(?P<id>SUM|\d+)\](?:\[(?P<role>[A-Z-]+)\])?\s+(?P<start>\d+\.\d+)\s*-\s*(?P<end>\d+\.\d+)\s+sec"
     r"\s+[\d.]+\s+\w*Bytes\s+(?P<rate>[\d.]+)\s+(?P<unit>\w*(?:bits|Bytes)/sec)(?P<rest>.*)"
 )
-#: Ports of a stream, after which its lines are those of a direction.
+#: Ports of a stream, which give the direction of its lines.
 _PORTS = re.compile(
     r"\[\s*(?P<id>\d+)\] local \S+ port (?P<local>\d+) connected \w+ \S+ port (?P<remote>\d+)"
 )
@@ -44,16 +44,16 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     ports = [(match["local"], match["remote"]) for match in _PORTS.finditer(text)]
     # A port that is local to some streams and remote to others: iperf2 tests both directions.
     server = {local for local, _ in ports} & {remote for _, remote in ports}
-    others: set[str] = {"SUM"} if server else set()
+    other_streams: set[str] = {"SUM"} if server else set()
     lines: list[tuple[str, Interval]] = []
     for line in text.splitlines():
         if server and (match := _PORTS.search(line)):
             is_down = match["local"] in server
-            (others.discard if is_down == (wanted == "down") else others.add)(match["id"])
+            (other_streams.discard if is_down == (wanted == "down") else other_streams.add)(match["id"])
         match = _LINE.search(line)
         if (
             match is None
-            or match["id"] in others
+            or match["id"] in other_streams
             or re.search(r"sender|receiver|omitted", match["rest"])
         ):
             continue
@@ -82,17 +82,19 @@ def summed(lines: list[tuple[str, Interval]], total: str = "SUM") -> list[Interv
 
     Args:
         lines: numbers of streams and their intervals, in the order of the report.
-        total: number of the sum of all streams; in a test that has it, the others do not count.
+        total: identifier of the sum over streams; a test that has it is read from it alone.
     """
     lengths = sorted(each.end_ns - each.start_ns for _, each in lines)
-    usual = lengths[len(lengths) // 2] if lengths else 0
+    median_length = lengths[len(lengths) // 2] if lengths else 0
     tests: list[dict[str, list[Interval]]] = [{}]
     latest: dict[str, int] = {}
     for stream, each in lines:
         # Streams of a test go on together.
-        is_earlier = each.start_ns < latest.get(stream, max(latest.values(), default=0) - 2 * usual)
+        is_earlier = each.start_ns < latest.get(
+            stream, max(latest.values(), default=0) - 2 * median_length
+        )
         # A total has two intervals or more; an interval is longer than usual by a little only.
-        if is_earlier and each.end_ns - each.start_ns > 1.5 * usual:
+        if is_earlier and each.end_ns - each.start_ns > 1.5 * median_length:
             continue
         if is_earlier:
             # A server that reports test after test begins each at zero.

@@ -1,1 +1,1 @@
-"""Tables of any origin: separators, columns, units and times, understood from names and values."""
+"""Tables of any origin: separators, columns, units and times, inferred from names and values."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from celltcp.logs.table.dialect import Dialect
     from celltcp.logs.table.times import Times
 
-#: Values from which a column that never falls is a counter: fewer different ones may rise by chance.
+#: Minimum of rows for a counter: fewer values may rise by chance.
 _COUNTER_ROWS = 8
 
 
@@ -46,7 +46,7 @@ class Column:
 
     @property
     def known(self) -> NDArray[np.float64]:
-        """Numbers of the first rows that are known."""
+        """Numbers of the first rows, without NaN."""
         return self.values[np.isfinite(self.values)]
 
     @property
@@ -58,8 +58,8 @@ class Column:
         )
 
     @property
-    def is_one_way(self) -> bool:
-        """Whether its numbers never fall, or never rise as where the newest row is the first."""
+    def is_monotonic(self) -> bool:
+        """Whether its numbers never fall, or never rise, as with the newest row first."""
         return self.is_rising or bool(self.known.size > 2 and (np.diff(self.known) < 0).all())
 
     def is_of(self, words: set[str]) -> bool:
@@ -127,7 +127,7 @@ def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool 
 def durations(columns: list[Column], taken: set[int], step_s: float) -> str | None:
     """Returns the name of a column with times that are much shorter than the distance of the rows.
 
-    An amount of data is then that of a test, and not of the time until the next row.
+    An amount of data then belongs to a short test and not to the time until the next row.
     """
     for each in columns:
         is_time = each.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in each.words
@@ -140,14 +140,14 @@ def durations(columns: list[Column], taken: set[int], step_s: float) -> str | No
     return None
 
 
-def tells_runs_apart(column: Column) -> bool:
-    """Returns whether a column may have the number or the name of a run, and is no measurement."""
+def may_identify_runs(column: Column) -> bool:
+    """Returns whether a column may have numbers or names of runs, and is no measurement."""
     return not (column.is_of(OTHER | RATE | DOWN | UP) or rate_unit_in(column.name))
 
 
-def role_is_open(columns: list[Column], what: str) -> str:
-    """Returns the error about a role that several columns may have."""
+def ambiguous_text(columns: list[Column], doubt: str) -> str:
+    """Returns the error text about a role that several columns may have."""
     return (
-        f"the columns {listed([each.name for each in columns])} leave open {what}: --column TIME,RATE "
+        f"the columns {listed([each.name for each in columns])} leave open {doubt}: --column TIME,RATE "
         "says it, by names or numbers from 1 (column in a scenario file)"
     )

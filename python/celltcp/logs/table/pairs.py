@@ -39,8 +39,8 @@ def pairs_in(source: Source) -> pd.DataFrame | None:
     lines = source.lines()
     if _is_table(lines):
         return None
-    found = Counter(tuple(name for name, _ in _PAIR.findall(line)) for line in lines)
-    names, alike = found.most_common(1)[0] if found else ((), 0)
+    counts = Counter(tuple(name for name, _ in _PAIR.findall(line)) for line in lines)
+    names, alike = counts.most_common(1)[0] if counts else ((), 0)
     if not names or alike < _ALIKE * len(lines):
         return None
     rows = []
@@ -67,10 +67,10 @@ def blocks_in(source: Source) -> pd.DataFrame | None:
     Lines with a time alone are the `time` of the block below.
     """
     lines = source.lines()
-    found = Counter(match[1] for match in map(_FIELD.fullmatch, lines) if match)
-    if len(found) < 2 or sum(found.values()) < _ALIKE * len(lines) - 2 * max(found.values()):
+    matches = Counter(match[1] for match in map(_FIELD.fullmatch, lines) if match)
+    if len(matches) < 2 or sum(matches.values()) < _ALIKE * len(lines) - 2 * max(matches.values()):
         return None
-    if max(found.values()) < 2 or min(found.values()) < 0.5 * max(found.values()):
+    if max(matches.values()) < 2 or min(matches.values()) < 0.5 * max(matches.values()):
         return None
     rows: list[dict[str, str | None]] = [{}]
     for line in source.text().splitlines():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celltcp.logs.errors import listed, refuse
-from celltcp.logs.table.columns import Column, role_is_open
+from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.time_column import clock_of, end_of, time_of
 from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, ROWS, TIME, UP, VOLUME
 from celltcp.logs.units import (
@@ -195,7 +195,7 @@ def _rate(
     if fitting:
         result = fitting
     elif options.direction and not any(map(has_directions, columns)):
-        raise refuse(role_is_open(columns, "which column is of that direction"))
+        raise refuse(ambiguous_text(columns, "which column is of that direction"))
     elif result and all(_direction(each) for each in result):
         if wanted == "up":
             raise refuse(
@@ -215,7 +215,7 @@ def _rate(
             "data by its name: --column TIME,RATE says it, by names or numbers from 1 (column in a "
             "scenario file)"
         )
-    raise refuse(role_is_open(columns, "which column has the rates"))
+    raise refuse(ambiguous_text(columns, "which column has the rates"))
 
 
 def has_directions(column: Column) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from celltcp.logs.blocks import holds
 from celltcp.logs.errors import refuse
-from celltcp.logs.table.columns import Column, is_counter, tells_runs_apart
+from celltcp.logs.table.columns import Column, is_counter, may_identify_runs
 from celltcp.logs.table.roles import Roles, has_directions
 from celltcp.logs.table.times import Times, looks_like_time
 from celltcp.logs.table.values import MISSING
@@ -143,7 +143,7 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
     if options.column is not None:
         return
     for column in columns:
-        if column.is_number or column.place not in frame or not tells_runs_apart(column):
+        if column.is_number or column.place not in frame or not may_identify_runs(column):
             continue
         if column.place in (roles.time, roles.clock, roles.rate):
             continue
@@ -199,7 +199,7 @@ def runs_of(
     for column in columns:
         if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
             continue
-        if not tells_runs_apart(column):
+        if not may_identify_runs(column):
             continue
         codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
         if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.logs.errors import refuse
-from celltcp.logs.table.columns import Column, role_is_open
+from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.times import (
     epoch_unit,
     has_time_of_day,
@@ -42,7 +42,7 @@ def time_of(
     epochs = [
         each
         for each in others
-        if each.is_number and each.is_one_way and epoch_unit(each.known) and not _is_amount(each)
+        if each.is_number and each.is_monotonic and epoch_unit(each.known) and not _is_amount(each)
     ]
     named = [
         each
@@ -83,7 +83,7 @@ def time_of(
         return strictly[0].place, None, None
     if rising:
         raise refuse(
-            f"{role_is_open(columns, 'which column has the times')}, or --step the length of a row"
+            f"{ambiguous_text(columns, 'which column has the times')}, or --step the length of a row"
         )
     return None, None, None
 
@@ -106,7 +106,7 @@ def _time_without_names(others: list[Column]) -> int | None:
     for group in (
         [each for each in others if each.is_date],
         [each for each in others if each.is_clock],
-        [each for each in others if each.is_number and each.is_one_way and epoch_unit(each.known)],
+        [each for each in others if each.is_number and each.is_monotonic and epoch_unit(each.known)],
         [each for each in others if each.is_number and each.is_rising],
     ):
         if len(group) == 1 or (group and group[0].place == 0):

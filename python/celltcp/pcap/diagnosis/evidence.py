@@ -1,4 +1,4 @@
-"""Evidence: what the tables show of one connection, and the words for quantities."""
+"""Evidence: rows of one connection in the tables of a capture, and texts of quantities."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pandas as pd
 
 #: Length of an interval, s.
 INTERVAL_S = 0.1
-#: Share of a transfer in which it starts up.
+#: Share of a transfer's time that counts as its start.
 _STARTUP = 0.1
-#: Share of the longest size that the mean segment of a bulk transfer has.
+#: Minimum of the mean segment over the MSS in bulk transfers.
 _FULL = 0.9
 
 
@@ -42,11 +42,11 @@ class Evidence:
         return bool(self.row["place"] == "sender")
 
     def turns_s(self, side: str) -> float:
-        """Time in which the application of a side let data of the other side wait for its own, s."""
+        """Time in which a side's application had received data and did not answer, s."""
         return float(self.row["turns_up_s" if side == "client" else "turns_down_s"])
 
     def pauses_s(self, side: str) -> float:
-        """Time in which the application of a side paused within what it sends, s."""
+        """Time in which a side's application paused between two writes, s."""
         return float(self.row["pauses_up_s" if side == "client" else "pauses_down_s"])
 
     @property
@@ -64,15 +64,17 @@ class Evidence:
 
     @property
     def segment(self) -> float:
-        """Longest segment on the path: of the direction, and not longer than announced, bytes."""
+        """Longest segment of the direction, at most the announced MSS, bytes."""
         sizes = (float(self.row[name]) for name in ("segment_max", "mss_up", "mss_down"))
         return min(size for size in sizes if not math.isnan(size))
 
     @property
     def steady(self) -> pd.DataFrame:
-        """Intervals of the sender's direction without the first tenth of its time and the last one."""
-        own = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
-        steady: pd.DataFrame = own[own["t_s"] >= own["t_s"].max() * _STARTUP].iloc[:-1]
+        """Intervals of the sender's direction without the start and the last interval."""
+        of_sender = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
+        steady: pd.DataFrame = of_sender[of_sender["t_s"] >= of_sender["t_s"].max() * _STARTUP].iloc[
+            :-1
+        ]
         return steady
 
     @property
@@ -92,9 +94,9 @@ class Evidence:
         return timeouts
 
 
-def plural(count: int, name: str, more: str = "") -> str:
+def plural(count: int, name: str, plural_name: str = "") -> str:
     """Returns a count with its noun."""
-    return f"{count} {name if count == 1 else more or name + 's'}"
+    return f"{count} {name if count == 1 else plural_name or name + 's'}"
 
 
 def segments_were(count: int) -> str:

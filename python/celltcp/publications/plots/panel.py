@@ -85,4 +85,6 @@ def by_scenario(result: Outcome) -> list[tuple[str, str, list[Row]]]:
         rows.setdefault((row.published.scenario, row.published.quantity), {}).setdefault(
             row.published.cca, row
         )
-    return [(scenario, quantity, list(mine.values())) for (scenario, quantity), mine in rows.items()]
+    return [
+        (scenario, quantity, list(by_cca.values())) for (scenario, quantity), by_cca in rows.items()
+    ]

@@ -1,4 +1,4 @@
-"""Schemes: quantities by zone of MCS or of SINR, and changes of the MCS from block to block."""
+"""Modulation and coding schemes: quantities by zone of MCS or SINR, and MCS changes between blocks."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def zone_panels(result: Outcome) -> list[Panel]:
     for each in result.groups:
         groups.setdefault((each.scenario, each.quantity), []).append(each)
     panels, known = [], set[str]()
-    for mine in groups.values():
-        ccas = {row.published.cca for group in mine for row in group.rows}
+    for zones in groups.values():
+        ccas = {row.published.cca for group in zones for row in group.rows}
         legend = not ccas <= known
         known |= ccas
         panels.append(
-            Panel(functools.partial(_draw_zones, result.table.figure, _without_overlaps(mine), legend))
+            Panel(functools.partial(_draw_zones, result.table.figure, _without_overlaps(zones), legend))
         )
     return panels
 
 
 def _without_overlaps(groups: Sequence[Group]) -> list[Group]:
-    """Returns the groups without those that only a claim needs and that overlap others."""
+    """Returns the groups without those that only a claim needs and whose zones overlap others."""
     plain = [
         group
         for group in groups

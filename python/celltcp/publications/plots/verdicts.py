@@ -13,10 +13,10 @@ from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import Panel, cca_name, name_of, number_text
 
 #: Most verdicts of a panel.
-_ROWS = 40
+_MAX_ROWS = 40
 
-#: Looks of a verdict that holds, that does not, and that cannot be judged.
-_LOOKS = {True: ("P", "#009E73"), False: ("X", "#D55E00"), None: ("o", "#999999")}
+#: Marker and colour of a claim that holds, that does not, and that cannot be judged.
+_STYLES = {True: ("P", "#009E73"), False: ("X", "#D55E00"), None: ("o", "#999999")}
 
 
 def verdict_panels(result: Outcome) -> list[Panel]:
@@ -24,10 +24,10 @@ def verdict_panels(result: Outcome) -> list[Panel]:
     rows = [row for row in result.rows if row.published.claim is not None]
     return [
         Panel(
-            functools.partial(_draw, result.table.figure, rows[start : start + _ROWS]),
-            height=0.24 * (len(rows[start : start + _ROWS]) + 1) + 0.6,
+            functools.partial(_draw, result.table.figure, rows[start : start + _MAX_ROWS]),
+            height=0.24 * (len(rows[start : start + _MAX_ROWS]) + 1) + 0.6,
         )
-        for start in range(0, len(rows), _ROWS)
+        for start in range(0, len(rows), _MAX_ROWS)
     ]
 
 
@@ -41,18 +41,18 @@ def _draw(name: str, rows: Sequence[Row], axes: Axes) -> None:
     for left, head in heads.items():
         axes.text(left, -1, head, va="center", fontsize=7, fontweight="bold")
     for line, row in enumerate(rows):
-        marker, shade = _LOOKS[row.holds]
-        place = f"{row.published.scenario}{f', {row.published.part}' if row.published.part else ''}"
+        marker, shade = _STYLES[row.holds]
+        condition = f"{row.published.scenario}{f', {row.published.part}' if row.published.part else ''}"
         unit = f" {row.published.unit}".rstrip()
         mean = "-" if math.isnan(row.ours.mean) else f"{number_text(row.ours.mean)}{unit}"
         claim = row.published.claim.text if row.published.claim else ""
-        said = textwrap.shorten(row.published.note or claim, 56, placeholder=" ...")
+        statement = textwrap.shorten(row.published.note or claim, 56, placeholder=" ...")
         relation = f"{name_of(row.published.quantity)} {mean}; {claim}"
         axes.plot(0.0, line, marker, color=shade, ms=6)
         texts = {
-            0.02: place,
+            0.02: condition,
             0.33: cca_name(row.published.cca),
-            0.42: said,
+            0.42: statement,
             0.80: textwrap.shorten(relation, 52, placeholder=" ..."),
         }
         for left, text in texts.items():

@@ -13,7 +13,7 @@ from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
 from celltcp.radio.calibration.seconds import shares
 
-#: Least of the part of the RTO that stands for the deviation (Linux TCP_RTO_MIN), ms.
+#: Minimum of the deviation's part of the RTO (Linux TCP_RTO_MIN), ms.
 _RTO_MIN_MS = 200.0
 
 #: Share of the largest window at which the ramp of a download is over.
@@ -28,54 +28,55 @@ def _within(values: pd.Series, figure: Published) -> pd.Series:
     return (values >= low) & (values < high)
 
 
-def _all(measured: Measured, figure: Published) -> list[pd.DataFrame]:
-    """Returns the downloads of each run but the last, which the end of the run cuts off."""
+def _downloads(measured: Measured, figure: Published) -> list[pd.DataFrame]:
+    """Returns the downloads of each run, except the last one if the end of the run cuts it off."""
     result = []
     for flows, digest in zip(measured.flows_of(figure), measured.digests_of(figure), strict=True):
-        cut = flows["completion_s"].isna() & (flows["flow"] == flows["flow"].max())
-        mine = flows[~cut].copy()
+        is_cut = flows["completion_s"].isna() & (flows["flow"] == flows["flow"].max())
+        selected = flows[~is_cut].copy()
         ratios = digest.seconds.set_index("second")["sinr_db"]
-        lasting = mine["completion_s"].fillna(0.0)
-        mine["sinr_db"] = [
+        lengths = selected["completion_s"].fillna(0.0)
+        selected["sinr_db"] = [
             float(ratios.loc[math.floor(start) : math.floor(start + length)].mean())
-            for start, length in zip(mine["start_s"], lasting, strict=True)
+            for start, length in zip(selected["start_s"], lengths, strict=True)
         ]
         handovers = measured.handovers
-        mine["handovers"] = [
-            handovers.get((run, flow), 0) for run, flow in zip(mine["run"], mine["flow"], strict=True)
+        selected["handovers"] = [
+            handovers.get((run, flow), 0)
+            for run, flow in zip(selected["run"], selected["flow"], strict=True)
         ]
-        result.append(mine)
+        result.append(selected)
     return result
 
 
-def _ended(measured: Measured, figure: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
-    """Returns the ended downloads of each run, those in the zone."""
-    ended = [each[each["completion_s"].notna()] for each in _all(measured, figure)]
-    return [each[_within(each[by], figure)] for each in ended] if figure.zone else ended
+def _completed(measured: Measured, figure: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
+    """Returns the complete downloads of each run in the figure's zone."""
+    completed = [each[each["completion_s"].notna()] for each in _downloads(measured, figure)]
+    return [each[_within(each[by], figure)] for each in completed] if figure.zone else completed
 
 
-def _of(
+def _per_run(
     measure: Callable[[pd.DataFrame], float], column: str | None = None, by: str = "sinr_db"
 ) -> Quantity:
     def spread(measured: Measured, figure: Published) -> list[float]:
-        return [float(x) for each in _ended(measured, figure, by) for x in each[column].dropna()]
+        return [float(x) for each in _completed(measured, figure, by) for x in each[column].dropna()]
 
     return Quantity(
-        lambda measured, figure: [measure(each) for each in _ended(measured, figure, by)],
+        lambda measured, figure: [measure(each) for each in _completed(measured, figure, by)],
         spread if column else None,
         log=True,
     )
 
 
 def _mean(column: str, by: str = "sinr_db") -> Quantity:
-    return _of(lambda flows: float(flows[column].mean()), column, by)
+    return _per_run(lambda flows: float(flows[column].mean()), column, by)
 
 
 def _each(column: str) -> Quantity:
     """A column of all downloads of all runs."""
 
     def values(measured: Measured, figure: Published) -> list[float]:
-        return [float(x) for each in _ended(measured, figure) for x in each[column].dropna()]
+        return [float(x) for each in _completed(measured, figure) for x in each[column].dropna()]
 
     return Quantity(values, values, log=True)
 
@@ -84,24 +85,26 @@ def _pooled(measure: Callable[[pd.DataFrame], float], *, failed: bool = False) -
     """A measure of all downloads of all runs together: one value."""
 
     def values(measured: Measured, figure: Published) -> list[float]:
-        return [measure(pd.concat(_all(measured, figure) if failed else _ended(measured, figure)))]
+        return [
+            measure(pd.concat(_downloads(measured, figure) if failed else _completed(measured, figure)))
+        ]
 
     return Quantity(values, log=True)
 
 
-def _share(upper: str) -> Quantity:
-    """Share of the segments of a download; the spread is over downloads."""
+def _share(numerator: str) -> Quantity:
+    """A column's share of the segments of a download; the spread is over downloads."""
 
     def spread(measured: Measured, figure: Published) -> list[float]:
         return [
             float(x)
-            for each in _ended(measured, figure)
-            for x in (each[upper] / each["segments"]).dropna()
+            for each in _completed(measured, figure)
+            for x in (each[numerator] / each["segments"]).dropna()
         ]
 
     return Quantity(
         lambda measured, figure: [
-            float((each[upper] / each["segments"]).mean()) for each in _ended(measured, figure)
+            float((each[numerator] / each["segments"]).mean()) for each in _completed(measured, figure)
         ],
         spread,
         log=True,
@@ -113,9 +116,9 @@ def _per_download(measure: Callable[[pd.DataFrame], float]) -> Quantity:
 
     def each_run(measured: Measured, figure: Published) -> list[list[float]]:
         result = []
-        for ended in _ended(measured, figure):
-            slots = measured.all_slots.merge(ended[["run", "flow"]], on=["run", "flow"])
-            result.append([measure(mine) for _, mine in slots.groupby(["run", "flow"])])
+        for completed in _completed(measured, figure):
+            slots = measured.all_slots.merge(completed[["run", "flow"]], on=["run", "flow"])
+            result.append([measure(group) for _, group in slots.groupby(["run", "flow"])])
         return result
 
     return Quantity(
@@ -129,8 +132,8 @@ def _per_download(measure: Callable[[pd.DataFrame], float]) -> Quantity:
     )
 
 
-def _timeout(slots: pd.DataFrame) -> float:
-    """Mean RTO in ms, from the RTT of the slots as RFC 6298 has it from samples."""
+def _mean_rto_ms(slots: pd.DataFrame) -> float:
+    """Returns the mean RTO in ms by RFC 6298, with the RTTs of slots as samples."""
     smoothed, deviation, result = math.nan, 0.0, []
     for rtt in slots["rtt_mean_ms"].dropna():
         if math.isnan(smoothed):
@@ -142,8 +145,8 @@ def _timeout(slots: pd.DataFrame) -> float:
     return math.fsum(result) / len(result) if result else math.nan
 
 
-def _ramp(slots: pd.DataFrame) -> float:
-    """Seconds until the window has been most of the largest that it gets."""
+def _ramp_s(slots: pd.DataFrame) -> float:
+    """Returns the seconds until the window reaches most of its maximum."""
     opened = np.flatnonzero(slots["cwnd"].to_numpy() >= _RAMP * slots["cwnd"].max())
     return float(slots["t_s"].iloc[opened[0]] - slots["t_s"].iloc[0])
 
@@ -172,9 +175,9 @@ OF_DOWNLOADS: dict[str, Quantity] = {
     "download_rate_median": _pooled(lambda flows: float(flows["goodput_mbps"].median())),
     "download_rate_by_handovers": _mean("goodput_mbps", "handovers"),
     "download_rtt": _mean("rtt_mean_ms"),
-    "download_rto": _per_download(_timeout),
+    "download_rto": _per_download(_mean_rto_ms),
     "download_inflight": _per_download(lambda slots: float(slots["inflight"].mean()) * _SEGMENT_KB),
-    "download_ramp": _per_download(_ramp),
+    "download_ramp": _per_download(_ramp_s),
     "download_retransmissions": _share("retransmissions"),
     "download_dupacks": _share("duplicate_acks"),
     "download_sinr": _mean("sinr_db"),

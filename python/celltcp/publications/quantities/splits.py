@@ -43,8 +43,8 @@ def _times(measured: Measured, figure: Published) -> list[float]:
 def legs_of(measured: Measured, cca: str) -> pd.DataFrame:
     """Returns the slots of a CCA's legs from split hosts to the phone."""
     legs = frame(measured.comparison.results.tables["legs"])
-    mine: pd.DataFrame = legs[(legs["cca"] == measured.ran[cca]) & (legs["towards"] != "server")]
-    return mine
+    selected: pd.DataFrame = legs[(legs["cca"] == measured.ran[cca]) & (legs["towards"] != "server")]
+    return selected
 
 
 def _of_legs(measure: Callable[[pd.DataFrame], float]) -> Quantity:

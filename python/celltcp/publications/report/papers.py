@@ -39,9 +39,9 @@ def papers_part(result: Sequence[Outcome]) -> Part:
 
 
 def _findings(name: str, result: Sequence[Outcome]) -> list[Finding]:
-    mine = [each for each in result if each.table.publication == name]
-    held, judged = (sum(counts) for counts in zip(*(each.claims for each in mine), strict=True))
-    agreements = [each for one in mine for each in one.agreements]
+    selected = [each for each in result if each.table.publication == name]
+    held, judged = (sum(counts) for counts in zip(*(each.claims for each in selected), strict=True))
+    agreements = [each for one in selected for each in one.agreements]
     inside, counted = sum(each.inside for each in agreements), sum(each.judged for each in agreements)
     findings = []
     if counted:

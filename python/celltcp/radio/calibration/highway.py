@@ -150,13 +150,13 @@ def judge(downloads: Comparison, pings: Comparison) -> Highway:
 
 def _throughput(published: dict[str, Any], finished: pd.DataFrame) -> Throughput:
     cca = chosen(str(published["cca"]), ())[0]
-    mine = finished[(finished["lineup"] == cca) & ~finished["failed"]]["goodput_mbps"]
+    selected = finished[(finished["lineup"] == cca) & ~finished["failed"]]["goodput_mbps"]
     theirs = tuple(float(published[name]) for name in ("mean_mbps", "sd_mbps", "median_mbps"))
     return Throughput(
         cca,
         (theirs[0], theirs[1], theirs[2]),
-        (float(mine.mean()), float(mine.std()), float(mine.median())),
-        len(mine),
+        (float(selected.mean()), float(selected.std()), float(selected.median())),
+        len(selected),
     )
 
 

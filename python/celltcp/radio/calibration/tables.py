@@ -1,4 +1,4 @@
-"""Tables of the radio beside measurements: RTT samples, a motorway, fading, and logs of phones."""
+"""Tables of the radio calibration: RTT samples, a motorway, fading, and phone logs."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def sinr_table(result: Highway) -> Table:
 
 
 def figures_table(result: Highway) -> Table:
-    """Returns published figures of the motorway beside ours."""
-    words = {True: "yes", False: "no", None: ""}
+    """Returns published figures of the motorway beside simulated ones."""
+    answers = {True: "yes", False: "no", None: ""}
     rows = tuple(
-        (figure.name, figure.published, _number(figure.ours, 3), words[figure.holds])
+        (figure.name, figure.published, _number(figure.ours, 3), answers[figure.holds])
         for figure in result.figures
     )
     columns = (Column("figure"), *number_columns("published", "here", "holds"))
@@ -106,7 +106,7 @@ def cqi_table(result: Sequence[Reports]) -> Table:
 
 
 def phone_table(result: PhoneLogs) -> Table:
-    """Returns the CQI of phones by SNR, beside ours."""
+    """Returns the CQI of phones by SNR, beside the model's thresholds."""
     rows = tuple(
         (
             str(row["sinr_db"]),

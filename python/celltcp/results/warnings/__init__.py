@@ -1,4 +1,4 @@
-"""Warnings: effects that make results say less than they seem to."""
+"""Warnings: effects that limit the conclusions from results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def all_warnings(results: Results) -> list[str]:
-    """Returns everything that is to be known before the figures are believed."""
+    """Returns all warnings about results."""
     about = results.about
     if "lateness" in about:
         # The flows of the scenario do not run in a live run.

@@ -71,19 +71,19 @@ def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, flo
             key = lineups[run], name
             transfers.setdefault(key, []).append(((run, number), *transfer))
     cut = {
-        (lineup, name): (text, size, mine)
-        for (lineup, name), mine in transfers.items()
+        (lineup, name): (text, size, group)
+        for (lineup, name), group in transfers.items()
         for text, size in [
             next((each for flow, each in sizes.items() if flow.includes(name)), ("", 0.0))
         ]
-        if size and all(math.isnan(end) and done for _, end, _, done in mine)
+        if size and all(math.isnan(end) and done for _, end, _, done in group)
     }
     progress = _progress(results) if cut else {}
     needed: dict[tuple[str, str], dict[str, float]] = {}
-    for (lineup, name), (text, size, mine) in cut.items():
+    for (lineup, name), (text, size, group) in cut.items():
         rests = (
             progress[key].rest_s(size - done, 0.0 if math.isnan(rtt_ms) else rtt_ms / 1e3)
-            for key, _, rtt_ms, done in mine
+            for key, _, rtt_ms, done in group
             if key in progress
         )
         longest = duration_s + (1 + _ROOM) * max(rests, default=math.inf)

@@ -27,7 +27,7 @@ def connection_of(row: Mapping[str, Any]) -> Connection:
 
 
 def lost_connections(results: Results) -> dict[Connection, tuple[str, str, int]]:
-    """Returns the connections of which nothing arrived because their UE found no cell.
+    """Returns the connections that delivered nothing because their UE found no cell.
 
     Of each: name of the flow, UE, and time of the first radio link failure, ns.
     """
@@ -72,30 +72,32 @@ def no_delivery(results: Results) -> list[str]:
     """
     lineups = results.lineups
     flows = results.tables["flows"]
-    got = list(rows_of(flows, "run", "name", "bytes"))
+    delivered = list(rows_of(flows, "run", "name", "bytes"))
     arrived = Counter[tuple[int, str]]()
-    for run, name, count in got:
+    for run, name, count in delivered:
         arrived[run, name] += count or 0
-    places = [
-        place for place, (run, name, _) in enumerate(got) if run in lineups and not arrived[run, name]
+    indices = [
+        index
+        for index, (run, name, _) in enumerate(delivered)
+        if run in lineups and not arrived[run, name]
     ]
-    if not places:
+    if not indices:
         return []
     known = records(flows.select([name for name in _COLUMNS if name in flows.column_names]))
-    empty = [known[place] for place in places]
+    silent_rows = [known[index] for index in indices]
     lost = lost_connections(results)
     # Runs and reasons of the connections of each flow.
     result: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    for row in empty:
+    for row in silent_rows:
         if connection_of(row) not in lost:
             key = lineups[row["run"]], row["name"]
             result.setdefault(key, []).append((row["run"], _reason(row, results.about)))
     runs = Counter(lineups.values())
     lineups_by_failure: dict[tuple[str, str, str], list[str]] = {}
-    for (lineup, name), mine in result.items():
-        times = f"{len({run for run, _ in mine})} of {counted(runs[lineup], 'run')}"
+    for (lineup, name), silent in result.items():
+        times = f"{len({run for run, _ in silent})} of {counted(runs[lineup], 'run')}"
         # The same flow can fail for several reasons; the warning has the most frequent one.
-        reasons = Counter(reason for _, reason in mine)
+        reasons = Counter(reason for _, reason in silent)
         reason = min(reasons, key=lambda each: (-reasons[each], each))
         lineups_by_failure.setdefault((name, times, reason), []).append(lineup)
     names = labels(runs)

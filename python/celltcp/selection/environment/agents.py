@@ -76,8 +76,8 @@ class Trial:
         """Mean reward of each agent with its interval, and the paired difference to always-CUBIC."""
         rewards = {str(name): rows["mean_reward"].tolist() for name, rows in self._by_agent()}
         result: list[AgentRow] = []
-        for name, mine in rewards.items():
-            mean, gain = estimate(mine), paired_difference(mine, rewards[REFERENCE])
+        for name, values in rewards.items():
+            mean, gain = estimate(values), paired_difference(values, rewards[REFERENCE])
             result.append(
                 {
                     "agent": name,

@@ -51,7 +51,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
     learners need them scaled.
 
     Action, `Discrete(1 + C)`: 0 keeps the CCA, and i switches to number i of `ccas`, counted from
-    1, within 10 ms, as a policy would. Before a round trip of data is acknowledged, the new CCA
+    1, within 10 ms, as a policy would. Before the ACKs of a round trip of data, the new CCA
     begins anew. No limits on switches hold, and no switch is taken back. The table `decisions` has
     the cause `agent`.
 
@@ -88,7 +88,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
             ccas: names of the CCAs to select from; those of the policy `default` unless given.
             step: time between actions, a multiple of the slot of the scenarios.
             start: CCA at the start of an episode.
-            policy: policy that acts beneath the agent; with `"fixed"` only the agent acts.
+            policy: policy that switches in addition to the agent; with `"fixed"` only the agent does.
             duration: length of an episode, such as `"60s"`; 30 s on a random network, and that of the
                 scenario otherwise, unless given.
             hints: whether the sender knows SINR and speed from the radio.
@@ -143,9 +143,9 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         self._end_ns = round(scenario.duration_s * _SECOND_NS)
         self._run = run = Run(scenario, episode.seed)
         self._connection, self._now_ns = _established(run, self._end_ns, episode.name)
-        self._seen = run.slots_from(self._connection, 0).num_rows
+        self._slots_read = run.slots_from(self._connection, 0).num_rows
         self._is_over = False
-        cca = self._look() or start
+        cca = self._observe() or start
         self._info: dict[str, Any] = {"time_s": self._now_ns / _SECOND_NS, "cca": cca}
         return self._observation.copy(), {**self._info, "network": episode.name, "seed": episode.seed}
 
@@ -166,7 +166,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         self._now_ns = min(steps * self._step_ns, self._end_ns)
         self._run.advance(self._now_ns / _SECOND_NS)
         before = self._info["cca"]
-        cca = self._look()
+        cca = self._observe()
         terminated = cca is None
         truncated = not terminated and self._now_ns >= self._end_ns
         self._is_over = terminated or truncated
@@ -218,8 +218,8 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
             )
         return scenario
 
-    def _look(self) -> str | None:
-        """Takes the observation, and returns the CCA in use; None once the connection has ended."""
+    def _observe(self) -> str | None:
+        """Updates the observation, and returns the CCA in use; None once the connection has ended."""
         result = self._run.selection(self._connection) if self._run else None
         if result is None:
             return None
@@ -228,10 +228,10 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         return cca
 
     def _measure(self, cca: str) -> float:
-        """Takes the slots of the step into the info, and returns the reward."""
+        """Updates the info from the slots of the step, and returns the reward."""
         assert self._run is not None
-        slots = self._run.slots_from(self._connection, self._seen)
-        self._seen += slots.num_rows
+        slots = self._run.slots_from(self._connection, self._slots_read)
+        self._slots_read += slots.num_rows
         measures = requirement_measure(slots, self.requirement).to_numpy()
         measures = measures[np.isfinite(measures)]
         goodput = slots["goodput_mbps"].to_numpy()

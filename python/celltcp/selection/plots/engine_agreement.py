@@ -23,8 +23,10 @@ def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFram
         standings: as `celltcp.selection.engine_best_sets.means_of` gives them.
         requirement: one of them.
     """
-    mine = standings[standings["requirement"] == requirement]
-    table = mine.pivot_table(index=["scenario", "cca"], columns="engine", values="to_best", sort=False)
+    selected = standings[standings["requirement"] == requirement]
+    table = selected.pivot_table(
+        index=["scenario", "cca"], columns="engine", values="to_best", sort=False
+    )
     return table.reindex(columns=list(ENGINES)).dropna().reset_index()
 
 
@@ -42,9 +44,9 @@ def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figu
         least = float(result[list(ENGINES)].min().min()) if len(result) else -1.0
         axes.plot([least, 0], [least, 0], color="#999999", lw=0.8, zorder=1)
         for cca in ccas:
-            mine = result[result["cca"] == cca]
+            selected = result[result["cca"] == cca]
             look = {"ms": 4, "ls": "none", "color": shades[cca], "label": names[cca]}
-            axes.plot(mine[KERNEL], mine[NATIVE], marks[cca], **look)
+            axes.plot(selected[KERNEL], selected[NATIVE], marks[cca], **look)
         axes.set_title(f"for {requirement}", loc="left")
         axes.set_xlabel("kernel: % to its best")
     panels[0].set_ylabel("native: % to its best")

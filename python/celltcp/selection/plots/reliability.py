@@ -37,21 +37,23 @@ def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequ
     for axes, requirement in zip(panels, requirements, strict=True):
         axes.plot([0, 1], [0, 1], color="black", lw=0.8, label="as expected")
         for policy in policies:
-            mine = bins[(bins["requirement"] == requirement) & (bins["policy"] == policy)]
-            if mine.empty:
+            selected = bins[(bins["requirement"] == requirement) & (bins["policy"] == policy)]
+            if selected.empty:
                 continue
             colour, marker = LOOKS[policies.index(policy) % len(LOOKS)]
             axes.errorbar(
-                mine["expected"],
-                mine["realised"],
-                yerr=mine["realised_ci95"].fillna(0.0),
+                selected["expected"],
+                selected["realised"],
+                yerr=selected["realised_ci95"].fillna(0.0),
                 fmt=marker,
                 ms=5,
                 lw=1,
                 color=colour,
                 label=policy,
             )
-            for x, y, count in zip(mine["expected"], mine["realised"], mine["decisions"], strict=True):
+            for x, y, count in zip(
+                selected["expected"], selected["realised"], selected["decisions"], strict=True
+            ):
                 axes.annotate(
                     str(count), (x, y), (5, -9), textcoords="offset points", fontsize=7, color=colour
                 )

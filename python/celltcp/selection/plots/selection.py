@@ -41,9 +41,9 @@ def draw_cases(cases: pd.DataFrame, policies: list[str], requirements: Sequence[
     picture = figure(8.5, 1.2 + len(requirements) * (0.6 + rows))
     grid = picture.subplots(len(requirements), 2, squeeze=False, sharey=True)
     for panels, requirement in zip(grid, requirements, strict=True):
-        mine = cases[cases["requirement"] == requirement]
+        selected = cases[cases["requirement"] == requirement]
         for axes, (value, half, _) in zip(panels, PANELS, strict=True):
-            _draw(axes, mine, scenarios, policies, (value, half))
+            _draw(axes, selected, scenarios, policies, (value, half))
         panels[0].set_title(f"for {requirement}", loc="left")
     for axes, (_, _, label) in zip(grid[-1], PANELS, strict=True):
         axes.set_xlabel(label)
@@ -64,13 +64,13 @@ def _draw(
     value, half = columns
     axes.axvline(0, color="black", lw=0.8)
     for number, policy in enumerate(policies):
-        mine = cases[cases["policy"] == policy]
+        selected = cases[cases["policy"] == policy]
         colour, marker = LOOKS[number % len(LOOKS)]
         shift = (number - (len(policies) - 1) / 2) * 0.6 / len(policies)
         axes.errorbar(
-            mine[value],
-            [scenarios.index(name) + shift for name in mine["scenario"]],
-            xerr=mine[half].fillna(0.0),
+            selected[value],
+            [scenarios.index(name) + shift for name in selected["scenario"]],
+            xerr=selected[half].fillna(0.0),
             fmt=marker,
             ms=4,
             lw=1,

@@ -142,13 +142,13 @@ def _pictures(result: Evaluation) -> list[Section]:
     policies = list(about["policies"])
     sections = []
     for requirement in about["requirements"]:
-        mine = result.cases[result.cases["requirement"] == requirement]
-        mine = mine[mine["policy"].isin(policies)]
-        if mine.empty:
+        selected = result.cases[result.cases["requirement"] == requirement]
+        selected = selected[selected["policy"].isin(policies)]
+        if selected.empty:
             continue
-        draw = functools.partial(draw_cases, mine, policies, [requirement])
+        draw = functools.partial(draw_cases, selected, policies, [requirement])
         words = f"Gain and regret by case, for {requirement}"
-        sections.append(Section(words, figure=Figure(draw, words, _chart(mine, policies))))
+        sections.append(Section(words, figure=Figure(draw, words, _chart(selected, policies))))
     return sections
 
 
@@ -158,9 +158,9 @@ def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
     for value, half, label in PANELS:
         series = []
         for number, policy in enumerate(policies):
-            mine = cases[cases["policy"] == policy].set_index("scenario").reindex(scenarios)
-            mean = numbers(mine[value])
-            width = np.nan_to_num(numbers(mine[half]))
+            selected = cases[cases["policy"] == policy].set_index("scenario").reindex(scenarios)
+            mean = numbers(selected[value])
+            width = np.nan_to_num(numbers(selected[half]))
             colour = LOOKS[number % len(LOOKS)][0]
             low, high = mean - width, mean + width
             series.append(Series(policy, colour, mean, look="points", low=low, high=high, size=8))

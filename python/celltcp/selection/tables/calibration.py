@@ -31,9 +31,9 @@ def _summary(result: Evaluation) -> Table:
     )
     rows: list[tuple[str, ...]] = []
     for policy in result.about["policies"]:
-        mine = result.calibration[result.calibration["policy"] == policy].to_dict("records")
-        rows += [(policy, "", *[""] * len(headings))] if mine else []
-        for row in mine:
+        selected = result.calibration[result.calibration["policy"] == policy].to_dict("records")
+        rows += [(policy, "", *[""] * len(headings))] if selected else []
+        for row in selected:
             rows.append(
                 (
                     f"  {row['requirement']}",
@@ -60,10 +60,10 @@ def _bins(result: Evaluation) -> Table:
     headings = ("decisions", "scenarios", "expected", "realised")
     rows: list[tuple[str, ...]] = []
     for policy in result.about["policies"]:
-        mine = result.reliability[result.reliability["policy"] == policy].to_dict("records")
-        rows += [(policy, "", *[""] * len(headings))] if mine else []
+        selected = result.reliability[result.reliability["policy"] == policy].to_dict("records")
+        rows += [(policy, "", *[""] * len(headings))] if selected else []
         before = None
-        for row in mine:
+        for row in selected:
             rows.append(
                 (
                     f"  {row['requirement']}" if row["requirement"] != before else "",

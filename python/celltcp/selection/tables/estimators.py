@@ -14,10 +14,10 @@ def accuracy_table(accuracy: Accuracy) -> Table:
     estimators = list(accuracy.overall["estimator"])
     names = labels(accuracy.ccas)
     rows: list[tuple[str, ...]] = []
-    for family, mine in accuracy.table.groupby("family", sort=True):
+    for family, group in accuracy.table.groupby("family", sort=True):
         rows.append((str(family), *[""] * len(estimators)))
         for cca in accuracy.ccas:
-            cells = mine[mine["cca"] == cca].set_index("estimator")
+            cells = group[group["cca"] == cca].set_index("estimator")
             rows.append((f"  {names[cca]}", *(_cell(cells, each) for each in estimators)))
     columns = (Column("family,\n  CCA", folds=True), *number_columns(*estimators))
     title = "Right answers of estimators, %, and how many"
@@ -30,8 +30,8 @@ def confidence_table(accuracy: Accuracy) -> Table:
     ranges = list(dict.fromkeys(result["confidence"].sort_values()))
     overall = accuracy.overall.set_index("estimator")
     rows = []
-    for estimator, mine in result.groupby("estimator", sort=True):
-        cells = mine.set_index("confidence")
+    for estimator, group in result.groupby("estimator", sort=True):
+        cells = group.set_index("confidence")
         shares = (_cell(cells, each) for each in ranges)
         rows.append((str(estimator), _cell(overall, str(estimator)), *shares))
     columns = (Column("estimator"), *number_columns("all", *ranges))

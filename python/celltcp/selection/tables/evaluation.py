@@ -21,7 +21,7 @@ _ONE_RUN = "no interval, so any difference decides"
 
 
 def print_evaluation(result: Evaluation) -> None:
-    """Tables of cases, checks and the tally, and what to know about them."""
+    """Prints the tables of an evaluation and notes on them."""
     console = Terminal()
     about = result.about
     shown = result.cases[result.cases["policy"].isin(about["policies"])]
@@ -30,7 +30,7 @@ def print_evaluation(result: Evaluation) -> None:
     console.print_table(_checks(result.checks, result.best_for_all, about["runs"]))
     print_baselines(result, console)
     print_calibration(result, console)
-    console.print_table(_duels(result))
+    console.print_table(_against_rivals(result))
     console.print_table(_tally(result))
     print_prices(result, console)
     for name, hinted in about["hints"].items():
@@ -45,7 +45,7 @@ def print_evaluation(result: Evaluation) -> None:
 
 
 def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
-    how = (
+    runs_text = (
         f"1 run each: {_ONE_RUN}"
         if runs == 1
         else f"{runs} runs each; means with paired 95 % intervals"
@@ -77,7 +77,7 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
         *number_columns("switches,\nreturns /min"),
     )
     droppable = ("switches, returns /min", "mean", "vs oracle", "vs best")
-    title = f"{policy}: cases, {how}"
+    title = f"{policy}: cases, {runs_text}"
     return Table(columns, tuple(rows), title, frame="head", droppable=droppable)
 
 
@@ -97,9 +97,9 @@ def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Tabl
     )
     blank = [""] * len(headings)
     rows: list[tuple[str, ...]] = []
-    for policy, mine in checks.groupby("policy", sort=False):
+    for policy, group in checks.groupby("policy", sort=False):
         rows.append((str(policy), *blank))
-        rows += [(f"  {row['requirement']}", *_check_cells(row)) for row in mine.to_dict("records")]
+        rows += [(f"  {row['requirement']}", *_check_cells(row)) for row in group.to_dict("records")]
     rows.append(("best constant", *blank))
     for row in best_for_all.to_dict("records"):
         rows.append((f"  {row['requirement']}: {row['policy']}", *_check_cells(row)))
@@ -132,19 +132,19 @@ def _check_cells(row: Mapping[Any, Any]) -> list[str]:
     ]
 
 
-def _duels(result: Evaluation) -> Table:
+def _against_rivals(result: Evaluation) -> Table:
     """Returns a table of evaluated policies against every fixed CCA and every other policy."""
     evaluated = result.about["policies"]
     rows = []
-    for rival, theirs in result.duels.groupby("rival", sort=False):
+    for rival, against_rival in result.duels.groupby("rival", sort=False):
         if [str(rival)] == evaluated:
             continue
         cells = []
         for policy in evaluated:
-            mine = theirs[theirs["policy"] == policy]
-            counts = [int((mine["verdict"] == each).sum()) for each in ("won", "tied", "lost")]
-            share = f"{mine['percent'].mean():+.1f}" if len(mine) else "-"
-            cells.append(f"{'/'.join(map(str, counts))}  {share:>6}" if len(mine) else "-")
+            selected = against_rival[against_rival["policy"] == policy]
+            counts = [int((selected["verdict"] == each).sum()) for each in ("won", "tied", "lost")]
+            share = f"{selected['percent'].mean():+.1f}" if len(selected) else "-"
+            cells.append(f"{'/'.join(map(str, counts))}  {share:>6}" if len(selected) else "-")
         rows.append((str(rival), *cells))
     columns = (Column("against"), *number_columns(*evaluated))
     return Table(columns, tuple(rows), "Won/tied/lost, and mean difference, %")

@@ -1,4 +1,4 @@
-"""Cost-sensitive tree: splits by the worth of the best choice on each side."""
+"""Cost-sensitive tree: splits maximize the measures of the best choice on each side."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Split:
     unknown_below: bool
     #: Whether the node had moments at which the feature was unknown.
     met_unknown: bool
-    #: By how much the sum of the best means grows.
+    #: Increase of the sum of the best choices' measures.
     gain: float
 
-    def is_below(self, seen: Matrix) -> NDArray[np.bool_]:
-        """Returns which rows go below."""
-        values = seen[:, self.feature]
+    def is_below(self, features: Matrix) -> NDArray[np.bool_]:
+        """Returns which rows are below the threshold."""
+        values = features[:, self.feature]
         unknown = np.isnan(values)
         return np.where(unknown, self.unknown_below, values < self.threshold)
 
@@ -43,77 +43,79 @@ class Node:
     above: Node | None = None
 
 
-def grow_tree(seen: Matrix, measured: Matrix, home: int | None, leaves: int, least: int) -> Node:
-    """Returns a tree that is grown where a split is worth most, up to so many leaves.
+def grow_tree(
+    features: Matrix, measured: Matrix, baseline: int | None, leaves: int, least: int
+) -> Node:
+    """Returns a tree, grown best-first up to a number of leaves.
 
-    A side of a split is worth the measure of its best choice. So a split after which both sides choose
-    the same is worth nothing, other than in a regression tree.
+    The score of a side is the measure of its best choice. Unlike in a regression tree, a split whose
+    sides have the same best choice gains nothing.
 
     Args:
-        seen: features per moment (rows); NaN is unknown.
+        features: features per moment (rows); NaN is unknown.
         measured: measures per moment and choice.
-        home: choice that is worth a little more than it was measured, against splits by chance.
-        leaves: most leaves.
-        least: fewest moments of a leaf.
+        baseline: choice with a small bonus to its measure, against splits by chance.
+        leaves: maximum of leaves.
+        least: minimum of moments in a leaf.
     """
-    worth = measured.copy()
-    if home is not None:
-        worth[:, home] += _STAY
-    root = Node(np.arange(len(seen)))
-    open_leaves = [(root, _best_split(seen, worth, root.rows, least))]
+    scores = measured.copy()
+    if baseline is not None:
+        scores[:, baseline] += _BASELINE_BONUS
+    root = Node(np.arange(len(features)))
+    open_leaves = [(root, _best_split(features, scores, root.rows, least))]
     count = 1
     while count < leaves:
-        place = max(range(len(open_leaves)), key=lambda at: _gain(open_leaves[at][1]))
-        node, split = open_leaves[place]
-        if split is None or split.gain <= _LEAST_GAIN:
+        index = max(range(len(open_leaves)), key=lambda index: _gain(open_leaves[index][1]))
+        node, split = open_leaves[index]
+        if split is None or split.gain <= _MIN_GAIN:
             break
-        is_below = split.is_below(seen[node.rows])
+        is_below = split.is_below(features[node.rows])
         node.split = split
         node.below, node.above = Node(node.rows[is_below]), Node(node.rows[~is_below])
-        open_leaves[place : place + 1] = [
-            (each, _best_split(seen, worth, each.rows, least)) for each in (node.below, node.above)
+        open_leaves[index : index + 1] = [
+            (each, _best_split(features, scores, each.rows, least)) for each in (node.below, node.above)
         ]
         count += 1
     return root
 
 
-#: Worth of staying with the home CCA, in parts of the best measure, and least gain of a split.
-_STAY = 0.005
-_LEAST_GAIN = 1e-9
+#: Bonus of the baseline relative to the best measure, and minimum gain of a split.
+_BASELINE_BONUS = 0.005
+_MIN_GAIN = 1e-9
 
 
 def _gain(split: Split | None) -> float:
     return split.gain if split else -np.inf
 
 
-def _best_split(seen: Matrix, worth: Matrix, rows: Rows, least: int) -> Split | None:
+def _best_split(features: Matrix, scores: Matrix, rows: Rows, least: int) -> Split | None:
     """Returns the split of these rows with the highest gain; None where they are too few."""
     if len(rows) < 2 * least:
         return None
-    mine = worth[rows]
-    total = mine.sum(axis=0)
+    selected = scores[rows]
+    total = selected.sum(axis=0)
     result: Split | None = None
-    for feature in range(seen.shape[1]):
-        values = seen[rows, feature]
+    for feature in range(features.shape[1]):
+        values = features[rows, feature]
         unknown = np.isnan(values)
         known = np.flatnonzero(~unknown)
         order = known[np.argsort(values[known], kind="stable")]
-        missing, nowhere = mine[unknown].sum(axis=0), np.zeros_like(total)
-        sums = np.vstack([nowhere, np.cumsum(mine[order], axis=0)])
+        missing, zeros = selected[unknown].sum(axis=0), np.zeros_like(total)
+        sums = np.vstack([zeros, np.cumsum(selected[order], axis=0)])
         ordered = values[order]
         places = np.arange(len(order) + 1)
-        # A threshold lies between different values; beyond the last one it parts known from unknown.
-        between = np.ones(len(order) + 1, dtype=bool)
-        between[1:-1] = ordered[1:] > ordered[:-1]
-        between[0] = False
+        # A threshold lies between different values; the last one separates known from unknown values.
+        is_threshold = np.ones(len(order) + 1, dtype=bool)
+        is_threshold[1:-1] = ordered[1:] > ordered[:-1]
+        is_threshold[0] = False
         for unknown_below in (False, True) if unknown.any() else (False,):
-            below = sums + (missing if unknown_below else nowhere)
+            below = sums + (missing if unknown_below else zeros)
             sizes = places + (int(unknown.sum()) if unknown_below else 0)
-            fits = between & (sizes >= least) & (len(rows) - sizes >= least)
-            if not fits.any():
+            is_allowed = is_threshold & (sizes >= least) & (len(rows) - sizes >= least)
+            if not is_allowed.any():
                 continue
             gains = below.max(axis=1) + (total - below).max(axis=1) - total.max()
-            gains = np.where(fits, gains, -np.inf)
+            gains = np.where(is_allowed, gains, -np.inf)
             at = int(np.argmax(gains))
             if result is None or gains[at] > result.gain + 1e-12:
                 threshold = 1e300 if at == len(order) else float((ordered[at - 1] + ordered[at]) / 2)
@@ -129,7 +131,7 @@ def leaf_of(node: Node, values: Matrix) -> Node:
 
 
 def leaves_of(node: Node) -> list[Node]:
-    """Returns the leaves, those below first."""
+    """Returns the leaves from left to right."""
     if node.below is None or node.above is None:
         return [node]
     return leaves_of(node.below) + leaves_of(node.above)

@@ -1,4 +1,4 @@
-"""Growth of a tree from the measured outcomes of each congestion control."""
+"""Fit of decision trees to the measured outcomes of each CCA."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from celltcp.selection.training.counterfactual import PARTS, Outcomes
 Matrix = NDArray[np.float64]
 Names = NDArray[np.str_]
 
-#: Standard errors by which another must be better than that over the moments of a leaf, to be named.
-_SURE = 2.0
+#: Standard errors by which a CCA must be better than the baseline in a leaf to replace it.
+_MIN_STANDARD_ERRORS = 2.0
 
-#: Networks of a family in a leaf from which on it counts by itself.
-_ENOUGH = 4
+#: Minimum of a family's networks in a leaf for a test of the family by itself.
+_MIN_NETWORKS = 4
 
-#: Weights of A, B and C per requirement; goodput counts what was delivered over what could have been,
-#: and requirements with a measure of their own have it, over that of the best, in place of A.
+#: Weights of A, B and C per requirement. For goodput, A is the share of the capacity that was used.
+#: For requirements with their own measure, A is that measure relative to the best CCA's.
 WEIGHTS: dict[str, tuple[float, float, float]] = {
     "goodput": (1.0, 0.0, 0.0),
     "balanced": (1.0, 1.0, 1.0),
@@ -33,28 +33,28 @@ WEIGHTS: dict[str, tuple[float, float, float]] = {
     **dict.fromkeys(OWN, (1.0, 0.0, 0.0)),
 }
 
-#: Shares of a fair share below which a flow starves beside others, and above which it takes too much.
-FLOORS = {
+#: Parts of a fair share below which a flow starves beside others, and above which it takes too much.
+MIN_FAIR_SHARE = {
     **dict.fromkeys(("goodput", "balanced", "goodput@", "power"), 0.5),
     **dict.fromkeys(("delay", "delay@"), 0.2),
 }
-_CEILING = 1.5
+_MAX_FAIR_SHARE = 1.5
 
 
 @dataclass(frozen=True)
 class FittedTree:
-    """A tree and how it does on families that it has not seen."""
+    """A tree and its cross-validated regret."""
 
     requirement: str
     #: start or flight.
     moment: str
     nodes: list[dict[str, object]]
-    #: Mean loss against the best choice of each moment, by family, in parts of the measure, of the tree
-    #: that was grown without that family.
+    #: Mean regret against the best choice of each moment, relative to its measure, by family; the tree
+    #: is fitted without that family.
     regret: dict[str, float]
-    #: The same for the single congestion control that is best over the other families.
+    #: Regret of the CCA that is best on average over the other families.
     regret_of_one: dict[str, float]
-    #: Gain that a change must promise.
+    #: Minimum of the expected gain of a switch.
     margin: float = 0.0
 
     def with_margin(self, margin: float) -> FittedTree:
@@ -63,9 +63,9 @@ class FittedTree:
 
 
 def constant_tree(requirement: str, cca: str, paths: Outcomes) -> FittedTree:
-    """Returns a tree for the start that always takes this congestion control.
+    """Returns a tree for the start that always chooses this CCA.
 
-    It expects what whole runs with this congestion control had on these paths.
+    Its expected values are the means of full runs with this CCA on these paths.
     """
     names = list(paths.parts[0])
     parts = _parts(paths, requirement, names).mean(axis=0)[names.index(cca)]
@@ -77,8 +77,8 @@ def constant_tree(requirement: str, cca: str, paths: Outcomes) -> FittedTree:
 def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
     """Returns the requirement's measure of an outcome.
 
-    Beside other flows it is lowered by as much as the flow has less than the floor or more than the
-    ceiling of a fair share, since PM leaves out what others took.
+    Beside other flows it is reduced in proportion to the distance below the minimum or above the
+    maximum of a fair share, since PM ignores the other flows.
     """
     a, b, c, use = parts[:4]
     if requirement in OWN:
@@ -89,7 +89,7 @@ def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
     if fair_share >= 1.0:
         return measure
     share = max(use / fair_share, 1e-9)
-    return measure * min(1.0, share / FLOORS[requirement]) * min(1.0, _CEILING / share)
+    return measure * min(1.0, share / MIN_FAIR_SHARE[requirement]) * min(1.0, _MAX_FAIR_SHARE / share)
 
 
 def scores(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
@@ -131,55 +131,56 @@ def fit_tree(
     *,
     leaves: int,
     least: int,
-    home: str | None = DEFAULT,
+    baseline: str | None = DEFAULT,
 ) -> FittedTree:
     """Returns the tree for a requirement and moment.
 
-    Measures are taken over the best of each moment. Splits part moments so that the best CCA on each
-    side is worth most, and not by how well all do. Cross-validation leaves out one family of networks
-    at a time.
+    Measures are relative to the best of each moment. Splits maximize the measure of the best CCA on
+    each side. Cross-validation leaves out one family of networks at a time.
 
     Args:
         result: outcomes of the moments.
         requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
-        moment: start or flight, which the outcomes are of.
+        moment: moment of the outcomes, start or flight.
         ccas: congestion controls to choose from.
-        features: names of the features that it may ask for.
-        leaves: most leaves that it may have.
-        least: fewest moments in a leaf.
-        home: CCA that is kept unless another one is surely better; with None each leaf takes its best.
+        features: names of the features that splits may use.
+        leaves: maximum of leaves.
+        least: minimum of moments in a leaf.
+        baseline: CCA that is kept unless another is surely better; with None each leaf takes the best.
     """
-    # A feature that is unknown is missing, which scikit-learn takes as NaN.
-    seen = np.array([[each.get(name, np.nan) for name in features] for each in result.features])
+    # Unknown features are NaN.
+    known_features = np.array(
+        [[each.get(name, np.nan) for name in features] for each in result.features]
+    )
     measured = relative_to_best(scores(result, requirement, ccas))
     families = np.array([point.network.family for point in result.points])
     networks = np.array([f"{point.network.family} {point.network.number}" for point in result.points])
-    home_place = list(ccas).index(home) if home is not None and home in ccas else None
-    harmless = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
+    baseline_column = list(ccas).index(baseline) if baseline is not None and baseline in ccas else None
+    default = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
 
-    def grown(rows: NDArray[np.int64]) -> tuple[Node, dict[int, int]]:
-        """Returns the tree of these moments, and the number of the CCA that each leaf takes."""
-        tree = grow_tree(seen[rows], measured[rows], home_place, leaves, least)
+    def grow(rows: NDArray[np.int64]) -> tuple[Node, dict[int, int]]:
+        """Returns the tree of these moments, and the column of each leaf's CCA."""
+        tree = grow_tree(known_features[rows], measured[rows], baseline_column, leaves, least)
         chosen = {}
         for leaf in leaves_of(tree):
             leaf.rows = rows[leaf.rows]
             chosen[id(leaf)] = _best(
-                measured[leaf.rows], networks[leaf.rows], families[leaf.rows], home_place, harmless
+                measured[leaf.rows], networks[leaf.rows], families[leaf.rows], baseline_column, default
             )
         return tree, chosen
 
-    regret, of_one = {}, {}
-    for train, test in LeaveOneGroupOut().split(seen, groups=families):
-        tree, choice = grown(train)
+    regret, regret_of_single = {}, {}
+    for train, test in LeaveOneGroupOut().split(known_features, groups=families):
+        tree, choice = grow(train)
         family = str(families[test][0])
-        took = [choice[id(leaf_of(tree, seen[row]))] for row in test]
-        regret[family] = float(1 - measured[test, took].mean())
-        one = int(np.argmax(measured[train].mean(axis=0)))
-        of_one[family] = float(1 - measured[test][:, one].mean())
-    tree, choice = grown(np.arange(len(seen)))
+        choices = [choice[id(leaf_of(tree, known_features[row]))] for row in test]
+        regret[family] = float(1 - measured[test, choices].mean())
+        single = int(np.argmax(measured[train].mean(axis=0)))
+        regret_of_single[family] = float(1 - measured[test][:, single].mean())
+    tree, choice = grow(np.arange(len(known_features)))
     _join_alike(tree, choice)
     nodes = _nodes(tree, choice, _parts(result, requirement, ccas), ccas, features)
-    return FittedTree(requirement, moment, nodes, regret, of_one)
+    return FittedTree(requirement, moment, nodes, regret, regret_of_single)
 
 
 def relative_to_best(measured: Matrix, none: float = 1.0) -> Matrix:
@@ -189,28 +190,28 @@ def relative_to_best(measured: Matrix, none: float = 1.0) -> Matrix:
 
 
 def _best(
-    measured: Matrix, networks: Names, families: Names, home: int | None, harmless: int | None
+    measured: Matrix, networks: Names, families: Names, baseline: int | None, default: int | None
 ) -> int:
-    """Returns the number of the CCA to take in a leaf: the best of those surely better than `home`.
+    """Returns the column of a leaf's CCA: the best of those that are surely better than `baseline`.
 
-    Over the networks of the leaf it must be better, and in no family with enough of them worse than
-    `harmless`. If that holds for none, it is `home`, or `harmless` where `home` does harm.
+    It must be better over the leaf's networks, and in no family with enough networks be worse than
+    `default`. Without such a CCA it is `baseline`, if that is no worse than `default` in any family.
     """
     means = np.array([measured[networks == each].mean(axis=0) for each in np.unique(networks)])
-    kinds = np.array([families[networks == each][0] for each in np.unique(networks)])
-    if home is None:
+    family_of_network = np.array([families[networks == each][0] for each in np.unique(networks)])
+    if baseline is None:
         return int(np.argmax(means.mean(axis=0)))
-    safe = np.ones(measured.shape[1], dtype=bool)
-    if harmless is not None:
-        for family in np.unique(kinds):
-            own = means[kinds == family]
-            if len(own) >= _ENOUGH:
-                safe &= _mean_over_error(own - own[:, [harmless]]) > -_SURE
-    better = safe & (_mean_over_error(means - means[:, [home]]) > _SURE)
-    if not safe[home]:
-        better |= safe
-    better[home] = safe[home]
-    return int(np.argmax(np.where(better, means.mean(axis=0), -np.inf)))
+    is_safe = np.ones(measured.shape[1], dtype=bool)
+    if default is not None:
+        for family in np.unique(family_of_network):
+            in_family = means[family_of_network == family]
+            if len(in_family) >= _MIN_NETWORKS:
+                is_safe &= _mean_over_error(in_family - in_family[:, [default]]) > -_MIN_STANDARD_ERRORS
+    is_better = is_safe & (_mean_over_error(means - means[:, [baseline]]) > _MIN_STANDARD_ERRORS)
+    if not is_safe[baseline]:
+        is_better |= is_safe
+    is_better[baseline] = is_safe[baseline]
+    return int(np.argmax(np.where(is_better, means.mean(axis=0), -np.inf)))
 
 
 def _mean_over_error(values: Matrix) -> Matrix:
@@ -224,14 +225,14 @@ def _mean_over_error(values: Matrix) -> Matrix:
 
 
 def _join_alike(node: Node, choice: dict[int, int]) -> None:
-    """Makes one leaf of each split whose sides take the same CCA."""
+    """Merges the leaves of each split whose sides have the same CCA."""
     if node.below is None or node.above is None:
         return
     _join_alike(node.below, choice)
     _join_alike(node.above, choice)
     sides = (node.below, node.above)
-    took = {choice.get(id(side)) for side in sides}
-    if all(side.split is None for side in sides) and len(took) == 1:
+    choices = {choice.get(id(side)) for side in sides}
+    if all(side.split is None for side in sides) and len(choices) == 1:
         node.rows = np.concatenate([side.rows for side in sides])
         choice[id(node)] = choice[id(node.below)]
         node.split = node.below = node.above = None
@@ -263,7 +264,7 @@ def _nodes(
         split = node.split
         nodes.append({"feature": features[split.feature], "threshold": split.threshold})
         waiting += [(node.below, number, "below"), (node.above, number, "from")]
-        # A way for unknown values is learnt only where the training has met some.
+        # A branch for unknown values is written only if the training had some.
         if split.met_unknown:
             unknown.append((number, "below" if split.unknown_below else "from"))
     for number, side in unknown:

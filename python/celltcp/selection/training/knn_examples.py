@@ -1,4 +1,4 @@
-"""Table of measured moments in a policy file."""
+"""kNN examples: the table of measured moments in a policy file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str])
     rows = zip(result.points, result.features, result.parts, strict=True)
     for number, (point, known, parts) in enumerate(rows):
         cells = [point.network.family, point.before, f"{point.network.fair_share:.4g}"]
-        cells += [_spelt(known.get(name, math.nan)) for name in features]
+        cells += [_number_text(known.get(name, math.nan)) for name in features]
         for column, cca in enumerate(ccas):
             for part, value in zip(PARTS, parts[cca], strict=True):
                 share = relative[part][number, column] if part in relative else value
@@ -37,32 +37,31 @@ def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str])
     return "\n".join(lines)
 
 
-def with_bounds(result: Outcomes) -> Outcomes:
-    """Returns the same outcomes, whose features also have the bound of goodput@ on each network.
+def with_bound_features(result: Outcomes) -> Outcomes:
+    """Returns the outcomes with the features that depend on the bound of goodput@.
 
-    A selector has one requirement, so that it knows one bound. The values are those that a selector
-    with that requirement would have.
+    Their values are those of a selector with the requirement goodput@ and the bound of each network.
     """
     features = []
     for point, known in zip(result.points, result.features, strict=True):
         bound_ms = float(point.network.required("goodput@").removeprefix("goodput@").removesuffix("ms"))
-        own = dict(known)
+        extended = dict(known)
         if (base := known.get("base_rtt")) is not None:
-            own["base_over_bound"] = base / bound_ms
+            extended["base_over_bound"] = base / bound_ms
             if (high := known.get("high_queue")) is not None:
-                own["high_over_bound"] = (1.0 + high) * base / bound_ms
+                extended["high_over_bound"] = (1.0 + high) * base / bound_ms
             if "loss_queue" in known and "bdp" in known:
                 full = 1.0 + known["loss_queue"] / max(known["bdp"], 1.0)
-                own["full_over_bound"] = full * base / bound_ms
-        features.append(own)
+                extended["full_over_bound"] = full * base / bound_ms
+        features.append(extended)
     return replace(result, features=features)
 
 
 def _measures(result: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
-    place = PARTS.index(part)
-    return np.array([[each[cca][place] for cca in ccas] for each in result.parts])
+    index = PARTS.index(part)
+    return np.array([[each[cca][index] for cca in ccas] for each in result.parts])
 
 
-def _spelt(value: float) -> str:
-    """Returns a number with four significant digits; nothing for one that is unknown."""
+def _number_text(value: float) -> str:
+    """Returns a number with four significant digits; an empty text for NaN."""
     return "" if math.isnan(value) else f"{value:.4g}"

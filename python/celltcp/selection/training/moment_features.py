@@ -1,7 +1,7 @@
 """Outcomes by path: whole runs of fixed CCAs, and what a selector sees of the path at moments of runs.
 
 A path has one outcome per CCA, that of a whole run. It is the same at all moments, so that a tree
-learns of what kind the path is. What a takeover costs is not in it; margins are there for that.
+learns of what kind the path is. It does not have the cost of a switch, for which there are margins.
 """
 
 from __future__ import annotations

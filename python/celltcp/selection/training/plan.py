@@ -11,18 +11,18 @@ from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.requirements import OWN, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
-#: Number of fixed CCAs per requirement, the best ones, under which moments in flight are drawn.
-COMPANY = 2
+#: Number of best fixed CCAs per requirement under which moments in flight are sampled.
+BEST_CCAS = 2
 
-#: Requirements that can be learnt for.
-LEARNT = (*REQUIREMENTS, *OWN)
+#: Requirements that have a training.
+LEARNABLE = (*REQUIREMENTS, *OWN)
 
-#: Requirements learnt from whole runs: CCAs that grow by round trips show their goodput late. Others
-#: are learnt from takeovers.
-BY_PATH = ("goodput",)
+#: Requirements learnt from full runs: CCAs that grow per round trip show their goodput late. Others
+#: are learnt from switches.
+FROM_FULL_RUNS = ("goodput",)
 
-#: One of so many networks is started on.
-START_EACH = 3
+#: Every n-th network is used for the choice at the start.
+START_EVERY = 3
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Plan:
     families: Sequence[str]
     requirements: Sequence[str]
     ccas: Sequence[str]
-    #: Networks of each family to grow trees of, and later moments of each.
+    #: Networks per family to grow trees from, and moments in flight per network.
     each: int
     moments_each: int
-    #: Networks of each family to find the margins on, and as many others to see what came of it.
+    #: Networks per family to tune margins on, and as many others to test the result.
     whole_each: int
-    #: Most leaves of a tree, and fewest moments in one.
+    #: Maximum of leaves in a tree, and minimum of moments in a leaf.
     leaves: int
     least: int
     seed: int
@@ -52,8 +52,8 @@ class Plan:
             CelltcpError: if one of them is not allowed.
         """
         for requirement in self.requirements:
-            if requirement not in LEARNT:
-                allowed = ", ".join(LEARNT)
+            if requirement not in LEARNABLE:
+                allowed = ", ".join(LEARNABLE)
                 raise CelltcpError(f"requirement: {requirement!r} is not allowed; allowed: {allowed}")
         ccas = list(dict.fromkeys(chosen(self.ccas, native))) if self.ccas else deployable()
         for cca in ccas:
@@ -88,7 +88,7 @@ class Plan:
         words = ["celltcp", "select", "train"]
         if list(self.families) != list(FAMILIES):
             words += ["--scenarios", ",".join(self.families)]
-        if list(self.requirements) != list(LEARNT):
+        if list(self.requirements) != list(LEARNABLE):
             words += ["--requirement", ",".join(self.requirements)]
         if list(self.ccas) != deployable():
             words += ["--cca", ",".join(self.ccas)]

@@ -26,7 +26,7 @@ from celltcp.selection.training.dry_run import dry_run_jobs
 from celltcp.selection.training.families import Network, networks
 from celltcp.selection.training.fit import FittedTree, constant_tree, fit_tree, relative_to_best, scores
 from celltcp.selection.training.full_runs import regret, selecting, staying, whole_runs
-from celltcp.selection.training.knn_examples import examples_csv, with_bounds
+from celltcp.selection.training.knn_examples import examples_csv, with_bound_features
 from celltcp.selection.training.knn_weights import KnnModel, fit_knn
 from celltcp.selection.training.moment_features import (
     PATH,
@@ -34,7 +34,7 @@ from celltcp.selection.training.moment_features import (
     full_run_outcomes,
     full_run_point,
 )
-from celltcp.selection.training.plan import BY_PATH, COMPANY, LEARNT, START_EACH, Plan
+from celltcp.selection.training.plan import BEST_CCAS, FROM_FULL_RUNS, LEARNABLE, START_EVERY, Plan
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.tuning import TuningBench, tune
@@ -83,7 +83,7 @@ class Training:
 def train(
     name: str,
     scenarios: Sequence[str] = (),
-    requirements: Sequence[str] = LEARNT,
+    requirements: Sequence[str] = LEARNABLE,
     cca: Sequence[str] | str = (),
     *,
     each: int = 12,
@@ -191,24 +191,24 @@ class _Trainer:
         paths = self._paths(drawn)
         best = {each: _best_constants(paths, each, plan.ccas) for each in plan.requirements}
         points = {each: self._moments(drawn, each, best) for each in plan.requirements}
-        by_path = [point for each in points if each in BY_PATH for point in points[each]]
+        by_path = [point for each in points if each in FROM_FULL_RUNS for point in points[each]]
         self._see(by_path, paths)
-        taken = [point for each in points if each not in BY_PATH for point in points[each]]
+        taken = [point for each in points if each not in FROM_FULL_RUNS for point in points[each]]
         self._take_over(taken)
-        self.moments = with_bounds(self.known.of(dict.fromkeys(taken)))
+        self.moments = with_bound_features(self.known.of(dict.fromkeys(taken)))
         trees: list[FittedTree | KnnModel] = []
         cases = 0
         others = list(networks(plan.families, plan.whole_each, plan.seed + 1))
         for requirement in plan.requirements:
-            home = best[requirement][0]
+            baseline = best[requirement][0]
             result = self.known.of(points[requirement])
             cases += len(result.points)
-            flight = self._flight(result, requirement, home)
+            flight = self._flight(result, requirement, baseline)
             leaves = {cca: constant_tree(requirement, cca, paths) for cca in plan.ccas}
             successor = Successor(requirement, self._starting_with(leaves, flight))
             begun = self._start_outcomes(drawn, requirement, successor)
             cases += len(begun.points)
-            start = self._grow(begun, requirement, "start", home)
+            start = self._grow(begun, requirement, "start", baseline)
             bench = TuningBench(
                 others, self.engine, self.workers, self._report(f"{requirement}, trials")
             )
@@ -246,12 +246,12 @@ class _Trainer:
     ) -> list[Point]:
         """Returns moments of each network, under CCAs that are among the best for requirements.
 
-        All requirements that are learnt from takeovers share theirs. The selector at a moment has a
+        All requirements that are learnt from switches share theirs. The selector at a moment has a
         requirement with a bound, so that the features of the bound are known.
         """
         plan = self.plan
-        if requirement not in BY_PATH:
-            under = [cca for each in best if each not in BY_PATH for cca in best[each]]
+        if requirement not in FROM_FULL_RUNS:
+            under = [cca for each in best if each not in FROM_FULL_RUNS for cca in best[each]]
             points = flight_points(drawn, under, plan.moments_each, plan.seed)
             return [_bounded(point, "delay@") for point in points]
         return [
@@ -279,7 +279,7 @@ class _Trainer:
     ) -> Outcomes:
         """Returns the outcomes of every start, on some of the networks."""
         plan = self.plan
-        points = start_points(drawn[::START_EACH], successor, plan.seed)
+        points = start_points(drawn[::START_EVERY], successor, plan.seed)
         known = set(self.known.points)
         missing = [point for point in points if point not in known]
         ccas, on_progress = plan.ccas, self._report(f"{requirement}, start")
@@ -302,9 +302,9 @@ class _Trainer:
             if self.kept is not None:
                 write_outcomes(self.known, self.plan.ccas, self.kept)
 
-    def _flight(self, result: Outcomes, requirement: str, home: str) -> FittedTree | KnnModel:
-        if requirement in BY_PATH:
-            return self._grow(result, requirement, "flight", home)
+    def _flight(self, result: Outcomes, requirement: str, baseline: str) -> FittedTree | KnnModel:
+        if requirement in FROM_FULL_RUNS:
+            return self._grow(result, requirement, "flight", baseline)
         plan = self.plan
         return fit_knn(self.moments, requirement, plan.ccas, _features_for(requirement), plan.seed)
 
@@ -314,7 +314,7 @@ class _Trainer:
         features = [name for name in _features() if name in counting]
         return examples_csv(self.moments, self.plan.ccas, features) if counting else ""
 
-    def _grow(self, result: Outcomes, requirement: str, moment: str, home: str) -> FittedTree:
+    def _grow(self, result: Outcomes, requirement: str, moment: str, baseline: str) -> FittedTree:
         plan = self.plan
         return fit_tree(
             result,
@@ -324,8 +324,8 @@ class _Trainer:
             _features_for(requirement),
             leaves=plan.leaves,
             least=plan.least,
-            # With a bound the best CCA differs so much between networks that none is at home.
-            home=None if requirement in OF_BOUND else home,
+            # With a bound the best CCA differs so much between networks that there is no baseline.
+            baseline=None if requirement in OF_BOUND else baseline,
         )
 
     def _starting_with(
@@ -355,8 +355,8 @@ class _Trainer:
         losses = {}
         for requirement in plan.requirements:
             columns = {f"auto {requirement}": POLICY, **{cca: cca for cca in single}}
-            mine = measures[requirement][list(columns)].rename(columns=columns)
-            losses[requirement] = regret(mine)
+            selected = measures[requirement][list(columns)].rename(columns=columns)
+            losses[requirement] = regret(selected)
         return losses
 
     def _report(self, doing: str) -> Callable[[float], None] | None:
@@ -373,7 +373,7 @@ def _best_constants(paths: Outcomes, requirement: str, ccas: Sequence[str]) -> l
     """Returns the fixed CCAs with the lowest mean regrets, the best first."""
     means = relative_to_best(scores(paths, requirement, ccas)).mean(axis=0)
     order = sorted(range(len(ccas)), key=lambda column: (-means[column], ccas[column]))
-    return [ccas[column] for column in order[:COMPANY]]
+    return [ccas[column] for column in order[:BEST_CCAS]]
 
 
 def _instead(paths: Outcomes, requirements: Sequence[str], ccas: Sequence[str]) -> dict[str, str]:

@@ -67,8 +67,8 @@ def viewing_part(result: VideoComparison) -> Part:
         sections.append(Section(title, figure=_sessions(comparison, title), text=(_SESSIONS,)))
     for scenario, abr in bests.items():
         short, whole = scenario_sections(result.comparisons[scenario, abr].results.about)
-        session_events = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
-        named = replace(short, title=f"Scenario {short_name(scenario)}", text=session_events)
+        note = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
+        named = replace(short, title=f"Scenario {short_name(scenario)}", text=note)
         sections += [named, whole]
     return Part(
         title=f"Video on {', '.join(map(short_name, scenarios))}",
@@ -77,7 +77,10 @@ def viewing_part(result: VideoComparison) -> Part:
             f"{', '.join(abrs)}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each?"
         ),
         findings=tuple(_finding(result, scenario, abr) for scenario, abr in bests.items()),
-        sections=(*sections, *origin_sections(_general(about), _command(result, scenarios, abrs))),
+        sections=(
+            *sections,
+            *origin_sections(_shared_origin(about), _command(result, scenarios, abrs)),
+        ),
         warnings=tuple(result.warnings),
     )
 
@@ -86,8 +89,8 @@ def _about(result: VideoComparison) -> dict[str, Any]:
     return next(iter(result.comparisons.values())).results.about
 
 
-def _general(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the origin without what is of one scenario."""
+def _shared_origin(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the origin without the hash of a single scenario."""
     return {key: value for key, value in about.items() if key != "hash"}
 
 
@@ -118,8 +121,8 @@ def _figures(result: VideoComparison) -> Table:
     names = labels(result.ccas)
     for (scenario, abr), comparison in result.comparisons.items():
         for cca in comparison.ccas:
-            mine = comparison.runs[comparison.runs["cca"] == cca]
-            cells = (mean_text(mine[name], each.digits) for name, each in VIDEO.items())
+            rows_of_cca = comparison.runs[comparison.runs["cca"] == cca]
+            cells = (mean_text(rows_of_cca[name], each.digits) for name, each in VIDEO.items())
             rows.append((short_name(scenario), abr, names[cca], *cells))
         ends.add(len(rows) - 1)
     columns = (
@@ -155,15 +158,15 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
 def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
     """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
     names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
-    found = {scenario: sessions_of(result, scenario) for scenario in scenarios}
+    viewed = {scenario: sessions_of(result, scenario) for scenario in scenarios}
     for quantity in QUANTITIES:
-        known = np.concatenate([numbers(each[quantity.column].dropna()) for each in found.values()])
+        known = np.concatenate([numbers(each[quantity.column].dropna()) for each in viewed.values()])
         if not len(known):
             continue
-        # A step needs a place before and one at each value.
+        # A step needs a point just before each value and one at it.
         grid = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
         panels = []
-        for scenario, sessions in found.items():
+        for scenario, sessions in viewed.items():
             series = tuple(
                 Series(
                     names[cca],
@@ -203,12 +206,12 @@ def _over_time(
     names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
     panels: dict[str, list[Series]] = {"goodput": [], "segments": [], "buffer": []}
     for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
-        mine = slots[slots["run"] == number]
+        rows_of_cca = slots[slots["run"] == number]
         session_events = events[events["run"] == number]
         if not panels["goodput"]:
-            values = _in_slots(times, slot_s, mine["t_s"], mine["capacity_mbps"])
+            values = _in_slots(times, slot_s, rows_of_cca["t_s"], rows_of_cca["capacity_mbps"])
             panels["goodput"].append(Series("capacity", CAPACITY, values, look="area"))
-        goodput = mine.set_index("t_s")["goodput_mbps"]
+        goodput = rows_of_cca.set_index("t_s")["goodput_mbps"]
         # A second evens out the pauses between segments.
         smooth = goodput.rolling(max(1, round(1.0 / slot_s)), min_periods=1).mean()
         rows = {
@@ -232,8 +235,8 @@ def _in_slots(times: Numbers, slot_s: float, at: Any, values: Any) -> Numbers:
     """Returns values of slots on the grid of all slots."""
     result = np.full(len(times), np.nan)
     places = np.round(numbers(at) / slot_s).astype(int)
-    kept = places < len(times)
-    result[places[kept]] = numbers(values)[kept]
+    is_in_run = places < len(times)
+    result[places[is_in_run]] = numbers(values)[is_in_run]
     return result
 
 
@@ -247,19 +250,19 @@ def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> 
     about = _about(result)
     ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]
     length = f"{about['duration_s']:g}s"
-    session_events = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
+    origins = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
     words = [
         "celltcp",
         "video",
-        *(_named(session_events[name], abrs[0], ladder, length) for name in scenarios),
+        *(_scenario_argument(origins[name], abrs[0], ladder, length) for name in scenarios),
     ]
     words += ["--abr", ",".join(abrs), "--cca", ",".join(about["cca"]), "--duration", length]
     words += ["--ladder", ladder, "--runs", str(about["runs"]), "--seed", str(about["seed"])]
     return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])
 
 
-def _named(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
-    """Returns the name of a scenario if that gives the results, or the file that the report has."""
+def _scenario_argument(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
+    """Returns the name of a scenario if it has this origin, otherwise the file of the report."""
     name = str(about["name"])
     try:
         (source,) = expand_videos(name, abr, ladder, RunSettings(duration=length))[abr].sources
