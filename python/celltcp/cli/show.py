@@ -36,6 +36,8 @@ _SUMMARIES = ("summary-csv", "latex", "markdown")
 #: Metrics of views of a radio.
 _GOODPUT = "goodput"
 _OF_SLOTS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
+#: Pictures of a metric of one's choice.
+_WITH_METRIC = ("ecdf", "units", "sweep")
 #: Those of several folders.
 _OF_SEVERAL = ("ecdf-grid", "spider")
 
@@ -88,9 +90,9 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
     default=None,
     metavar="METRIC[:FLOW]",
     help="Metric of --plot ecdf, --by-position and --by-phase: goodput, rtt, owd, pm_balanced, "
-    "pm_delay. --plot ecdf and units have the times of units of work as well: response, page_load, "
-    "frame_delay, fetch, completion, of all flows or of FLOW.  [default: goodput; of --plot units all "
-    "that there are]",
+    "pm_delay, of the first flow or of FLOW. --plot ecdf and units have the times of units of work as "
+    "well: response, page_load, frame_delay, fetch, completion, of all flows or of FLOW. --plot sweep "
+    "takes the metrics of sweep --by.  [default: goodput; of --plot units all that there are]",
 )
 @option(
     "out",
@@ -137,6 +139,10 @@ def show(
         return
     if layout and form not in ("latex", "markdown"):
         raise click.UsageError("--scenarios-as goes with --format latex or markdown")
+    if metric and not view and plot not in _WITH_METRIC:
+        raise click.UsageError(
+            f"--metric goes with --plot {', '.join(_WITH_METRIC)}, --by-position and --by-phase"
+        )
     if fragment and form != "latex":
         raise click.UsageError("--fragment goes with --format latex")
     if view:
@@ -183,7 +189,7 @@ def show(
 
         if cca:
             raise click.UsageError("--cca goes with the folder of one comparison")
-        show_several(result, Path(folders[0]), form, plot, out, json_file)
+        show_several(result, Path(folders[0]), form, plot, metric, out, json_file)
         return
     if cca:
         result = _only(result, cca)

@@ -39,6 +39,7 @@ def show_several(
     folder: Path,
     form: str | None,
     plot: str | None,
+    metric: str | None,
     out: str | None,
     json_file: str | None,
 ) -> None:
@@ -49,6 +50,7 @@ def show_several(
         folder: their folder.
         form: format of an export, which has a folder for each comparison.
         plot: name of a picture.
+        metric: metric of a picture against the values of a sweep.
         out: place of the export or picture.
         json_file: file of `--json`.
 
@@ -66,7 +68,8 @@ def show_several(
             for file in FORMATS[form](each.results, prepare_folder(target / name)):
                 click.echo(file)
     if plot:
-        _draw(result, plot, Path(out) if out and not form else folder / f"{plot}.png")
+        file = Path(out) if out and not form else folder / f"{plot}.png"
+        _draw(result, plot, [metric] if metric else [], file)
     if not (form or plot):
         _print(result)
 
@@ -102,13 +105,13 @@ def _names_of(result: Several) -> list[tuple[str, ...]]:
     ]
 
 
-def _draw(result: Several, plot: str, file: Path) -> None:
+def _draw(result: Several, plot: str, by: list[str], file: Path) -> None:
     comparisons = list(result.comparisons.values())
     draw: dict[str, Callable[[], Figure]] = {
         name: partial(draw_grid, comparisons, _names_of(result)) for name, draw_grid in GRIDS.items()
     }
     if isinstance(result, Sweep):
-        draw["sweep"] = result.plot
+        draw["sweep"] = partial(result.plot, by)
     if isinstance(result, VideoComparison):
         draw["video"] = result.plot
         draw["ecdf"] = result.plot_ecdf
@@ -118,5 +121,7 @@ def _draw(result: Several, plot: str, file: Path) -> None:
             f"--plot {plot} goes with the folder of one comparison, such as {inside}; allowed here: "
             f"{', '.join(draw)}"
         )
+    if by and plot != "sweep":
+        raise click.UsageError(f"--metric goes not with --plot {plot} of several comparisons")
     must_be_picture(file)
     click.echo(f"picture: {save(draw[plot](), file)}")

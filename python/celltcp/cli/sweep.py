@@ -89,8 +89,8 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.application_tables import sweep_figures_tables
     from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
-    from celltcp.comparison.tables_of_several import sweep_table
-    from celltcp.comparison.verdict_tables import verdicts_table
+    from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
+    from celltcp.comparison.verdict_tables import unranked_text, verdicts_table
 
     about = next(iter(result.points.values())).results.about
     console = Terminal()
@@ -98,8 +98,14 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         console.print_table(table)
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
+    if (shares := sweep_shares_table(result)) is not None:
+        console.print_table(shares)
     if len(result.ccas) > 1:
-        console.print_table(verdicts_table(result.axes, result.points, by, result.figures))
+        verdicts = verdicts_table(result.axes, result.points, by, result.figures)
+        if len(verdicts.columns) > len(result.axes):
+            console.print_table(verdicts)
+        if text := unranked_text(result.ccas):
+            console.print(text)
     tables = best_values_tables(result, by)
     if sum(len(table.rows) for table in tables) <= _MOST_ROWS:
         for table in tables:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
-from celltcp.comparison.metrics import METRICS, RANKED, best_of, figures_of
-from celltcp.comparison.runs import run_table
+from celltcp.comparison.metrics import JAIN, METRICS, RANKED, SHARE, best_of, figures_of
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
         CelltcpError: if there is no such metric or flow, or the flow has no such figure.
     """
     chosen = chosen_metric(text, about)
-    if chosen.metric in METRICS:
+    if chosen.metric in (*METRICS, JAIN, SHARE):
         return chosen
     flows = FlowUnderTest.each_with_workload(about)
     having = {flow.name: figures_of(workload) for flow, workload in flows}
@@ -94,7 +93,10 @@ def best_by(result: Comparison, text: str) -> ChosenBest:
         CelltcpError: if there is no such metric or flow, or the flow has no such figure.
     """
     chosen = check_metric(text, result.results.about)
-    if chosen.metric in METRICS:
+    values: Mapping[str, list[float]]
+    if chosen.metric == JAIN:
+        values = {cca: result.jains_index(cca) for cca in result.ccas}
+    elif chosen.metric in (*METRICS, SHARE):
         values = _of_network(result, chosen)
     else:
         values = _of_application(result, chosen)
@@ -103,12 +105,9 @@ def best_by(result: Comparison, text: str) -> ChosenBest:
 
 
 def _of_network(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
-    if chosen.flow == result.tested.name:
-        return {cca: result.values(cca, chosen.metric) for cca in result.ccas}
     flows = FlowUnderTest.each(result.results.about)
     (flow,) = (each for each in flows if each.name == chosen.flow)
-    column = run_table(result.results, (), {}, flow=flow)[chosen.metric]
-    return {cca: result.ordered(cca, column) for cca in result.ccas}
+    return {cca: result.values_of(flow, cca, chosen.metric) for cca in result.ccas}
 
 
 def _of_application(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:

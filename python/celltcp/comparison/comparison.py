@@ -5,16 +5,16 @@ from __future__ import annotations
 import collections
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celltcp._core import CelltcpError
-from celltcp.comparison.metrics import APP_METRICS, MEAN_RTT, METRICS, ONE_WAY_DELAY
+from celltcp._core import CelltcpError, jain
+from celltcp.comparison.metrics import APP_METRICS, JAIN, MEAN_RTT, METRICS, ONE_WAY_DELAY, SHARE
 from celltcp.comparison.runs import run_table
-from celltcp.results.columns import array_of, numbers, rows_of
+from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Recorded, Results
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
@@ -70,7 +70,9 @@ class Comparison(Recorded):
             self.metrics = (*self.metrics, COMPLETIONS)
         #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
         self.tested = FlowUnderTest.of(results.about)
-        competitors = self._shared.competitors if self._several_connections else None
+        competitors = self._competitors() if self._several_connections else None
+        #: Columns of the runs for flows beside it.
+        self._of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._figures: dict[str, Figures] = {}
         if has_application(results.about):
             from celltcp.comparison.application_figures import application_figures
@@ -107,6 +109,28 @@ class Comparison(Recorded):
         from celltcp.comparison.shares import shared_path
 
         return shared_path(self.results)
+
+    def _competitors(self, without: Collection[str] = ()) -> dict[int, list[float]]:
+        """Returns what each competitor got while all flows ran by run, except those of some flows."""
+        return {
+            run: [each.goodput_mbps for each in mine if each.flow not in without]
+            for run, mine in self._shared.competitors.items()
+        }
+
+    def jains_index(self, cca: str) -> list[float]:
+        """Returns Jain's index of what competes for the path, in the order of the seeds.
+
+        It is that of the runs unless flows such as a game or web pages are beside them.
+        """
+        if not self._intermittent:
+            return self.values(cca, JAIN)
+        competitors = self._competitors(self._intermittent)
+        return self.ordered(cca, [jain(competitors.get(run, [])) for run in self._columns["run"]])
+
+    @functools.cached_property
+    def _intermittent(self) -> set[str]:
+        """Names of the flows that do not compete for the path."""
+        return {each.flow for each in self.applications if each.is_intermittent}
 
     @functools.cached_property
     def _several_connections(self) -> bool:
@@ -165,6 +189,20 @@ class Comparison(Recorded):
         Of connections at the same time bytes, rates and windows add up, and RTT and PM are means.
         """
         return joined_slots(self.tested, self.flows, self.slots)
+
+    def slots_of(self, flow: str) -> pd.DataFrame:
+        """Returns the slots of a flow, as `tested_slots` are those of the flow under test.
+
+        Raises:
+            CelltcpError: if there is no such flow.
+        """
+        if flow == self.tested.name:
+            return self.tested_slots
+        flows = {each.name: each for each in FlowUnderTest.each(self.results.about)}
+        if flow not in flows:
+            name = self.results.about["name"]
+            raise CelltcpError(f"flow: {flow!r} is not in {name}; there are {', '.join(flows)}")
+        return joined_slots(flows[flow], self.flows, self.slots)
 
     @functools.cached_property
     def units(self) -> pd.DataFrame:
@@ -339,8 +377,34 @@ class Comparison(Recorded):
 
     def competing_shares(self) -> list[MeanShare]:
         """Returns the shares of flows that compete for the path; a game or web pages do not."""
-        intermittent = {each.flow for each in self.applications if each.is_intermittent}
-        return [each for each in self.mean_shares() if each.flow not in intermittent]
+        return [each for each in self.mean_shares() if each.flow not in self._intermittent]
+
+    @functools.cached_property
+    def competing_flows(self) -> list[FlowUnderTest]:
+        """The flows that share the path with the flow under test, and that; empty without a rival."""
+        if not self.has_competition:
+            return []
+        names = {each.flow for each in self.competing_shares()}
+        every = FlowUnderTest.each(self.results.about)
+        flows = [each for each in every if any(map(each.includes, names))]
+        return flows if len(flows) > 1 and self.tested in flows else []
+
+    def values_of(self, flow: FlowUnderTest, cca: str, metric: str) -> list[float]:
+        """Returns a metric of the network of a flow for a CCA, in the order of the seeds.
+
+        A share is NaN in runs in which the flows were never active at the same time.
+        """
+        if metric == SHARE:
+            shares = sums_by(
+                [each.run for each in self._shared.flows if flow.includes(each.name)],
+                [each.goodput_mbps for each in self._shared.flows if flow.includes(each.name)],
+            )
+            return self.ordered(cca, [shares.get(run, math.nan) for run in self._columns["run"]])
+        if flow == self.tested:
+            return self.values(cca, metric)
+        if flow not in self._of_flows:
+            self._of_flows[flow] = run_table(self.results, (), {}, flow=flow)
+        return self.ordered(cca, self._of_flows[flow][metric])
 
     @property
     def has_competition(self) -> bool:

@@ -12,6 +12,9 @@ from celltcp.scenarios.cca_mix import of_single_flows
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
+#: Fairness of all flows of a run, and the goodput of each of them while all run.
+JAIN, SHARE = "fairness", "share_mbps"
+
 #: Metrics in the order of the table, with their meanings.
 METRICS = {
     "goodput_mbps": "Goodput, Mbit/s.",
@@ -57,6 +60,8 @@ _NETWORK_TEXTS = {
     "retransmissions": MetricText("retransmissions", "", 1),
     "pm_balanced": MetricText("PM balanced", "", 3),
     "pm_delay": MetricText("PM delay", "", 3),
+    JAIN: MetricText("Jain's index", "", 3),
+    SHARE: MetricText("share", "Mbit/s", 2),
 }
 
 #: Metrics that are no measure of a flow that does not compete for the path.
@@ -273,7 +278,7 @@ APP_METRICS: dict[str, AppMetric] = {
 _MORE_IS_BETTER = {"goodput_mbps", "pm_balanced", "pm_delay"}
 
 #: Metrics by which congestion controls can rank.
-RANKED = (*METRICS, *(name for name, figure in APP_METRICS.items() if figure.sign))
+RANKED = (*METRICS, JAIN, SHARE, *(name for name, figure in APP_METRICS.items() if figure.sign))
 
 
 def sign_of(metric: str) -> int:

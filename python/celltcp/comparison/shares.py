@@ -46,14 +46,23 @@ class MeanShare(NamedTuple):
     goodput: Estimate
 
 
+class Competitor(NamedTuple):
+    """Goodput of a connection over the time in which all flows were active, Mbit/s.
+
+    The connections of a flow are one competitor if not all of them lasted for all of that time.
+    """
+
+    flow: str
+    goodput_mbps: float
+
+
 class Shared(NamedTuple):
     """Goodput over the time in which all flows of a run were active; none for runs without it."""
 
     #: Of each run and flow.
     flows: list[Share]
-    #: Of the competitors by run, Mbit/s. A competitor is a connection that lasted for all of that time,
-    #: or the connections of a flow together if not all of them did.
-    competitors: dict[int, list[float]]
+    #: By run.
+    competitors: dict[int, list[Competitor]]
 
 
 class _Span(NamedTuple):
@@ -87,15 +96,15 @@ def shared_path(results: Results) -> Shared:
     goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in result.items()}
     # Flows with a connection that was not active all of the time.
     partly = {flow_of[each] for each, got in result.items() if got.slots < lengths[flow_of[each][0]]}
-    competitors: dict[int, list[float]] = {}
+    competitors: dict[int, list[Competitor]] = {}
     for each, flow in flow_of.items():
         if flow not in partly:
-            competitors.setdefault(flow[0], []).append(goodputs[each])
+            competitors.setdefault(flow[0], []).append(Competitor(flow[1], goodputs[each]))
     together = [each for each, flow in flow_of.items() if flow in partly]
-    for (run, _), goodput in sums_by(
+    for (run, name), goodput in sums_by(
         [flow_of[each][:2] for each in together], [goodputs[each] for each in together]
     ).items():
-        competitors.setdefault(run, []).append(goodput)
+        competitors.setdefault(run, []).append(Competitor(name, goodput))
     counts = Counter(flow_of.values())
     shares = [
         Share(run, name, cca, counts[run, name, cca], goodput)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.shares import MeanShare
     from celltcp.results.limits import FlowLimits
     from celltcp.results.tables import Results
+    from celltcp.results.tested import FlowUnderTest
 
 #: Columns of the table: metric, heading, digits.
 COLUMNS = tuple(
@@ -52,6 +53,12 @@ _MADE_OF_RTTS = {"rtt_p95_ms", "induced_delay_ms", "pm_balanced", "pm_delay"}
 
 #: Labels of CCAs, which are whole while there is a column to leave out.
 CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
+
+#: Names of flows, which do not break.
+FLOW_COLUMN = Column("flow", no_wrap=True)
+
+#: Most competing flows that tables have a row for.
+_MOST_FLOWS = 4
 
 LIMITS_TITLE = "What limited the flows, %"
 
@@ -90,23 +97,63 @@ def headings_of(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
 
 
 def means_table(result: Comparison) -> Table:
-    """Returns mean and 95 % interval of each metric, a row per CCA."""
+    """Returns mean and 95 % interval of each metric, a row per CCA, and flow where flows compete."""
     about = result.results.about
     asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
     names = labels(result.ccas)
     shown = columns_for([result])
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    by_flow = has_rows_of_flows([result])
     for cca in result.ccas:
         weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
-        rows.append((names[cca], *cells_of(result, cca, shown), *weighed))
+        if by_flow:
+            unknown = ["-"] * len(asked)
+            for place, (flow, cells) in enumerate(cells_by_flow(result, cca, shown).items()):
+                rows.append((names[cca], flow, *cells, *(unknown if place else weighed)))
+            ends.add(len(rows) - 1)
+        else:
+            rows.append((names[cca], *cells_of(result, cca, shown), *weighed))
     others = (Column(_heading(name), is_number=True, no_wrap=True) for name in asked)
     return Table(
-        columns=(CCA_COLUMN, *headings_of(shown), *others),
+        columns=(CCA_COLUMN, *([FLOW_COLUMN] if by_flow else []), *headings_of(shown), *others),
         rows=tuple(rows),
         title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        ends=frozenset(ends),
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=DROPPABLE,
     )
+
+
+def has_rows_of_flows(comparisons: Iterable[Comparison]) -> bool:
+    """Returns whether tables have a row for each flow: where few flows compete."""
+    return any(1 < len(each.competing_flows) <= _MOST_FLOWS for each in comparisons)
+
+
+def cells_by_flow(
+    result: Comparison, cca: str, shown: Iterable[tuple[str, str, int]]
+) -> dict[str, list[str]]:
+    """Returns the cells of each competing flow in these columns, by its name and congestion control."""
+    columns = list(shown)
+    flows = result.competing_flows or [result.tested]
+    return {
+        flow_label(result, flow, cca): [
+            mean_text(result.values_of(flow, cca, metric), digits) for metric, _, digits in columns
+        ]
+        for flow in flows
+    }
+
+
+def flow_label(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
+    """Returns the name of a flow with its congestion control under a CCA or line-up."""
+    used = flow_cca(result, flow, cca)
+    return f"{flow.name} ({labels([used])[used]})" if used else flow.name
+
+
+def flow_cca(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
+    """Returns the congestion control of a flow under a CCA or line-up; empty where it never ran."""
+    shares = (each for each in result.mean_shares() if each.lineup == cca)
+    return next((each.cca for each in shares if flow.includes(each.flow)), "")
 
 
 def _heading(requirement: str) -> str:
@@ -117,33 +164,56 @@ def _heading(requirement: str) -> str:
 
 
 def shares_table(result: Comparison) -> Table:
-    """Returns the goodput of each flow that competes, and Jain's index if all of them do."""
-    shares = result.competing_shares()
-    has_index = len(shares) == len(result.mean_shares())
+    """Returns the goodput of each flow that competes, and Jain's index if there are several."""
+    has_index = result.has_competition
     names = labels(result.ccas)
+    cells = share_cells(result, has_index=has_index)
+    return Table(
+        columns=(Column("CCA"), *share_columns(has_index=has_index)),
+        rows=tuple((names[cca], *of_cca) for cca, of_cca in cells.items()),
+        title=shares_title(has_index=has_index),
+    )
+
+
+def shares_title(*, has_index: bool) -> str:
+    """Returns the title of a table of shares."""
+    index = ", and Jain's index of them (1 is fair)" if has_index else ""
+    return f"Shares of the path while all flows run{index}"
+
+
+def share_columns(*, has_index: bool) -> tuple[Column, ...]:
+    """Returns the columns of shares."""
+    return (
+        Column("goodput of each flow, Mbit/s"),
+        *number_columns("sum", *(["Jain's index"] if has_index else [])),
+    )
+
+
+def share_cells(result: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
+    """Returns the cells of the shares of each congestion control or line-up.
+
+    Args:
+        result: the comparison.
+        has_index: whether the last one is Jain's index.
+    """
+    shares = result.competing_shares()
+    all_compete = len(shares) == len(result.mean_shares())
     flows_called = labels(dict.fromkeys(each.cca for each in shares))
-    rows = []
+    cells = {}
     for cca in result.ccas:
         flows = [each for each in shares if each.lineup == cca]
         spelt = ", ".join(
-            f"{flows_called[flow.cca]}{_of_connections(flow)} {flow.goodput.mean:.2f}"
-            if has_index
-            else f"{flow.flow} ({flows_called[flow.cca]}) {flow.goodput.mean:.2f}{_half_text(flow)}"
+            f"{flows_called[flow.cca]}{_connections(flow, ' (', ')')} "
+            f"{flow.goodput.mean:.2f}{_half_text(flow)}"
+            if all_compete
+            else f"{flow.flow} ({flows_called[flow.cca]}{_connections(flow, ', ')}) "
+            f"{flow.goodput.mean:.2f}{_half_text(flow)}"
             for flow in flows
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
-        index = [mean_text(result.values(cca, "fairness"), 3)] if has_index else []
-        rows.append((names[cca], spelt, total, *index))
-    return Table(
-        columns=(
-            Column("CCA"),
-            Column("goodput of each flow, Mbit/s"),
-            *number_columns("sum", *(["Jain's index"] if has_index else [])),
-        ),
-        rows=tuple(rows),
-        title="Shares of the path while all flows run"
-        + (", and Jain's index of them (1 is fair)" if has_index else ""),
-    )
+        index = [mean_text(result.jains_index(cca), 3)] if has_index else []
+        cells[cca] = (spelt, total, *index)
+    return cells
 
 
 def limits_table(results: Results) -> Table | None:
@@ -224,14 +294,14 @@ def _half_text(flow: MeanShare) -> str:
     return "" if flow.goodput.ci95 is None else f" ±{flow.goodput.ci95:.2f}"
 
 
-def _of_connections(flow: MeanShare) -> str:
-    """Returns the number of connections of a flow in words; nothing for a single one."""
-    return f" ({flow.connections} connections)" if flow.connections > 1 else ""
+def _connections(flow: MeanShare, before: str, after: str = "") -> str:
+    """Returns the number of connections of a flow between two texts; nothing for a single one."""
+    return f"{before}{flow.connections} connections{after}" if flow.connections > 1 else ""
 
 
 def subject_text(result: Comparison) -> str:
-    """Returns which flow the means are of; empty where there is only one, with one connection."""
-    if not result.subject:
+    """Returns which flow the means are of; empty where there is only one, or a row for each."""
+    if not result.subject or has_rows_of_flows([result]):
         return ""
     if any(map(is_of_several_flows, result.ccas)):
         return f"Means are those of the first flow: {result.subject}."

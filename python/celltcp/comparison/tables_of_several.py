@@ -6,7 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import words_of
-from celltcp.comparison.tables import CCA_COLUMN, DROPPABLE, cells_of, columns_for, headings_of
+from celltcp.comparison.tables import (
+    CCA_COLUMN,
+    DROPPABLE,
+    FLOW_COLUMN,
+    cells_by_flow,
+    cells_of,
+    columns_for,
+    has_rows_of_flows,
+    headings_of,
+    share_cells,
+    share_columns,
+    shares_title,
+)
 from celltcp.present.section import Column, Table, mean_text, percent_text, runs_text
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import counted, labels
@@ -23,14 +35,46 @@ _NO_SHARE = "retransmissions"
 
 
 def sweep_table(result: Sweep) -> Table:
-    """Returns mean and 95 % interval of each metric, a row per point and CCA."""
-    shown = columns_for(result.points.values())
-    cells = {
-        point: {cca: cells_of(comparison, cca, shown) for cca in comparison.ccas}
-        for point, comparison in result.points.items()
-    }
+    """Returns mean and 95 % interval of each metric, a row per point and CCA.
+
+    Where flows compete, each has a row.
+    """
+    comparisons = list(result.points.values())
+    shown = columns_for(comparisons)
     title = sweep_title(result)
-    return table_by_point(result.axes, headings_of(shown), cells, title, droppable=DROPPABLE)
+    if not has_rows_of_flows(comparisons):
+        cells = {
+            point: {cca: cells_of(comparison, cca, shown) for cca in comparison.ccas}
+            for point, comparison in result.points.items()
+        }
+        return table_by_point(result.axes, headings_of(shown), cells, title, droppable=DROPPABLE)
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    for point, comparison in result.points.items():
+        names = labels(comparison.ccas)
+        for cca in comparison.ccas:
+            of_cca = cells_by_flow(comparison, cca, shown)
+            rows += [(*point, names[cca], flow, *of_flow) for flow, of_flow in of_cca.items()]
+        ends.add(len(rows) - 1)
+    return Table(
+        columns=(*_axis_columns(result.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(shown)),
+        rows=tuple(rows),
+        title=title,
+        ends=frozenset(ends),
+        ccas={name: cca for each in comparisons for cca, name in labels(each.ccas).items()},
+        droppable=DROPPABLE,
+    )
+
+
+def sweep_shares_table(result: Sweep) -> Table | None:
+    """Returns what each flow got while all ran, a row per point and CCA; None where none compete."""
+    shared = {point: each for point, each in result.points.items() if each.has_shares}
+    if not shared:
+        return None
+    has_index = all(each.has_competition for each in shared.values())
+    cells = {point: share_cells(each, has_index=has_index) for point, each in shared.items()}
+    title = shares_title(has_index=has_index)
+    return table_by_point(result.axes, share_columns(has_index=has_index), cells, title)
 
 
 def sweep_title(result: Sweep) -> str:
@@ -67,13 +111,18 @@ def table_by_point(
         if len(by_cca) > 1:
             ends.add(len(rows) - 1)
     return Table(
-        columns=(*(Column(axis, no_wrap=True) for axis in axes), CCA_COLUMN, *columns),
+        columns=(*_axis_columns(axes), CCA_COLUMN, *columns),
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
         ccas=swatches,
         droppable=droppable,
     )
+
+
+def _axis_columns(axes: Iterable[str]) -> list[Column]:
+    """Returns the columns of the coordinates."""
+    return [Column(axis, no_wrap=True) for axis in axes]
 
 
 def set_table(result: ScenarioSet) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 
 from celltcp._core import CelltcpError
 from celltcp.campaign.provenance import ran_by
@@ -22,9 +24,11 @@ from celltcp.comparison.plots.series import (
     ONE_WAY,
     RTT,
     draw_comparison_series,
+    draw_flows,
     draw_run_series,
     draw_units,
     draw_units_beside,
+    headroom,
 )
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.plots.startup import draw_startup
@@ -32,6 +36,7 @@ from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
 from celltcp.comparison.single_run import SingleRun
+from celltcp.comparison.tables import flow_cca, flow_label, has_rows_of_flows
 from celltcp.comparison.units_of_work import (
     UNITS,
     units_of,
@@ -42,6 +47,8 @@ from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
 
+#: Most panels of competing flows beside each other.
+_ABREAST = 3
 #: Most congestion controls whose series are legible in one panel.
 _MOST_SERIES = 6
 #: Share of what all got from which on a connection beside the shown one is drawn.
@@ -69,12 +76,12 @@ class ComparisonPlots:
 
         Args:
             metric: `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots of the flow under
-                test; `response`, `page_load`, `frame_delay`, `fetch` or `completion` over the units of
-                work of all flows, or of one: `"response:game"`. A figure stands for its values:
-                `"response_p95_s"` for `"response"`.
+                test, or of another one: `"rtt:flow-2"`; `response`, `page_load`, `frame_delay`, `fetch`
+                or `completion` over the units of work of all flows, or of one: `"response:game"`. A
+                figure stands for its values: `"response_p95_s"` for `"response"`.
 
         Raises:
-            CelltcpError: if there is no such metric, or no flow has such units.
+            CelltcpError: if there is no such metric or flow, or no flow has such units.
         """
         metric = drawn_metric(metric)
         picture = figure(5.5, 4.4)
@@ -127,10 +134,20 @@ class ComparisonPlots:
     def time_series(self, seed: int | None = None, *, raw: bool = False) -> Figure:
         """Draws goodput and RTT over time; the one-way delay where a middlebox splits connections.
 
+        Where flows compete, each congestion control or line-up has panels with all of them.
+
         Args:
             seed: of the run; the first unless given.
             raw: whether to draw the goodput of each slot, and not means over a second or a round trip.
         """
+        if has_rows_of_flows([self._comparison]):
+            ccas = self._comparison.ccas
+            across = min(len(ccas), _ABREAST)
+            picture = figure(7 if across == 1 else 4.6 * across, 4.5 * math.ceil(len(ccas) / across))
+            self._flow_series(picture, picture.add_gridspec(1, 1)[0], ccas, seed, raw=raw)
+            self._finished(picture, has_legend=False)
+            titled(picture, f"{self._comparison.results.about['name']}: flows that share the path")
+            return picture
         picture = figure(7, 4.5)
         upper, lower = picture.subplots(2, 1, sharex=True)
         self._time_series(upper, lower, seed, self._comparison.ccas, raw=raw)
@@ -181,6 +198,9 @@ class ComparisonPlots:
         grid = picture.add_gridspec(3, len(panels), height_ratios=[1.25, 1, 1])
         for place, draw in enumerate(panels):
             draw(picture.add_subplot(grid[0, place]))
+        if has_rows_of_flows([each]):
+            self._flow_series(picture, grid[1:, :], each.ccas[:_ABREAST], None)
+            return self._finished(picture)
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
         shown = leading_ccas(self._comparison)
@@ -190,14 +210,24 @@ class ComparisonPlots:
             upper.set_title(more, loc="right", fontsize=8, color="#555555")
         return self._finished(picture)
 
-    def _finished(self, picture: Figure, metric: str = "", subject: str | None = None) -> Figure:
+    def _finished(
+        self,
+        picture: Figure,
+        metric: str = "",
+        subject: str | None = None,
+        *,
+        has_legend: bool = True,
+    ) -> Figure:
         """Adds legend, title, origin and warnings; the title names the flows of units of work."""
         about = self._comparison.results.about
-        legend_beside(picture, self._comparison.ccas)
+        if has_legend:
+            legend_beside(picture, self._comparison.ccas)
         name, _, flow = metric.partition(":")
         subject = self._comparison.subject if subject is None else subject
         if name in UNITS:
             subject = ", ".join(units_of(self._comparison.units, name, flow)["flow"].unique())
+        elif flow and flow != self._comparison.tested.name:
+            subject = flow
         of = f", {subject}" if subject else ""
         titled(picture, f"{about['name']}{of}: {_runs(about)} of each CCA")
         footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
@@ -209,7 +239,10 @@ class ComparisonPlots:
     def _ecdf(self, axes: Axes, metric: str) -> None:
         name, _, flow = metric.partition(":")
         each = self._comparison
-        values = units_of(each.units, name, flow) if name in UNITS else each.tested_slots
+        if name in UNITS:
+            values = units_of(each.units, name, flow)
+        else:
+            values = each.slots_of(flow) if flow else each.tested_slots
         draw_ecdf(axes, values, each.ccas, name)
 
     def _units_ecdf(self, axes: Axes, metric: str) -> None:
@@ -229,6 +262,48 @@ class ComparisonPlots:
         draw_comparison_series(
             *(upper, lower, each.runs, slots, each.ccas, seed, slot_s, window, ccas, delay)
         )
+
+    def _flow_series(
+        self,
+        picture: Figure,
+        place: SubplotSpec,
+        ccas: Sequence[str],
+        seed: int | None,
+        *,
+        raw: bool = False,
+    ) -> None:
+        """Draws the competing flows of a run over time, a pair of panels for each CCA or line-up."""
+        each = self._comparison
+        seed = int(each.runs["seed"].min()) if seed is None else seed
+        slot_s = float(each.results.about["slot_s"])
+        window = None if raw else window_of(each.tested_slots, slot_s)
+        slots = {flow: each.slots_of(flow.name) for flow in each.competing_flows}
+        names = labels(each.ccas)
+        across = min(len(ccas), _ABREAST)
+        down = math.ceil(len(ccas) / across)
+        grid = place.subgridspec(2 * down, across)
+        top: list[Axes] = []
+        bottom: list[Axes] = []
+        most = 0.0
+        for number, cca in enumerate(ccas):
+            row, column = divmod(number, across)
+            upper = picture.add_subplot(grid[2 * row, column], sharey=top[0] if top else None)
+            lower = picture.add_subplot(
+                grid[2 * row + 1, column], sharex=upper, sharey=bottom[0] if bottom else None
+            )
+            runs = each.runs[(each.runs["cca"] == cca) & (each.runs["seed"] == seed)]
+            shown = {
+                flow_label(each, flow, cca): (
+                    flow_cca(each, flow, cca),
+                    mine[mine["run"].isin(runs["run"])],
+                )
+                for flow, mine in slots.items()
+            }
+            most = max(most, draw_flows(upper, lower, shown, slot_s, window))
+            lower.set_title(f"{names[cca]}, seed {seed}", loc="left", fontsize=9)
+            top.append(upper)
+            bottom.append(lower)
+        top[0].set_ylim(0, headroom(most))
 
     def _startup(self, axes: Axes, seconds: float) -> None:
         each = self._comparison

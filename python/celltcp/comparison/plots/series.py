@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -16,7 +17,7 @@ from celltcp.comparison.plots.distribution import unended_text
 from celltcp.comparison.plots.smoothing import Window, with_pauses
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, lines, markers
-from celltcp.present.style import draw_series, legend_outside, shade_capacity
+from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity
 from celltcp.scenarios.cca_mix import labels
 
 #: Colours and styles of connections beside the one of a picture; the last of them are left out.
@@ -89,10 +90,59 @@ def draw_comparison_series(
     if is_above:
         rates.set_title(_ABOVE, loc="left", fontsize=8, color="#555555")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
-    rates.set_ylim(0, _headroom(most))
+    rates.set_ylim(0, headroom(most))
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
+
+
+def draw_flows(
+    rates: Axes,
+    delays: Axes,
+    flows: Mapping[str, tuple[str, pd.DataFrame]],
+    slot_s: float,
+    window: Window | None = None,
+) -> float:
+    """Draws goodput and RTT of flows of a run that compete for the path, over their shaded sum.
+
+    Args:
+        rates: panel of the goodput.
+        delays: panel of the RTT.
+        flows: congestion control and slots of each by its label.
+        slot_s: length of a slot, s.
+        window: over which goodput is averaged; each slot as it is unless given.
+
+    Returns:
+        The highest goodput that is drawn, of the sum, too.
+    """
+    # Flows of one CCA differ by their labels.
+    ccas = [cca for cca, _ in flows.values()]
+    keys = [
+        label if cca in ccas[:place] else cca for place, (label, (cca, _)) in enumerate(flows.items())
+    ]
+    shades, styles = colours(keys), lines(keys)
+    drawn = {label: with_pauses(slots, slot_s) for label, (_, slots) in flows.items()}
+    rated = {
+        label: mine["goodput_mbps"] if window is None else window.smoothed(mine["goodput_mbps"])
+        for label, mine in drawn.items()
+    }
+    # Times of slots are sums of floating-point numbers.
+    places = {label: np.round(mine["t_s"] / slot_s).astype(int) for label, mine in drawn.items()}
+    parts = [pd.Series(rated[label].fillna(0.0).to_numpy(), places[label]) for label in drawn]
+    total = pd.concat(parts).groupby(level=0).sum().sort_index()
+    if len(total):
+        rates.fill_between(total.index * slot_s, total, color=CAPACITY, lw=0, label="sum")
+    for key, (label, mine) in zip(keys, drawn.items(), strict=True):
+        look: dict[str, Any] = {"color": shades[key], "lw": 1.0, "ls": styles[key]}
+        draw_series(rates, mine["t_s"], rated[label].fillna(0.0), label=label, **look)
+        waits = mine["rtt_mean_ms"]
+        draw_series(delays, mine["t_s"], waits if window is None else window.filled(waits), **look)
+    rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
+    delays.set_ylabel("RTT, ms")
+    delays.set_ylim(bottom=0)
+    delays.set_xlabel("time, s")
+    legend_outside(rates)
+    return float(total.max()) if len(total) else 0.0
 
 
 def draw_units(
@@ -161,12 +211,12 @@ def draw_run_series(
             goodput = window.smoothed(goodput)
         draw_series(rates, beside["t_s"], goodput, color=shade, lw=1, ls=style, label=label)
         most = max(most, float(goodput.max()))
-    rates.set_ylim(0, _headroom(most))
+    rates.set_ylim(0, headroom(most))
     rates.set_ylabel("Mbit/s")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
     on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
     draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **on_path)
-    delays.set_ylim(0, _headroom(float(slots["rtt_mean_ms"].max())))
+    delays.set_ylim(0, headroom(float(slots["rtt_mean_ms"].max())))
     delays.set_ylabel("ms")
     legend_outside(delays)
     draw_series(windows, times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
@@ -176,7 +226,7 @@ def draw_run_series(
     known = samples[samples["ssthresh"] < 2**31 - 1]
     threshold = {"color": "black", "lw": 0.7, "ls": ":", "label": "ssthresh"}
     draw_series(windows, known["t_ns"] * 1e-9, known["ssthresh"], **threshold)
-    windows.set_ylim(0, _headroom(float(samples["cwnd"].max())) if len(samples) else None)
+    windows.set_ylim(0, headroom(float(samples["cwnd"].max())) if len(samples) else None)
     windows.set_ylabel("segments")
     windows.set_xlabel("time, s")
     keys = draw_modes(windows, mode_spans(samples))
@@ -203,7 +253,7 @@ def draw_units_beside(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequenc
         axes.plot(
             selected["end_s"], selected["duration_s"], label=f"{flow}: {UNITS[unit].title}", **look
         )
-    axes.set_ylim(0, _headroom(float(units["duration_s"].max())))
+    axes.set_ylim(0, headroom(float(units["duration_s"].max())))
     axes.set_ylabel("s")
     legend_outside(axes)
 
@@ -213,6 +263,6 @@ def _is_above(goodput: pd.Series, capacity: pd.Series) -> bool:
     return bool((goodput > _BURST * capacity.rolling(2 * _AROUND + 1, 1, center=True).max()).any())
 
 
-def _headroom(most: float) -> float | None:
+def headroom(most: float) -> float | None:
     """Returns the upper end of an axis for values up to `most`; None where nothing was ever sent."""
     return 1.25 * most if most > 0 else None

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from celltcp.comparison.best_values import overall_rankings
 from celltcp.comparison.by_metric import best_by, check_metric
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, JAIN, SHARE, words_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import figure, legend_beside
@@ -27,6 +27,12 @@ from celltcp.scenarios.quantities import quantities
 _WIDE = 10.0
 #: Width of a panel and of a letter of a label, inches.
 _PANEL, _LETTER = 4.5, 0.075
+#: Width of each of many panels, inches, and the number of panels from which on they are many.
+_NARROW, _MANY = 3.6, 4
+#: Most flows whose shares have a panel.
+_MOST_SHARES = 2
+#: Distance of congestion controls at a value that is no amount, and its bounds on each side.
+_ASIDE, _FARTHEST = 0.12, 0.3
 #: Share of its panel that an axis is long.
 _AXIS = 0.72
 #: Least distance of labels that stand upright, inches.
@@ -52,7 +58,7 @@ def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
     """Returns the figures of a picture: goodput, and the figures that were asked for.
 
     Else the figure by which each flow with an application ranks; without any, the 95th percentile of
-    the RTT.
+    the RTT. Where flows compete, there are the shares of the first ones and Jain's index.
 
     Args:
         result: the sweep.
@@ -70,12 +76,15 @@ def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
     # A flow that sends now and then has a goodput, but no other one is there.
     chosen = [*(goodput or [(GOODPUT, tested)]), *asked, *figures]
     if not asked and not figures:
+        rivals = [] if first is None else first.competing_flows
+        if rivals:
+            chosen = [*((SHARE, each.name) for each in rivals[:_MOST_SHARES]), (JAIN, tested)]
         chosen.append(("rtt_p95_ms", tested))
     flows = {flow for _, flow in chosen}
     shown = []
     for metric, flow in dict.fromkeys(chosen):
         words = words_of(metric)
-        name = f"{flow} {words.name}" if len(flows) > 1 else words.name
+        name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
         shown.append(PanelFigure(metric, flow, name, words.unit, words.digits))
     return shown
 
@@ -91,7 +100,8 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     """
     lines = result.lines
     shown = panel_figures(result, by)
-    picture = figure(_PANEL * len(shown), 0.6 + 3.0 * len(lines))
+    width = _PANEL if len(shown) < _MANY else _NARROW
+    picture = figure(width * len(shown), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(shown), squeeze=False)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
         for axes, each in zip(row, shown, strict=True):
@@ -111,10 +121,16 @@ def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str]) -
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     values = [shown.values(each) for each in along.points.values()]
     places = _set_places(axes, list(along.comparisons))
+    # A line between queue disciplines would stand for values that do not exist.
+    are_amounts = has_amounts(list(along.comparisons))
+    step = min(_ASIDE, 2 * _FARTHEST / max(len(ccas) - 1, 1))
     top = bottom = 0.0
-    for cca in ccas:
+    for place, cca in enumerate(ccas):
+        aside = 0.0 if are_amounts else step * (place - (len(ccas) - 1) / 2)
         known = [
-            (x, estimate(each[cca])) for x, each in zip(places, values, strict=True) if cca in each
+            (x + aside, estimate(each[cca]))
+            for x, each in zip(places, values, strict=True)
+            if cca in each
         ]
         for x, each in known:
             if math.isinf(each.mean):
@@ -133,12 +149,17 @@ def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str]) -
             ms=4,
             lw=1.2,
             capsize=2,
-            ls=styles[cca],
+            ls=styles[cca] if are_amounts else "none",
             label=names[cca],
         )
     # Room for the markers, which a curve near the top would lose, and for whole intervals.
-    axes.set_ylim(1.08 * bottom, 1.08 * top or 1.0)
+    axes.set_ylim(1.08 * bottom, 1.08 * (1.0 if shown.metric == JAIN else top) or 1.0)
     axes.margins(x=0.08)
+
+
+def has_amounts(values: Sequence[str]) -> bool:
+    """Returns whether values are amounts of a unit, and so stand on an axis that lines can cross."""
+    return quantities(values) is not None
 
 
 def _set_places(axes: Axes, values: Sequence[str]) -> list[float]:

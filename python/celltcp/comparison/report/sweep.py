@@ -17,7 +17,7 @@ from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, origin_sections
 from celltcp.comparison.stakes import Stake
-from celltcp.comparison.tables_of_several import range_text, sweep_table
+from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
 from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
 from celltcp.present.chart import Chart, Panel, Series
 from celltcp.present.palette import colours
@@ -52,6 +52,9 @@ def sweep_part(result: Sweep) -> Part:
     )
     by_field = f" by {' and '.join(fields)}" if fields else ""
     answer, settings = several_answer(list(result.points.values()), "point")
+    shares = sweep_shares_table(result)
+    verdicts = verdicts_table(result.axes, result.points, figures=result.figures)
+    is_ranked = len(verdicts.columns) > len(result.axes)
     return Part(
         title=f"{', '.join(names)}{by_field}",
         asked=asked,
@@ -65,14 +68,12 @@ def sweep_part(result: Sweep) -> Part:
                 for flow, table in sweep_figures_tables(result).items()
             ),
             Section("Means and 95 % intervals", sweep_table(result)),
+            *([] if shares is None else [Section("Shares of the flows", shares)]),
             *(
                 Section(": ".join(["Along the values", *outer]), figure=_figure(along))
                 for outer, along in result.lines.items()
             ),
-            Section(
-                "Best at each value",
-                verdicts_table(result.axes, result.points, figures=result.figures),
-            ),
+            *([Section("Best at each value", verdicts)] if is_ranked else []),
             *(Section(table.title, replace(table, title="")) for table in best_values_tables(result)),
             *_scenario(result),
             *origin_sections(about, command),

@@ -1,0 +1,175 @@
+"""Flows that compete: a row for each, their shares in sweeps, and pictures with all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.plots.sweep import draw_sweep
+from celltcp.comparison.report.sweep import sweep_part
+from celltcp.comparison.tables import means_table, shares_table, subject_text
+from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
+
+if TYPE_CHECKING:
+    from conftest import Celltcp
+
+#: Two downloads, of which the second begins later and is farther away.
+FLOWS = {
+    "flows": [{"name": "near"}, {"name": "far", "start": "2s"}],
+    "path.buffer": "2bdp",
+}
+GAME = {"kind": "frames", "size": "200B", "interval": "33ms"}
+
+
+@pytest.fixture(scope="module")
+def compared() -> ct.Comparison:
+    return ct.compare("steady-20-68", "cubic+reno,cubic+bbr", 2, duration="10s", set=FLOWS)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sweep, Path]:
+    folder = tmp_path_factory.mktemp("swept")
+    vary = "path.rtt=40ms,80ms"
+    flows = {"flows": FLOWS["flows"]}
+    ccas = "cubic+reno,cubic+bbr"
+    result = ct.sweep("steady-20-68", vary, ccas, 2, duration="8s", set=flows, out=folder)
+    return result, folder
+
+
+def test_each_flow_has_its_own_figures_in_the_first_table(compared: ct.Comparison) -> None:
+    table = means_table(compared)
+    assert [column.title for column in table.columns][:3] == ["CCA", "flow", "goodput Mbit/s"]
+    assert [row[:2] for row in table.rows] == [
+        ("cubic+reno", "near (cubic)"),
+        ("cubic+reno", "far (reno)"),
+        ("cubic+bbr", "near (cubic)"),
+        ("cubic+bbr", "far (bbr)"),
+    ]
+    flows = compared.flows.merge(compared.runs[["run", "cca"]], on="run", suffixes=("_flow", ""))
+    for row in table.rows:
+        name = row[1].partition(" ")[0]
+        mine = flows[(flows["cca"] == row[0]) & (flows["name"] == name)]
+        assert row[2].partition(" ")[0] == f"{mine['goodput_mbps'].mean():.2f}"
+        assert row[3].partition(" ")[0] == f"{mine['rtt_mean_ms'].mean():.1f}"
+    assert not subject_text(compared)
+
+
+def test_a_flow_without_a_rival_has_no_row() -> None:
+    beside = {"flows": [{"name": "bulk"}, {"name": "game", "workload": GAME}]}
+    result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="2s", set=beside)
+    assert [row[0] for row in means_table(result).rows] == ["cubic", "bbr"]
+    assert subject_text(result) == "Means are those of the flow under test: bulk."
+
+
+def test_a_sweep_has_the_share_of_each_flow_and_jains_index(swept: tuple[Sweep, Path]) -> None:
+    result, _ = swept
+    table = sweep_shares_table(result)
+    assert table is not None
+    assert [row[:2] for row in table.rows] == [
+        (rtt, lineup) for rtt in ("40ms", "80ms") for lineup in ("cubic+reno", "cubic+bbr")
+    ]
+    for row in table.rows:
+        shares = result[row[0]].shares
+        mine = shares[shares["cca"] == row[1]]["goodput_mbps"].tolist()
+        for goodput in mine:
+            assert f"{goodput:.2f}" in row[2]
+        assert row[3] == f"{sum(mine):.2f}"
+        assert 0.5 <= float(row[4].partition(" ")[0]) <= 1.0
+    rows = sweep_table(result).rows
+    assert [row[:3] for row in rows][:2] == [
+        ("40ms", "cubic+reno", "near (cubic)"),
+        ("40ms", "cubic+reno", "far (reno)"),
+    ]
+    best = result["40ms"].best_by("share_mbps:far")
+    by_hand = result["40ms"].shares.query("flow == 'far'").set_index("cca")["goodput_mbps"]
+    for lineup, values in best.values.items():
+        assert np.mean(values) == pytest.approx(by_hand[lineup])
+    fairest = result["40ms"].best_by("fairness")
+    assert max(fairest.values, key=lambda each: np.mean(fairest.values[each])) == fairest.verdict.leader
+
+
+def test_no_table_of_verdicts_is_empty(celltcp: Celltcp, swept: tuple[Sweep, Path]) -> None:
+    result, folder = swept
+    text = celltcp("show", str(folder)).stdout
+    assert "Best CCA" not in text
+    assert "not ranked, as line-ups of several flows" in text
+    titles = [each.title for each in sweep_part(result).sections]
+    assert "Shares of the flows" in titles
+    assert "Best at each value" not in titles
+
+
+def test_pictures_of_a_sweep_have_shares_and_fairness(swept: tuple[Sweep, Path]) -> None:
+    result, _ = swept
+    panels = draw_sweep(result).axes
+    assert [axes.get_ylabel() for axes in panels] == [
+        *("near share, Mbit/s", "far share, Mbit/s", "Jain's index", "near p95 RTT, ms")
+    ]
+    assert panels[2].get_ylim()[1] < 1.1
+
+
+def test_values_that_are_words_are_not_joined_by_lines() -> None:
+    result = ct.sweep("steady-20-68", "path.queue=codel,pie", "cubic,bbr", 1, duration="1s")
+    for axes in draw_sweep(result).axes:
+        curves = [each.lines[0] for each in axes.containers]
+        assert {line.get_linestyle() for line in curves} == {"None"}
+        first, second = (line.get_xdata() for line in curves)
+        assert (np.asarray(first) < np.asarray(second)).all()
+
+
+def test_competing_flows_are_drawn_over_time_with_their_sum(compared: ct.Comparison) -> None:
+    for picture, pairs in ((compared.plot.time_series(), 2), (compared.plot.overview(), 2)):
+        panels = [axes for axes in picture.axes if "goodput, Mbit/s\n" in axes.get_ylabel()]
+        assert len(panels) == pairs
+        labels = [text.get_text() for text in panels[1].get_legend().get_texts()]
+        assert sorted(labels) == ["far (bbr)", "near (cubic)", "sum"]
+        near, far = (line.get_xdata() for line in panels[1].get_lines()[:2])
+        assert np.min(near) < 1.0 < 2.0 <= np.min(far)
+
+
+def test_a_distribution_is_that_of_the_flow_that_was_asked_for(compared: ct.Comparison) -> None:
+    picture = compared.plot.ecdf("rtt:far")
+    assert picture.get_suptitle() == "steady-20-68, far: 2 runs of each CCA"
+    slots = compared.slots.merge(compared.flows[["run", "flow", "name"]], on=["run", "flow"])
+    drawn = picture.axes[0].get_lines()[0].get_xdata()
+    assert np.min(drawn) == pytest.approx(_least(compared, slots, "far"))
+    assert np.min(drawn) != pytest.approx(_least(compared, slots, "near"))
+    with pytest.raises(ct.CelltcpError, match="'nobody' is not in steady-20-68; there are near, far"):
+        compared.plot.ecdf("rtt:nobody")
+
+
+def _least(compared: ct.Comparison, slots: pd.DataFrame, name: str) -> float:
+    runs = compared.runs[compared.runs["cca"] == "cubic+reno"]["run"]
+    return float(slots[(slots["name"] == name) & slots["run"].isin(runs)]["rtt_mean_ms"].min())
+
+
+def test_a_metric_is_drawn_or_refused(
+    celltcp: Celltcp, swept: tuple[Sweep, Path], tmp_path: Path
+) -> None:
+    _, folder = swept
+    point = folder / "path.rtt=40ms"
+    picture = tmp_path / "picture.svg"
+    celltcp(
+        *("show", str(folder), "--plot", "sweep", "--metric", "share_mbps:far", "--out", str(picture))
+    )
+    assert "far share" in picture.read_text()
+    for shown, plot in ((point, "overview"), (point, "time-series"), (folder, "ecdf-grid")):
+        refused = celltcp("show", str(shown), "--plot", plot, "--metric", "rtt")
+        assert refused.returncode == 2
+        assert "--metric goes with --plot ecdf" in refused.stderr
+
+
+def test_fairness_is_that_of_the_flows_that_compete() -> None:
+    beside = {"flows": [{"name": "bulk", "count": 2}, {"name": "game", "workload": GAME}]}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="4s", set=beside)
+    (row,) = shares_table(result).rows
+    assert row[1].startswith("bulk (cubic, 2 connections) ")
+    competitors = result.flows[result.flows["name"] == "bulk"]
+    assert len(competitors) == 2
+    # The game takes next to nothing: with it, two equal downloads would be called unfair.
+    assert result.jains_index("cubic")[0] > 0.8 > result.values("cubic", "fairness")[0]
