@@ -159,7 +159,9 @@ def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
     # A game takes no share of the path, and that it sends little needs no warning.
     assert "no more to send" not in done.stdout
     assert "cubic 0.00" not in done.stdout
-    assert "Jain" not in done.stdout
+    shares = done.stdout.partition("Shares of the path")[2].partition("What limited")[0]
+    assert "Jain" in shares
+    assert "game" not in shares
     flows = [each["flow"] for each in json.loads((tmp_path / "o.json").read_text())["applications"]]
     assert flows == ["game", "web"]
 
