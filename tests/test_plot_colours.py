@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+from matplotlib.colors import to_rgb
+
 from celltcp.present.palette import COLOURS, colour, colours
 from celltcp.scenarios.ccas import catalogue
 
@@ -19,6 +23,13 @@ def test_colours_do_not_depend_on_who_is_beside_unless_they_would_clash() -> Non
     """Those that pictures are made of most have colours of their own."""
     assert {cca: colours(["vegas", *RULES, cca])[cca] for cca in COLOURS} == COLOURS
     assert colours(["cubic", "vegas"])["vegas"] == colour("vegas")
+
+
+def test_those_without_colours_of_their_own_differ_at_a_glance() -> None:
+    names = ["bba-0", "bola", "robust-mpc", "throughput", "bola-e"]
+    shades = [to_rgb(each) for each in colours(names).values()]
+    for one, other in combinations(shades, 2):
+        assert max(abs(first - second) for first, second in zip(one, other, strict=True)) > 0.3
 
 
 def test_one_named_twice_has_one_colour() -> None:

@@ -17,8 +17,10 @@ from celltcp._core import p1203_scores
 from celltcp.comparison.report.sweep import sweep_part
 from celltcp.video import check as video_check
 from celltcp.video.check import SESSIONS
+from celltcp.video.comparison import SCORES
 from celltcp.video.plots.viewers import sessions_of, share_of_sessions
 from celltcp.video.report.comparison import viewing_part
+from celltcp.video.report.video import figures_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +122,9 @@ def test_the_command_prints_scores_and_draws_them(celltcp: Celltcp, tmp_path: Pa
 
 
 def test_sessions_that_never_started_count_as_above_all_values() -> None:
-    sessions = pd.DataFrame({"cca": ["cubic"] * 4 + ["bbr"], "startup_s": [1.0, np.nan, 3.0, 1.0, 2.0]})
+    sessions = pd.DataFrame(
+        {"member": ["cubic"] * 4 + ["bbr"], "startup_s": [1.0, np.nan, 3.0, 1.0, 2.0]}
+    )
     shares = share_of_sessions(sessions, "cubic", "startup_s", np.array([0.5, 1.0, 2.0, 3.0]))
     assert shares.tolist() == [0.0, 0.5, 0.5, 0.75]
 
@@ -128,7 +132,7 @@ def test_sessions_that_never_started_count_as_above_all_values() -> None:
 def test_distributions_and_their_sections_cover_all_sessions() -> None:
     result = ct.compare_video("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
     assert len(sessions_of(result, "steady-5-18")) == 2 * 2 * 2
-    assert len(result.plot_ecdf().axes) == 3
+    assert len(result.plot_ecdf().axes) == 4
     sections = {section.title: section for section in viewing_part(result).sections}
     shown = sections["Distribution of the start-up"].figure
     assert shown is not None
@@ -222,3 +226,30 @@ def test_the_check_compares_with_reference_software(
     result = video_check.check()
     assert [each.agrees for each in result] == [agrees] * 3
     assert result[0].here["O46"] == pytest.approx(4.92093, abs=1e-5)
+
+
+def test_adaptations_are_compared_with_each_other(celltcp: Celltcp, tmp_path: Path) -> None:
+    """By both scores, run by run, on each scenario and over all of them."""
+    scenarios, abrs = ["steady-5-18", "steady-5-68"], ["bba-0", "robust-mpc"]
+    folder = tmp_path / "out"
+    result = ct.compare_video(scenarios, abrs, "cubic", 2, duration="20s", out=folder)
+    verdicts = {(each.scenario, each.metric): each.verdict for each in result.adaptation_verdicts}
+    assert set(verdicts) == {(place, score) for place in (*scenarios, None) for score in SCORES}
+    for (scenario, metric), verdict in verdicts.items():
+        means = {
+            abr: np.mean([result.comparisons[one, abr].runs[metric].mean() for one in where])
+            for where in [scenarios if scenario is None else [scenario]]
+            for abr in abrs
+        }
+        assert verdict.leader == max(means, key=lambda abr: means[abr])
+    shown = celltcp("show", str(folder)).stdout
+    assert "Best adaptation" in shown
+    assert "mean over 2 scenarios" in shown
+    # One CCA has no rival, and no table of scores beside that of all figures.
+    assert "Mean opinion score" not in shown
+    table = figures_table(result)
+    (place,) = (number for number, each in enumerate(table.columns) if each.name == "bitrate_mbps")
+    for row, comparison in zip(table.rows, result.comparisons.values(), strict=True):
+        assert row[place].partition(" ")[0] == f"{comparison.runs['bitrate_mbps'].mean():.2f}"
+    curves = {line.get_label() for axes in result.plot_ecdf().axes for line in axes.get_lines()}
+    assert curves == set(abrs)

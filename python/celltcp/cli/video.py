@@ -57,8 +57,8 @@ def video(
 ) -> None:
     """Compare CCAs by video quality of experience (ITU-T P.1203).
 
-    The first flow of each SCENARIO becomes a video session, per ABR algorithm. The table has mean
-    opinion scores from 1 to 5.
+    The first flow of each SCENARIO becomes a video session, per ABR algorithm. The tables have mean
+    opinion scores from 1 to 5, linear QoE, bitrates and stalls, the best CCA and ABR algorithm.
     SCENARIO is as for celltcp compare; without any: a radio cell, a highway, the motorway, and NR.
 
     celltcp video check compares the scores with those of the reference software, where that is
@@ -105,13 +105,18 @@ def _check() -> None:
 
 
 def print_video(result: VideoComparison) -> None:
-    """Prints the scores, a row per scenario and adaptation."""
+    """Prints scores, other figures, and the best CCA and adaptation."""
     from celltcp.campaign.provenance import ran_by
-    from celltcp.video.report.video import scores_table
+    from celltcp.video.report.video import adaptations_table, figures_table, scores_table
 
     about = next(iter(result.comparisons.values())).results.about
     console = Terminal()
-    console.print_table(scores_table(result))
+    # Those of a single CCA are in the table of all figures.
+    if len(result.ccas) > 1:
+        console.print_table(scores_table(result))
+    console.print_table(figures_table(result))
+    if (adaptations := adaptations_table(result)) is not None:
+        console.print_table(adaptations)
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     console.print(ran_by(about), style="dim")

@@ -165,7 +165,13 @@ VIDEO = {
         "(mode 0) and P.1203.2; 1 if less than a second was played.",
         sign=1,
     ),
-    "linear_qoe": AppMetric("linear\nQoE", 1, "Linear QoE of MPC and Pensieve, Mbit/s.", sign=1),
+    "linear_qoe": AppMetric(
+        "linear\nQoE",
+        1,
+        "Linear QoE of MPC and Pensieve, Mbit/s: the sum of the rates of segments, less their changes, "
+        "less the highest rate for each second of start-up and stalls.",
+        sign=1,
+    ),
     "startup_s": AppMetric(
         "start-up\ns", 2, "Time from opening the connection to the first picture, s."
     ),

@@ -223,11 +223,24 @@ def footnote(picture: Figure, lines: Sequence[str]) -> None:
     picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
 
 
-def legend_beside(picture: Figure, ccas: Sequence[str]) -> None:
-    """Puts one legend for all panels beside them: CCAs, and the capacity if it is drawn."""
+def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = False) -> None:
+    """Puts one legend for all panels beside them: CCAs, and the capacity if it is drawn.
+
+    Args:
+        picture: the figure.
+        ccas: the congestion controls.
+        has_bars: whether they are bars, and not lines.
+    """
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
+    hatched = hatches(ccas)
     handles: list[Artist] = [
-        Line2D([], [], color=shades[cca], ls=styles[cca], marker=marks[cca], ms=5, label=names[cca])
+        Patch(
+            fc=shades[cca], hatch=hatched[cca], ec="white" if hatched[cca] else None, label=names[cca]
+        )
+        if has_bars
+        else Line2D(
+            [], [], color=shades[cca], ls=styles[cca], marker=marks[cca], ms=5, label=names[cca]
+        )
         for cca in ccas
     ]
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):

@@ -17,7 +17,7 @@ from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.json_outcome import best_outcome
-from celltcp.comparison.metrics import VIDEO
+from celltcp.comparison.metrics import VIDEO, best_of
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name
@@ -38,6 +38,21 @@ DEFAULT_SCENARIOS = ("mobility/forward-60-4g", "highway/drive", "vehicular/scena
 
 #: Adaptations of a table unless others are named.
 DEFAULT_ABRS = ("throughput", "bola-e", "robust-mpc")
+
+
+@dataclass(frozen=True)
+class AdaptationVerdict:
+    """Best adaptation of the bitrate for a congestion control on a scenario, by a score."""
+
+    #: None of the mean over all scenarios.
+    scenario: str | None
+    cca: str
+    metric: str
+    verdict: Verdict
+
+
+#: Scores by which adaptations rank.
+SCORES = (QOE, "linear_qoe")
 
 
 @dataclass(frozen=True)
@@ -62,7 +77,8 @@ class VideoComparison:
     #: `plot()` draws the mean opinion scores, a panel for each scenario.
     plot = LazyAttribute()
 
-    #: `plot_ecdf()` draws the distributions of score, start-up and stalls over all sessions of a CCA.
+    #: `plot_ecdf()` draws the distributions of scores, start-up and stalls over all sessions of a CCA,
+    #: or of each adaptation under a single CCA.
     plot_ecdf = LazyAttribute()
 
     @property
@@ -97,6 +113,52 @@ class VideoComparison:
         return self.comparisons[scenario, abr].verdicts[QOE]
 
     @property
+    def scenarios(self) -> list[str]:
+        """The scenarios, in the order given."""
+        return list(dict.fromkeys(scenario for scenario, _ in self.comparisons))
+
+    @property
+    def adaptations(self) -> list[str]:
+        """The adaptations of the bitrate, in the order given."""
+        return list(dict.fromkeys(abr for _, abr in self.comparisons))
+
+    @property
+    def adaptation_verdicts(self) -> list[AdaptationVerdict]:
+        """The best adaptation of each scenario and CCA by both scores, and over several scenarios.
+
+        Runs with the same seed are paired. Over scenarios, each pair is a mean over them: they differ
+        far more than adaptations do. There are none of a single adaptation.
+        """
+        if len(self.adaptations) < 2:
+            return []
+        every: list[str | None] = [*self.scenarios, *([None] if len(self.scenarios) > 1 else [])]
+        return [
+            AdaptationVerdict(
+                *(scenario, cca, metric),
+                best_of(metric, self._scores(scenario, cca, metric), random=not self._decides),
+            )
+            for scenario in every
+            for cca in self.ccas
+            for metric in SCORES
+        ]
+
+    @property
+    def _decides(self) -> bool:
+        return all(each.decides for each in self.comparisons.values())
+
+    def _scores(self, scenario: str | None, cca: str, metric: str) -> dict[str, list[float]]:
+        """Returns a score of the runs by adaptation, of a scenario or as means over all."""
+        result = {}
+        for abr in self.adaptations:
+            parts = [
+                each.values(cca, metric)
+                for (name, one), each in self.comparisons.items()
+                if one == abr and scenario in (None, name)
+            ]
+            result[abr] = [math.fsum(of_seed) / len(of_seed) for of_seed in zip(*parts, strict=False)]
+        return result
+
+    @property
     def ccas(self) -> list[str]:
         """The congestion controls, in the order given."""
         return next(iter(self.comparisons.values())).ccas
@@ -114,7 +176,7 @@ class VideoComparison:
         return [*([self.unfinished] if self.unfinished else []), *texts]
 
     def to_json(self) -> VideoOutcome:
-        """The table, and the best CCA of each scenario and adaptation; the same for the same seeds."""
+        """The table, and the best CCA and the best adaptation; the same for the same seeds."""
         best: list[VideoVerdict] = [
             {
                 "scenario": scenario,
@@ -128,6 +190,15 @@ class VideoComparison:
             "version": __version__,
             "rows": json_rows(self.table, dict),
             "verdicts": best,
+            "adaptation_verdicts": [
+                {
+                    "scenario": each.scenario,
+                    "cca": each.cca,
+                    "metric": each.metric,
+                    **best_outcome(each.verdict),
+                }
+                for each in self.adaptation_verdicts
+            ],
             "warnings": self.warnings,
             "left_out": list(self.left_out),
         }

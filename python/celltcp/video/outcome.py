@@ -37,11 +37,20 @@ class VideoVerdict(BestOutcome):
     abr: str
 
 
+class AdaptationOutcome(BestOutcome):
+    """Best adaptation of the bitrate for a CCA on a scenario, by a score."""
+
+    scenario: Annotated[str | None, "Null of the mean over all scenarios."]
+    cca: Cca
+    metric: str
+
+
 class VideoOutcome(TypedDict):
     """Outcome of celltcp video."""
 
     version: Version
     rows: Annotated[list[VideoRow], "A row per scenario, adaptation and CCA."]
     verdicts: list[VideoVerdict]
+    adaptation_verdicts: Annotated[list[AdaptationOutcome], "None of a single adaptation."]
     warnings: list[str]
     left_out: LeftOut

@@ -40,5 +40,5 @@ def draw_scores(viewing: VideoComparison) -> Figure:
         panel.set_visible(False)
     for panel in panels[::columns]:
         panel.set_ylabel("mean opinion score")
-    legend_beside(picture, viewing.ccas)
+    legend_beside(picture, viewing.ccas, has_bars=True)
     return picture

@@ -1,4 +1,4 @@
-"""Viewers: empirical distributions of score, start-up and stalls over sessions, by CCA."""
+"""Viewers: empirical distributions of scores, start-up and stalls, by CCA or by adaptation."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Quantity(NamedTuple):
 #: Quantities that are drawn, from left to right.
 QUANTITIES = (
     Quantity(QOE, "score", "mean opinion score", ""),
+    Quantity("linear_qoe", "linear QoE", "linear QoE", ""),
     Quantity("startup_s", "start-up", "start-up", "s"),
     Quantity("stalled_s", "time of stalls", "stalled", "s"),
 )
@@ -40,9 +41,12 @@ def plot_viewers(viewing: VideoComparison) -> Figure:
     """Draws the distributions with title and notes."""
     picture = draw_viewers(viewing)
     about = next(iter(viewing.comparisons.values())).results.about
-    abrs = len({abr for _, abr in viewing.comparisons})
-    sessions = about["runs"] * abrs
-    titled(picture, f"Video: distributions over {sessions} sessions for each CCA, all adaptations")
+    abrs, runs = len(viewing.adaptations), about["runs"]
+    if by_adaptation(viewing):
+        of = f"{runs} sessions for each adaptation, {labels(viewing.ccas)[viewing.ccas[0]]}"
+    else:
+        of = f"{runs * abrs} sessions for each CCA{', all adaptations' if abrs > 1 else ''}"
+    titled(picture, f"Video: distributions over {of}")
     footnote(picture, [ran_by(about), *(f"! {each}" for each in viewing.warnings)])
     return picture
 
@@ -60,42 +64,58 @@ def draw_viewers(viewing: VideoComparison, quantities: Sequence[Quantity] = QUAN
     for panel, quantity in zip(rows[-1], quantities, strict=True):
         if quantity.column == QOE:
             panel.set_xlim(1, 5)
-        else:
+        elif quantity.column != "linear_qoe":
             # Where nothing stalled, all values are zero.
             panel.set_xlim(0, max(1.0, panel.get_xlim()[1]))
         panel.set_xlabel(f"{quantity.label}, {quantity.unit}" if quantity.unit else quantity.label)
-    legend_beside(picture, viewing.ccas)
+    legend_beside(picture, members(viewing))
     return picture
 
 
+def by_adaptation(viewing: VideoComparison) -> bool:
+    """Returns whether curves are those of adaptations: those of the only CCA."""
+    return len(viewing.ccas) == 1 and len(viewing.adaptations) > 1
+
+
+def members(viewing: VideoComparison) -> list[str]:
+    """Returns whose curves are drawn: the CCAs, or the adaptations of a single one."""
+    return viewing.adaptations if by_adaptation(viewing) else viewing.ccas
+
+
 def sessions_of(viewing: VideoComparison, scenario: str) -> pd.DataFrame:
-    """Returns the sessions of a scenario with all adaptations, a row each."""
+    """Returns the sessions of a scenario with all adaptations, a row each, and whose they are."""
+    of = "abr" if by_adaptation(viewing) else "cca"
     columns = ["cca", *(quantity.column for quantity in QUANTITIES)]
-    parts = [each.runs[columns] for (name, _), each in viewing.comparisons.items() if name == scenario]
-    return pd.concat(parts, ignore_index=True)
+    parts = [
+        each.runs[columns].assign(abr=abr)
+        for (name, abr), each in viewing.comparisons.items()
+        if name == scenario
+    ]
+    sessions = pd.concat(parts, ignore_index=True)
+    return sessions.assign(member=sessions[of])
 
 
 def share_of_sessions(
-    sessions: pd.DataFrame, cca: str, column: str, grid: NDArray[np.float64]
+    sessions: pd.DataFrame, member: str, column: str, grid: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Returns the share of the sessions of a CCA with at most each value.
+    """Returns the share of the sessions of a CCA or adaptation with at most each value.
 
     Sessions without a value, such as the start-up of one that never started, count as above all.
     """
-    values = sessions.loc[sessions["cca"] == cca, column].to_numpy(dtype=np.float64)
+    values = sessions.loc[sessions["member"] == member, column].to_numpy(dtype=np.float64)
     known = np.sort(values[~np.isnan(values)])
     shares: NDArray[np.float64] = np.searchsorted(known, grid, "right") / max(len(values), 1)
     return shares
 
 
 def _draw(panel: Axes, sessions: pd.DataFrame, viewing: VideoComparison, quantity: Quantity) -> None:
-    names, shades = labels(viewing.ccas), colours(viewing.ccas)
-    styles = lines(viewing.ccas)
+    drawn = members(viewing)
+    names, shades, styles = labels(drawn), colours(drawn), lines(drawn)
     grid = np.unique(sessions[quantity.column].dropna().to_numpy(dtype=np.float64))
-    for cca in viewing.ccas:
-        shares = share_of_sessions(sessions, cca, quantity.column, grid)
-        look = {"color": shades[cca], "lw": 1.4, "ls": styles[cca]}
+    for member in drawn:
+        shares = share_of_sessions(sessions, member, quantity.column, grid)
+        look = {"color": shades[member], "lw": 1.4, "ls": styles[member]}
         # Each curve begins at zero.
         ends = np.append(grid[:1], grid), np.append(0.0, shares)
-        panel.step(*ends, where="post", label=names[cca], **look)
+        panel.step(*ends, where="post", label=names[member], **look)
     panel.set_ylim(0, 1.02)

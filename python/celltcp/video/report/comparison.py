@@ -17,14 +17,13 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.engines import engine_options
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.report.findings import requirement_finding
 from celltcp.comparison.report.provenance import origin_sections
 from celltcp.present.chart import Chart, Numbers, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import file_name, scenario_sections
-from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, mean_text, runs_text
+from celltcp.present.section import Figure, Finding, Part, Section, runs_text
 from celltcp.present.style import CAPACITY, dashes, figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -33,15 +32,22 @@ from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.video.comparison import VideoComparison, expand_videos
 from celltcp.video.plots.video import draw_scores
-from celltcp.video.plots.viewers import QUANTITIES, draw_viewers, sessions_of, share_of_sessions
-from celltcp.video.report.video import scores_table
+from celltcp.video.plots.viewers import (
+    QUANTITIES,
+    draw_viewers,
+    members,
+    sessions_of,
+    share_of_sessions,
+)
+from celltcp.video.report.video import adaptations_table, figures_table, scores_table
 
 _SCORES = (
     "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "
     "CCA with the highest mean over the runs of a scenario and an adaptation of the bitrate."
 )
 _DISTRIBUTIONS = (
-    "The share of the sessions of a CCA, with all adaptations, that have at most this value."
+    "The share of the sessions of a CCA, with all adaptations, that have at most this value. Of a "
+    "single CCA, each adaptation has its own."
 )
 _SESSIONS = (
     "The run with the first seed: goodput, bitrates of the segments, and what the player has ahead."
@@ -55,10 +61,12 @@ def viewing_part(result: VideoComparison) -> Part:
     abrs = list(dict.fromkeys(abr for _, abr in result.comparisons))
     ccas = ", ".join(labels(result.ccas).values())
     bests = {scenario: _best(result, scenario) for scenario in scenarios}
+    adaptations = adaptations_table(result)
     sections = [
         Section("Mean opinion scores", scores_table(result), text=(_SCORES,)),
         Section("Scores by adaptation", figure=_scores(result, scenarios, abrs)),
-        Section("What the viewers got", _figures(result)),
+        Section("What the viewers got", replace(figures_table(result), title="")),
+        *([] if adaptations is None else [Section("Best adaptation", replace(adaptations, title=""))]),
         *_distributions(result, scenarios),
     ]
     for scenario, abr in bests.items():
@@ -114,26 +122,6 @@ def _finding(result: VideoComparison, scenario: str, abr: str) -> Finding:
     return replace(finding, question=f"Best on {short_name(scenario)}, with {abr}")
 
 
-def _figures(result: VideoComparison) -> Table:
-    """Returns all figures of the viewers, a row per scenario, adaptation and CCA."""
-    rows: list[tuple[str, ...]] = []
-    ends = set()
-    names = labels(result.ccas)
-    for (scenario, abr), comparison in result.comparisons.items():
-        for cca in comparison.ccas:
-            rows_of_cca = comparison.runs[comparison.runs["cca"] == cca]
-            cells = (mean_text(rows_of_cca[name], each.digits) for name, each in VIDEO.items())
-            rows.append((short_name(scenario), abr, names[cca], *cells))
-        ends.add(len(rows) - 1)
-    columns = (
-        *map(Column, ("scenario", "adaptation", "CCA")),
-        *(Column(each.heading, is_number=True) for each in VIDEO.values()),
-    )
-    return Table(
-        columns, tuple(rows), ends=frozenset(ends), ccas={names[cca]: cca for cca in result.ccas}
-    )
-
-
 def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> Figure:
     """Returns the scores with their intervals, a panel per scenario."""
     names, shades = labels(result.ccas), colours(result.ccas)
@@ -157,7 +145,8 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
 
 def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
     """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
-    names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
+    drawn = members(result)
+    names, shades, dash = labels(drawn), colours(drawn), dashes(drawn)
     viewed = {scenario: sessions_of(result, scenario) for scenario in scenarios}
     for quantity in QUANTITIES:
         known = np.concatenate([numbers(each[quantity.column].dropna()) for each in viewed.values()])
@@ -169,12 +158,12 @@ def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Se
         for scenario, sessions in viewed.items():
             series = tuple(
                 Series(
-                    names[cca],
-                    shades[cca],
-                    share_of_sessions(sessions, cca, quantity.column, grid),
-                    dash=dash[cca],
+                    names[member],
+                    shades[member],
+                    share_of_sessions(sessions, member, quantity.column, grid),
+                    dash=dash[member],
                 )
-                for cca in result.ccas
+                for member in drawn
             )
             panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
         title = f"Distribution of the {quantity.name}"

@@ -1,25 +1,30 @@
-"""Tables of videos: mean opinion scores by scenario, adaptation of the bitrate and CCA."""
+"""Tables of videos: scores and other figures by scenario, adaptation of the bitrate and CCA."""
 
 from __future__ import annotations
 
-from celltcp.comparison.verdict_tables import verdict_text
+from celltcp.comparison.metrics import VIDEO, words_of
+from celltcp.comparison.verdict_tables import short_text, verdict_text
 from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import counted, labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import VideoComparison
+
+#: Figures of the viewer that a narrow terminal can do without, the least important first.
+_DROPPABLE = ("startup_s", "stalls", "switches")
 
 
 def scores_table(result: VideoComparison) -> Table:
     """Returns mean and 95 % interval of the score, a row per scenario and adaptation."""
     names = labels(result.ccas)
+    is_ranked = len(result.ccas) > 1
     rows = []
     ends = set()
     keys = list(result.comparisons)
     for number, (scenario, abr) in enumerate(keys):
         runs = result.comparisons[scenario, abr].runs
         scores = (mean_text(runs.loc[runs["cca"] == cca, QOE], 2) for cca in result.ccas)
-        best = verdict_text(result.verdict(scenario, abr), names) if len(result.ccas) > 1 else "-"
-        rows.append((scenario, abr, *scores, best))
+        best = [verdict_text(result.verdict(scenario, abr), names)] if is_ranked else []
+        rows.append((scenario, abr, *scores, *best))
         if number + 1 < len(keys) and keys[number + 1][0] != scenario:
             ends.add(number)
     about = next(iter(result.comparisons.values())).results.about
@@ -28,9 +33,70 @@ def scores_table(result: VideoComparison) -> Table:
             Column("scenario", folds=True),
             Column("adaptation"),
             *number_columns(*(names[cca] for cca in result.ccas)),
-            Column("best", folds=True),
+            *([Column("best", folds=True)] if is_ranked else []),
         ),
         rows=tuple(rows),
         title=f"Mean opinion score (1 to 5) and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
+    )
+
+
+def figures_table(result: VideoComparison) -> Table:
+    """Returns all figures of the viewers, a row per scenario, adaptation and CCA."""
+    rows: list[tuple[str, ...]] = []
+    ends = set()
+    names = labels(result.ccas)
+    for (scenario, abr), comparison in result.comparisons.items():
+        if rows and rows[-1][0] != scenario:
+            ends.add(len(rows) - 1)
+        for cca in comparison.ccas:
+            cells = (
+                mean_text(comparison.values(cca, name), each.digits) for name, each in VIDEO.items()
+            )
+            rows.append((scenario, abr, names[cca], *cells))
+    about = next(iter(result.comparisons.values())).results.about
+    return Table(
+        columns=(
+            *map(Column, ("scenario", "adaptation")),
+            Column("CCA", no_wrap=True),
+            *(
+                Column(each.heading, is_number=True, name=name, no_wrap=True)
+                for name, each in VIDEO.items()
+            ),
+        ),
+        rows=tuple(rows),
+        title=f"What the viewers got: mean and 95 % interval over {runs_text(about['runs'])}",
+        ends=frozenset(ends),
+        ccas={names[cca]: cca for cca in result.ccas},
+        droppable=_DROPPABLE,
+    )
+
+
+def adaptations_table(result: VideoComparison) -> Table | None:
+    """Returns the best adaptation by each score, a row per scenario and CCA, and over all scenarios.
+
+    None where there is a single adaptation.
+    """
+    verdicts = result.adaptation_verdicts
+    if not verdicts:
+        return None
+    names = labels(result.ccas)
+    metrics = list(dict.fromkeys(each.metric for each in verdicts))
+    scenarios = result.scenarios
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for each in verdicts:
+        place = each.scenario or f"mean over {counted(len(scenarios), 'scenario')}"
+        of_row = cells.setdefault((place, names[each.cca]), {})
+        of_row[each.metric] = short_text(each.verdict, {abr: abr for abr in result.adaptations})
+    is_open = any("?" in cell for of_row in cells.values() for cell in of_row.values())
+    state = " (?: undecided, with the runs that would likely decide)" if is_open else ""
+    return Table(
+        columns=(
+            Column("scenario", folds=True),
+            Column("CCA"),
+            *(Column(f"by {words_of(metric).name}", folds=True) for metric in metrics),
+        ),
+        rows=tuple((*key, *(of_row[metric] for metric in metrics)) for key, of_row in cells.items()),
+        title=f"Best adaptation{state}",
+        ccas={name: cca for cca, name in names.items()},
     )
