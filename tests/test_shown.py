@@ -280,7 +280,8 @@ def test_a_picture_of_a_single_run_is_the_asked_one_or_refused(celltcp, tmp_path
     assert made.returncode == 0, made.stderr
     drawn = {}
     for plot in ("time-series", "time-series-raw", "ecdf", "units", "startup"):
-        done = celltcp("show", "one", "--plot", plot, "--metric", "response", "--out", f"{plot}.png")
+        metric = ("--metric", "response") if plot in ("ecdf", "units") else ()
+        done = celltcp("show", "one", "--plot", plot, *metric, "--out", f"{plot}.png")
         assert done.returncode == 0, done.stderr
         drawn[plot] = (tmp_path / f"{plot}.png").read_bytes()
     assert len(set(drawn.values())) == len(drawn)
