@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,6 +163,23 @@ def test_a_metric_is_drawn_or_refused(
         refused = celltcp("show", str(shown), "--plot", plot, "--metric", "rtt")
         assert refused.returncode == 2
         assert "--metric goes with --plot ecdf" in refused.stderr
+
+
+def test_summaries_have_the_share_of_each_flow(celltcp: Celltcp, swept: tuple[Sweep, Path]) -> None:
+    result, folder = swept
+    columns = "share,jain,rtt_mean:far"
+    text = celltcp("show", str(folder), "--format", "summary-csv", "--columns", columns).stdout
+    rows = pd.read_csv(io.StringIO(text)).set_index(["path.rtt", "cca", "metric"])["mean"]
+    for rtt, comparison in result.comparisons.items():
+        shares = comparison.shares.set_index(["cca", "flow"])["goodput_mbps"]
+        for (cca, flow), goodput in shares.items():
+            assert rows[rtt, cca, f"share_mbps:{flow}"] == pytest.approx(goodput, rel=0.2)
+            assert rows[rtt, cca, "fairness"] == pytest.approx(
+                np.mean(comparison.jains_index(cca)), rel=0.1
+            )
+    latex = celltcp("show", str(folder), "--format", "latex", "--columns", columns).stdout
+    assert "Jain's index" in latex
+    assert "(far)" in latex
 
 
 def test_fairness_is_that_of_the_flows_that_compete() -> None:

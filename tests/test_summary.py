@@ -15,7 +15,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.export.tables import write_csv
 from celltcp.present.latex import latex_tables, latex_text
-from celltcp.present.rounding import rounded, rounded_text
+from celltcp.present.rounding import column_texts, rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, paired_difference
 from celltcp.results.tables import Results
@@ -54,6 +54,48 @@ def test_an_interval_has_one_significant_digit_and_the_mean_its_place(
     mean: float, half: float | None, text: str
 ) -> None:
     assert rounded_text(Estimate(mean, half), 2) == text
+
+
+@pytest.mark.parametrize(
+    ("means", "digits", "texts"),
+    [
+        ([(8.007, 2.21), (7.966, 0.24)], 2, ["8.0 ± 2.2", "8.0 ± 0.2"]),
+        ([(0.80741, 0.0047), (0.5394, 0.0013)], 3, ["0.807 ± 0.005", "0.539 ± 0.001"]),
+        # Without decimals, each has the digits that its interval supports.
+        ([(44.2, 13.0), (185.3, 113.0)], 1, ["44 ± 13", "190 ± 110"]),
+        # Those that hardly differ do not make the others finer than the metric usually is.
+        (
+            [(109.072, 0.001), (210.31, 10.9), (121.0, None)],
+            1,
+            ["109.1 ± 0.0", "210.3 ± 10.9", "121.0"],
+        ),
+        ([(1.0, None), (0.25, None), (math.nan, None)], 3, ["1.000", "0.250", "-"]),
+    ],
+)
+def test_means_of_a_metric_have_the_same_number_of_decimals(
+    means: list[tuple[float, float | None]], digits: int, texts: list[str]
+) -> None:
+    assert column_texts([Estimate(*each) for each in means], digits) == texts
+    decimals = {len(text.partition(" ")[0].partition(".")[2]) for text in texts if text != "-"}
+    assert len(decimals) == 1
+
+
+def test_columns_can_be_chosen_and_keep_their_order(celltcp, swept: Path) -> None:
+    def shown(*options: str) -> str:
+        done = celltcp("show", str(swept), *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    heads = shown("--format", "markdown", "--columns", "rtt,goodput").splitlines()[2]
+    assert heads == "| scenario | path.buffer | CCA | mean RTT ms | p95 RTT ms | goodput Mbit/s |"
+    rows = list(csv.DictReader(io.StringIO(shown("--format", "summary-csv", "--columns", "pm_delay"))))
+    assert {row["metric"] for row in rows} == {"pm_delay"}
+    for columns, message in (("goodput,loss", "'loss' is no metric here; allowed: goodput_mbps"),):
+        refused = celltcp("show", str(swept), "--format", "latex", "--columns", columns)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+    refused = celltcp("show", str(swept), "--columns", "goodput")
+    assert "--columns goes with --format summary-csv, latex or markdown" in refused.stderr
 
 
 def test_special_characters_of_latex_are_escaped() -> None:

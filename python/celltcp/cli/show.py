@@ -57,6 +57,12 @@ _OF_SEVERAL = ("ecdf-grid", "spider")
     type=click.Choice(["rows", "columns"]),
     help="Scenarios and values of a sweep as rows or columns of latex and markdown.  [default: rows]",
 )
+@click.option(
+    "--columns",
+    metavar="LIST",
+    help="Metrics of summary-csv, latex and markdown, in their order, such as goodput,rtt or "
+    "share:flow-2,jain. rtt stands for all that begin so.  [default: all]",
+)
 @click.option("--fragment", is_flag=True, help="LaTeX tables to include, in place of a whole document.")
 @click.option("--plot", type=click.Choice(PLOTS), help="Draw this picture.")
 @click.option(
@@ -106,6 +112,7 @@ def show(
     folders: tuple[str, ...],
     form: str | None,
     layout: Orientation | None,
+    columns: str | None,
     fragment: bool,
     plot: str | None,
     view: str | None,
@@ -137,6 +144,8 @@ def show(
             raise click.UsageError("--verify goes with no other option")
         _verify(folders)
         return
+    if columns is not None and form not in _SUMMARIES:
+        raise click.UsageError("--columns goes with --format summary-csv, latex or markdown")
     if layout and form not in ("latex", "markdown"):
         raise click.UsageError("--scenarios-as goes with --format latex or markdown")
     if metric and not view and plot not in _WITH_METRIC:
@@ -182,7 +191,7 @@ def show(
 
         if cca:
             result = _only(result, cca)
-        show_summary(result, form, out, layout or "rows", is_document=not fragment)
+        show_summary(result, form, out, layout or "rows", columns=columns, is_document=not fragment)
         return
     if not isinstance(result, Comparison | SingleRun):
         from celltcp.cli.show_several import show_several

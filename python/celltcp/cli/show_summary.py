@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,13 @@ SUMMARY_FORMATS = {
 
 
 def show_summary(
-    result: Shown, form: str, out: str | None, layout: Orientation, *, is_document: bool
+    result: Shown,
+    form: str,
+    out: str | None,
+    layout: Orientation,
+    *,
+    columns: str | None,
+    is_document: bool,
 ) -> None:
     """Prints the summary of results, or writes it to a file.
 
@@ -40,15 +47,18 @@ def show_summary(
         form: one of `SUMMARY_FORMATS`.
         out: the file; the standard output unless given.
         layout: whether the points of a sweep or set are rows or columns.
+        columns: metrics to show, with commas between them; all unless given.
         is_document: whether LaTeX is a whole document.
 
     Raises:
-        CelltcpError: if a file that is no summary would be replaced.
+        CelltcpError: if a file that is no summary would be replaced, or a metric is unknown.
     """
     if out:
         line = SUMMARY_FORMATS[form].encode()
         check_output(Path(out), FileKind(f"summary of celltcp as {form}", first_line=line))
     summary = summary_of(result)
+    if columns is not None:
+        summary = replace(summary, chosen=[each.strip() for each in columns.split(",")])
     if form == "summary-csv":
         text = summary.to_csv()
     elif form == "latex":

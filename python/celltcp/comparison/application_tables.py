@@ -27,7 +27,7 @@ _LEAST = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_
 def figures_table(result: Comparison, application: Application) -> Table:
     """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
     names = labels(result.ccas)
-    figures = _shown([application])
+    figures = [*_shown([application]), *_spreads([application])]
     rows = tuple((names[cca], *cells) for cca, cells in _cells(application, figures).items())
     is_one = not result.subject and len(result.applications) == 1
     return Table(
@@ -37,7 +37,10 @@ def figures_table(result: Comparison, application: Application) -> Table:
             "" if is_one else application.flow, runs_text(result.results.about["runs"]), [application]
         ),
         ccas={names[cca]: cca for cca in result.ccas},
-        droppable=tuple(name for name in figures if APP_METRICS[name].is_count),
+        droppable=(
+            *_spreads([application]),
+            *(name for name in figures if APP_METRICS[name].is_count),
+        ),
     )
 
 
@@ -50,7 +53,7 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
     runs = range_text(result.points.values())
     tables = {}
     for flow, by_point in by_flow.items():
-        figures = _shown(list(by_point.values()))
+        figures = [*_shown(list(by_point.values())), *_spreads(list(by_point.values()))]
         cells = {point: _cells(application, figures) for point, application in by_point.items()}
         title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values())
         ranking = result.figures.get(flow)
@@ -61,9 +64,10 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
 
 def _minor(figures: Sequence[str]) -> list[str]:
     """Returns the figures that a narrow terminal can do without, the least important first."""
+    spreads = [name for name in figures if APP_METRICS[name].is_spread]
     counts = [name for name in figures if not APP_METRICS[name].sign]
     least = [name for end in _LEAST for name in figures if name.endswith(end)]
-    return list(dict.fromkeys([*counts, *least]))
+    return list(dict.fromkeys([*spreads, *counts, *least]))
 
 
 def figures_text(application: Application) -> str:
@@ -126,6 +130,21 @@ def _shown(applications: Sequence[Application]) -> list[str]:
     if all(_has_single_transfers(each) for each in applications):
         known -= {"completion_max_s", "transfers"}
     return [name for name, each in APP_METRICS.items() if name in known and not each.is_spread]
+
+
+def _spreads(applications: Sequence[Application]) -> list[str]:
+    """Returns the standard deviations of units of work, where runs have several."""
+    return [
+        name
+        for name, figure in APP_METRICS.items()
+        if figure.is_spread
+        and any(
+            not math.isnan(value)
+            for each in applications
+            for figures in each.figures.values()
+            for value in figures.get(name, [])
+        )
+    ]
 
 
 def _has_single_transfers(application: Application) -> bool:

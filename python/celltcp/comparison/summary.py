@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, RANKED
-from celltcp.comparison.tables import COLUMNS, columns_for
+from celltcp.comparison.metrics import APP_METRICS, JAIN, RANKED, SHARE, words_of
+from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
 from celltcp.comparison.verdict_tables import rank_word
-from celltcp.present.rounding import rounded, rounded_text
+from celltcp.present.rounding import column_texts, rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels, of_single_flows
@@ -28,6 +29,12 @@ _NETWORK = {
 
 #: Metrics of the network whose differences a table has.
 _DECIDING = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
+
+#: Metrics of flows beside the one under test.
+_OF_RIVALS = ("goodput_mbps", "rtt_mean_ms")
+
+#: Names of metrics in the words of users.
+_SHORT = {JAIN: "jain", SHARE: "share"}
 
 #: Points of a sweep or set as rows of the table, or as columns.
 Orientation = Literal["rows", "columns"]
@@ -76,10 +83,32 @@ class Summary:
     title: str
     #: Line on unfinished results; empty if they are finished.
     unfinished: str = ""
+    #: Metrics to choose, each METRIC or METRIC:FLOW, where `rtt` stands for all that begin so; all
+    #: unless given.
+    chosen: Sequence[str] = ()
 
     def figures(self) -> list[Figure]:
-        """Returns all figures, point by point and CCA by CCA."""
-        return [each for point, result in self.points.items() for each in _figures(point, result)]
+        """Returns the figures, point by point and CCA by CCA.
+
+        Raises:
+            CelltcpError: if there is none that was chosen.
+        """
+        every = [each for point, result in self.points.items() for each in _figures(point, result)]
+        if not self.chosen:
+            return every
+        places = {each.metric: self._place(each) for each in every}
+        for name in self.chosen:
+            if not any(_is_chosen(name, each) for each in every):
+                allowed = ", ".join(dict.fromkeys(each.metric for each in every))
+                raise CelltcpError(f"columns: {name!r} is no metric here; allowed: {allowed}")
+        shown = [each for each in every if places[each.metric] < len(self.chosen)]
+        rows = {(each.point, each.cca): number for number, each in enumerate(shown)}
+        return sorted(shown, key=lambda each: (rows[each.point, each.cca], places[each.metric]))
+
+    def _place(self, figure: Figure) -> int:
+        """Returns the place of a figure among the chosen ones; their number if it is not chosen."""
+        names = enumerate(self.chosen)
+        return next((place for place, name in names if _is_chosen(name, figure)), len(self.chosen))
 
     def to_csv(self) -> str:
         """Returns a row per point, CCA and metric."""
@@ -101,7 +130,7 @@ class Summary:
         Args:
             layout: whether the points are rows or columns of the means.
         """
-        figures = [each for each in self.figures() if not each.is_spread]
+        figures = [each for each in self.figures() if self.chosen or not each.is_spread]
         state = f" ({self.unfinished})" if self.unfinished else ""
         means = self._rows(figures) if layout == "rows" else self._columns(figures)
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
@@ -115,14 +144,15 @@ class Summary:
         """Returns a row per point and CCA, a column per metric."""
         headings = {each.metric: each.heading for each in figures}
         shown: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
-        for each in figures:
-            cells = shown.setdefault((each.point, each.cca), {})
-            cells[each.metric] = rounded_text(each.value, each.digits)
+        for each, text in _texts(figures):
+            shown.setdefault((each.point, each.cca), {})[each.metric] = text
         rows: list[tuple[str, ...]] = []
         ends = set()
+        # Points with a row each are grouped by the coordinates before the last one.
+        grouped = len(self.axes) - (len(shown) == len(self.points))
         for number, ((point, cca), cells) in enumerate(shown.items()):
             names = labels(self.points[point].ccas)
-            if rows and rows[-1][: len(point)] != point:
+            if rows and rows[-1][: max(grouped, 0)] != point[: max(grouped, 0)]:
                 ends.add(number - 1)
             rows.append((*point, names[cca], *(cells.get(metric, "-") for metric in headings)))
         columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings.values()))
@@ -131,9 +161,8 @@ class Summary:
     def _columns(self, figures: Sequence[Figure]) -> Table:
         """Returns a row per metric and CCA, a column per point."""
         cells: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
-        for each in figures:
-            row = cells.setdefault((each.heading, each.cca), {})
-            row[each.point] = rounded_text(each.value, each.digits)
+        for each, text in _texts(figures):
+            cells.setdefault((each.heading, each.cca), {})[each.point] = text
         names = labels(list(dict.fromkeys(cca for _, cca in cells)))
         headings = list(dict.fromkeys(heading for heading, _ in cells))
         ordered = [(heading, cca) for heading in headings for cca in names if (heading, cca) in cells]
@@ -165,6 +194,25 @@ class Summary:
         return Table(columns, tuple(rows), title, frozenset(ends))
 
 
+def _is_chosen(name: str, figure: Figure) -> bool:
+    """Returns whether a name is that of a figure, or begins it; a flow has to be the same."""
+    wanted, _, flow = name.partition(":")
+    metric, _, of = figure.metric.partition(":")
+    is_named = wanted in (metric, _SHORT.get(metric))
+    begins = metric.startswith(f"{wanted}_") and not figure.is_spread
+    return (is_named or begins) and flow in ("", of)
+
+
+def _texts(figures: Sequence[Figure]) -> Iterator[tuple[Figure, str]]:
+    """Yields figures with their texts; those of a metric have the same number of decimals."""
+    by_metric: dict[str, list[Figure]] = {}
+    for each in figures:
+        by_metric.setdefault(each.metric, []).append(each)
+    for mine in by_metric.values():
+        texts = column_texts([each.value for each in mine], mine[0].digits)
+        yield from zip(mine, texts, strict=True)
+
+
 def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
     """Returns the figures of a comparison, CCA by CCA: applications first."""
     metrics: dict[str, tuple[str, int]] = {}
@@ -181,6 +229,20 @@ def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
     for name, described in ((metric, _NETWORK[metric]) for metric in shown):
         metrics[name] = described
         values[name] = {cca: result.values(cca, name) for cca in result.ccas}
+    rivals = result.competing_flows if has_rows_of_flows([result]) else []
+    for metric, described in list(metrics.items()) if rivals else []:
+        if metric in _NETWORK:
+            metrics[metric] = (f"{described[0]} ({result.tested.name})", described[1])
+    for flow in rivals:
+        for name in (SHARE, *(() if flow == result.tested else _OF_RIVALS)):
+            words = words_of(name)
+            key = f"{name}:{flow.name}"
+            metrics[key] = (f"{words.with_unit(words.name)} ({flow.name})", words.digits)
+            values[key] = {cca: result.values_of(flow, cca, name) for cca in result.ccas}
+    if result.has_competition:
+        words = words_of(JAIN)
+        metrics[JAIN] = (words.name, words.digits)
+        values[JAIN] = {cca: result.jains_index(cca) for cca in result.ccas}
     verdicts = {metric: _verdict(result, metric) for metric in metrics}
     return [
         _figure(point, cca, result, (metric, *described), values[metric], verdicts[metric])

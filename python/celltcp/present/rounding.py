@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.present.section import INFINITE
@@ -33,14 +34,48 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
         return f"{result.mean:g}", ""
     if not result.ci95:
         return _text(result.mean, digits), ""
-    exponent = math.floor(math.log10(result.ci95))
-    has_two = result.ci95 < _MOST_OF_TWO * 10.0**exponent
     # 0.096 rounds to 0.10, which has two digits, too.
-    place = 1 - exponent if has_two else -exponent
+    place, has_two = _place(result.ci95)
     # A mean that is lost in its interval keeps a digit more, if it is not zero there, too.
     is_lost = not has_two and not round(result.mean, place)
     finer = place + 1 if is_lost and round(result.mean, place + 1) else place
     return _text(result.mean, finer), _text(result.ci95, place)
+
+
+def _place(ci95: float) -> tuple[int, bool]:
+    """Returns the decimal place to which an interval is rounded, and whether it has two digits then."""
+    exponent = math.floor(math.log10(ci95))
+    has_two = ci95 < _MOST_OF_TWO * 10.0**exponent
+    return 1 - exponent if has_two else -exponent, has_two
+
+
+def column_texts(results: Sequence[Estimate], digits: int) -> list[str]:
+    """Returns means and half the widths of their intervals, all with the same number of decimals.
+
+    It is that of the widest interval by the rule of `rounded`, or as many as the narrowest interval
+    needs not to become zero, but at most the usual one of the metric.
+
+    Args:
+        results: the means of a metric.
+        digits: usual decimals of the metric.
+    """
+    halves = [each.ci95 for each in results if each.ci95 and math.isfinite(each.mean)]
+    if not halves:
+        return [rounded_text(each, digits) for each in results]
+    least = -math.floor(math.log10(min(halves)))
+    common = min(max(min(_place(half)[0] for half in halves), least), digits)
+    return [_common_text(each, common) for each in results]
+
+
+def _common_text(result: Estimate, place: int) -> str:
+    """Returns a mean and half of its interval with so many decimals."""
+    decimals = max(place, 0)
+    if not result.ci95 or not math.isfinite(result.mean):
+        return rounded_text(result, decimals)
+    if place <= 0 and _place(result.ci95)[0] < 0:
+        # Numbers without decimals have the digits that their own intervals support.
+        return rounded_text(result, decimals)
+    return f"{_text(result.mean, decimals)} ± {_text(result.ci95, decimals)}"
 
 
 def rounded_text(result: Estimate, digits: int) -> str:
