@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ import pandas as pd
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.metrics import FRAMES
+from celltcp.results.narrowest import SERVER, bounded_slots, narrowest_mbps
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Share of its time without more to send from which on unused capacity costs a flow nothing.
 _PAUSES = 0.5
-#: Node that receives the data of an upload.
-_SERVER = "server"
 #: Fields of the path and its hops that have losses.
 _LOSSES = ("loss", "uplink_loss")
 #: Reasons of drops in the table `recoveries`.
@@ -99,6 +99,9 @@ class Evidence:
         self._names = [each.name for each in FlowUnderTest.each(about)]
         #: Place of the flow in the scenario, from 0 on.
         self.number = self._names.index(flow.name)
+        bound = narrowest_mbps(self.scenario, is_upload=self.is_upload)
+        if not math.isinf(bound):
+            self.slots = bounded_slots(self.slots, self._other_rates(), self.mss, bound)
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.number].get("workload", {})
         units = result.units if has_application(about) else None
@@ -144,7 +147,7 @@ class Evidence:
     @property
     def shares_way_back(self) -> bool:
         """Whether other flows send data on the way of its ACKs."""
-        return bool(((self._all_flows["ue"] == _SERVER) != self.is_upload).any())
+        return bool(((self._all_flows["ue"] == SERVER) != self.is_upload).any())
 
     @property
     def unit(self) -> str:
@@ -188,6 +191,14 @@ class Evidence:
         return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None
 
     @property
+    def policers(self) -> dict[str, Mapping[str, Any]]:
+        """Policers of the path by their fields."""
+        path = self.scenario.get("path", {})
+        hops = {f"path.wired.{number}": hop for number, hop in enumerate(path.get("wired", ()))}
+        parts = {"path": path, **hops}
+        return {f"{at}.policer": part["policer"] for at, part in parts.items() if part.get("policer")}
+
+    @property
     def loses_in_bursts_of_packets(self) -> bool:
         """Whether a loss of the path has bursts that last for packets and not for a time."""
         path = self.scenario.get("path", {})
@@ -210,7 +221,7 @@ class Evidence:
     @property
     def is_upload(self) -> bool:
         """Whether the data go to the server."""
-        return bool((self.flows["ue"] == _SERVER).all())
+        return bool((self.flows["ue"] == SERVER).all())
 
     @functools.cached_property
     def seconds(self) -> float:
@@ -247,10 +258,20 @@ class Evidence:
         rest = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own for key in zip(rest["run"], rest["flow"], strict=True)]
         # Flows of the other direction use none of the capacity.
-        same_way = self._all_flows[(self._all_flows["ue"] == _SERVER) == self.is_upload]
+        same_way = self._all_flows[(self._all_flows["ue"] == SERVER) == self.is_upload]
         rest = rest[is_other].merge(same_way[["run", "flow", "name"]], on=["run", "flow"])
         sums = rest.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
+
+    def _other_rates(self) -> pd.Series:
+        """Returns the goodput of other flows of the same direction in each slot of the flow, Mbit/s."""
+        same_way = self._all_flows[(self._all_flows["ue"] == SERVER) == self.is_upload]
+        slots = self._all_slots.merge(same_way[["run", "flow"]], on=["run", "flow"])
+        keys = ["run", "t_s"]
+        whole = slots.groupby(keys)["goodput_mbps"].sum().rename("whole_mbps").reset_index()
+        whole = self.slots[keys].merge(whole, on=keys, how="left")["whole_mbps"].fillna(0.0)
+        whole.index = self.slots.index
+        return (whole - self.slots["goodput_mbps"]).clip(lower=0.0)
 
     @functools.cached_property
     def most_queued(self) -> float:

@@ -204,7 +204,21 @@ def policer(evidence: Evidence) -> Cause | None:
 
     Or most drops or recoveries are due to it, and {_UNUSED_BY_LOSS:.0%} is unused.
     """
-    return _losses(evidence, "policer", "A policer dropped")
+    return _losses(evidence, "policer", f"A policer{_of_policer(evidence)} dropped")
+
+
+def _of_policer(evidence: Evidence) -> str:
+    """Returns rate and burst of the only policer in words; empty if there are several."""
+    policers = evidence.policers
+    if len(policers) != 1 or not evidence.bdp > 0:
+        return ""
+    (policer,) = policers.values()
+    burst = in_unit(policer["burst"], "B") or 0.0
+    share = burst / evidence.bdp
+    return (
+        f" of {policer['rate']}, whose burst of {size_text(burst)} is {share:.2f} of the "
+        "bandwidth-delay product,"
+    )
 
 
 def random_loss(evidence: Evidence) -> Cause | None:

@@ -45,17 +45,24 @@ class Place(NamedTuple):
 
     def behind_text(self, leader: str) -> str:
         """Returns the distance to the leader, by its label."""
-        if self.is_as_good:
-            return f"as good as {leader}"
         of = f" for {self.need}" if self.need else ""
+        if self.is_as_good:
+            return f"as good as {leader}{of}{f' ({self._gaps})' if self._gaps else ''}"
         rest = f", which leads{of}"
         if self.is_as_good is None:
             rest = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
             return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{rest}"
-        goodput, rtt = self.network or (0.0, 0.0)
+        return f"{self._gaps} against {leader}{rest}"
+
+    @property
+    def _gaps(self) -> str:
+        """Differences to the leader in goodput and delay; empty for an application."""
+        if self.network is None:
+            return ""
+        goodput, rtt = self.network
         delay = "" if self.delay_metric == MEAN_RTT else f" of {words_of(self.delay_metric).name}"
-        return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms{delay} against {leader}{rest}"
+        return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms{delay}"
 
 
 def _is_as_good(verdict: Verdict, cca: str) -> bool | None:

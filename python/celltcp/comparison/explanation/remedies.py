@@ -161,9 +161,13 @@ def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy(against, (f"radio.drx.long_cycle={_CYCLE_MS}ms",))
 
 
-def policer(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """BBR, or pacing."""
+def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """BBR, a burst of two BDPs, or pacing."""
     yield Remedy("drops of a policer", cca="bbr")
+    needed = _WINDOW * evidence.bdp
+    for field, each in evidence.policers.items():
+        if (in_unit(each["burst"], "B") or 0.0) < needed / _WINDOW:
+            yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={_size(needed)}",))
     yield _pacing("bursts that a policer drops")
 
 

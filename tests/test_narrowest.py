@@ -1,0 +1,82 @@
+"""A part of the path that is narrower than the access link bounds its capacity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.results.narrowest import narrowest_mbps
+
+_WIDE: dict[str, Any] = {
+    "path.rtt": "50ms",
+    "path.buffer": "1000packets",
+    "path.down.rate": "100Mbit/s",
+}
+_POLICED = {**_WIDE, "path.policer": {"rate": "10Mbit/s", "burst": "32kB"}}
+
+
+def _explained(changes: dict[str, Any], *ccas: str) -> ExplainedComparison:
+    result = ct.compare("steady-20-68", list(ccas), 2, duration="20s", set=changes)
+    return ExplainedComparison(result)
+
+
+def test_what_passes_a_policer_is_compared_with_its_rate_and_a_larger_burst_helps() -> None:
+    explained = _explained(_POLICED, "cubic", "bbr")
+    cubic, bbr = explained.ccas
+    assert 0.5 < cubic.used < 0.8
+    assert bbr.used > 0.85
+    first = cubic.causes[0]
+    assert first.name == "policer"
+    assert "A policer of 10Mbit/s, whose burst of 32 kB is 0.5" in first.text
+    burst = next(each for each in explained.remedies if "burst=" in each.options)
+    (change,) = burst.remedy.changes
+    after = _explained({**_POLICED, **dict([change.split("=")])}, "cubic").ccas[0]
+    assert after.goodput_mbps > 1.2 * cubic.goodput_mbps
+
+
+def test_a_cca_that_is_as_good_by_pm_has_its_differences_beside_that() -> None:
+    explained = _explained(_POLICED, "cubic", "bbr")
+    heading = explained.texts(explained.ccas[0])[0]
+    assert "as good as bbr for balanced (-" in heading or "against bbr" in heading
+
+
+def test_a_shaper_that_is_full_leaves_nothing_unused_and_slow_start_was_not_early() -> None:
+    hops = [{"name": "wan"}, {"name": "shaper", "rate": "8Mbit/s", "queue": "fq-codel"}]
+    (cubic,) = _explained({**_WIDE, "path.wired": hops}, "cubic").ccas
+    assert cubic.used > 0.85
+    assert "early_exit" not in {cause.name for cause in cubic.causes}
+
+
+def test_a_receive_window_that_fills_a_policer_is_no_limit() -> None:
+    enough: dict[str, Any] = {
+        "path.policer": {"rate": "10Mbit/s", "burst": "250kB"},
+        "tcp.receive_window_max": "64kB",
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 1, duration="20s", set={**_WIDE, **enough})
+    assert not any("receive window" in each for each in result.warnings)
+    half = {**enough, "tcp.receive_window_max": "24kB"}
+    result = ct.compare("steady-20-68", ["cubic"], 1, duration="20s", set={**_WIDE, **half})
+    assert any("receive window" in each for each in result.warnings)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_upload", "wanted"),
+    [
+        ({}, False, math.inf),
+        ({"wired": [{"rate": "1Gbit/s"}, {"rate": "8Mbit/s"}]}, True, 8.0),
+        ({"policer": {"rate": "2Mbit/s"}, "wired": [{"rate": "8Mbit/s"}]}, False, 2.0),
+        # Policers are on the way towards the phone.
+        ({"policer": {"rate": "2Mbit/s"}, "wired": [{"rate": "8Mbit/s"}]}, True, 8.0),
+        # A hop whose rate varies has no steady one.
+        ({"wired": [{"rate": {"trace": "log.csv"}}]}, False, math.inf),
+    ],
+)
+def test_the_narrowest_part_is_the_slowest_hop_or_policer(
+    path: dict[str, Any], is_upload: bool, wanted: float
+) -> None:
+    assert narrowest_mbps({"path": path}, is_upload=is_upload) == wanted
+    assert narrowest_mbps({"path": path, "links": [{}]}, is_upload=is_upload) == math.inf
