@@ -70,6 +70,7 @@ def analyze(
     """
     from celltcp.pcap import analyse
     from celltcp.pcap.database import require_duckdb, write_database
+    from celltcp.pcap.next_steps import next_steps
     from celltcp.pcap.tables import print_connections, print_summaries
     from celltcp.pcap.tags import read_tag_rules
 
@@ -82,6 +83,10 @@ def analyze(
     def show() -> None:
         print_connections(analyses, rows)
         print_summaries(analyses)
+        if steps := next_steps(analyses):
+            click.echo("Try next:")
+            for step in steps:
+                click.echo(f"  {step}")
 
     print_result(lambda: _document(analyses), json_file, show)
     if database:

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
+from celltcp.pcap.next_steps import next_steps
 from celltcp.pcap.plots import AGAIN, KIND_COLOURS, LATE, NEW, draw_intervals, overview
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
@@ -38,10 +39,16 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
         findings=_findings(analyses),
         sections=(
             Section("Connections", _connections(analyses), text=_told(len(rows))),
+            *_next_steps(analyses),
             *_pictures(analyses),
             Section("Command that reproduces the results", code=f"{command}\n"),
         ),
     )
+
+
+def _next_steps(analyses: CaptureAnalyses) -> list[Section]:
+    steps = next_steps(analyses)
+    return [Section("What to try next", code="".join(f"{step}\n" for step in steps))] if steps else []
 
 
 def _told(count: int) -> tuple[str, ...]:

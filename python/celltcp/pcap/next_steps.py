@@ -1,0 +1,71 @@
+"""What to try next against what limits the transfers of captures: commands, and lines of Linux."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from celltcp.comparison.linux_lines import cca_line, linux_line
+
+if TYPE_CHECKING:
+    from celltcp.pcap.analysis import CaptureAnalyses
+
+#: Least payload of a transfer that a path is estimated from, bytes.
+_LEAST_BYTES = 100_000
+#: Name of a capture from the standard input, which no other command can read again.
+_STDIN = "-"
+#: Share of the time from which on a limit is one to act on.
+_LIMITED = 0.5
+#: Buffer of a receiver for a byte of its window, and the largest one of Linux by default, bytes.
+_BUFFER, _DEFAULT = 2, 6 * 1024 * 1024
+
+
+def next_steps(analyses: CaptureAnalyses) -> list[str]:
+    """Returns commands with comments for the transfer with most payload; none without such a one."""
+    rows = [
+        row
+        for row in analyses.connections.to_dict("records")
+        if _payload(row) >= _LEAST_BYTES and row["rtt_min_ms"] > 0
+    ]
+    if not rows:
+        return []
+    row = max(rows, key=_payload)
+    if row["limit_idle"] >= _LIMITED:
+        return []
+    if row["limit_receive_window"] >= _LIMITED:
+        return [_window_step(row)]
+    if row["file"] == _STDIN:
+        return []
+    path = shlex.join(
+        ["celltcp", "pcap", "to-scenario", str(row["file"]), "--connection", str(row["connection"])]
+    )
+    compare = "celltcp compare path.toml --cca cubic,bbr"
+    return [f"{path} --out path.toml", f"{compare}  # {_against(row)}"]
+
+
+def _payload(row: Mapping[Hashable, Any]) -> int:
+    return int(row["bytes_up"] + row["bytes_down"])
+
+
+def _against(row: Mapping[Hashable, Any]) -> str:
+    """Returns what a comparison on the path of a transfer is for."""
+    if 2 * row["losses_random"] > row["losses"] and not str(row["cca"]).startswith("bbr"):
+        times = int(row["reductions"])
+        reduced = f", and {times} reductions of the window" if times else ""
+        return (
+            f"against {row['losses_random']} random losses{reduced}; BBR does not take them for "
+            f"congestion; Linux, {cca_line('bbr')}"
+        )
+    return "whether another CCA would be better there"
+
+
+def _window_step(row: Mapping[Hashable, Any]) -> str:
+    """Returns the lines for a larger receive window."""
+    side = "client" if row["direction"] == "down" else "server"
+    most = max(_DEFAULT, round(2 * _BUFFER * row["window_max"]))
+    lines = [linux_line("tcp.window_scale=true"), linux_line(f"tcp.receive_buffer_max={most}B")]
+    return (
+        f"# against the receive window of the {side}; Linux, {'; '.join(lines)}; an application that "
+        "sets SO_RCVBUF keeps to that"
+    )

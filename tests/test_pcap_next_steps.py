@@ -1,0 +1,56 @@
+"""Captures: what to try next against what limits their largest transfer."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+
+_PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
+
+
+def _steps(folder: Path, **changes: Any) -> list[str]:
+    file = folder / "transfer.pcap"
+    ct.run(
+        *("steady-20-68", "cubic"),
+        duration="10s",
+        set={**_PATH, **changes},
+        samples="off",
+        pcap=file,
+    )
+    done = CliRunner().invoke(commands, ["pcap", "analyze", str(file)])
+    assert done.exit_code == 0, done.output
+    _, _, after = done.stdout.partition("Try next:\n")
+    return [line.strip() for line in after.splitlines()]
+
+
+def test_random_losses_have_the_commands_that_compare_with_bbr(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    estimate, compare = _steps(tmp_path, **{"path.loss": 0.001, "path.buffer": "1000packets"})
+    assert "random losses" in compare
+    assert compare.endswith("net.ipv4.tcp_congestion_control=bbr")
+    for command in (estimate, compare.replace("  # ", " --runs 2 # ")):
+        words = shlex.split(command, comments=True)[1:]
+        done = CliRunner().invoke(commands, words)
+        assert done.exit_code == 0, done.output
+    assert "best for" in done.output
+
+
+def test_a_receive_window_has_the_lines_that_enlarge_it(tmp_path: Path) -> None:
+    (step,) = _steps(tmp_path, **{"tcp.window_scale": False})
+    assert "the receive window of the client" in step
+    assert "sysctl -w net.ipv4.tcp_window_scaling=1" in step
+    assert "sysctl -w net.ipv4.tcp_rmem='4096 131072 6291456'" in step
+
+
+def test_a_transfer_that_waits_for_its_application_has_none(tmp_path: Path) -> None:
+    frames = {"kind": "frames", "size": "20kB", "interval": "500ms"}
+    assert _steps(tmp_path, **{"flows.0.workload": frames}) == []
