@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.report.sweep import sweep_part
@@ -163,6 +164,20 @@ def test_a_metric_is_drawn_or_refused(
         refused = celltcp("show", str(shown), "--plot", plot, "--metric", "rtt")
         assert refused.returncode == 2
         assert "--metric goes with --plot ecdf" in refused.stderr
+
+
+def test_each_flow_of_a_line_up_is_explained(compared: ct.Comparison) -> None:
+    explained = ExplainedComparison(compared)
+    assert [(each.cca, each.flow) for each in explained.ccas] == [
+        (cca, flow) for flow in ("near", "far") for cca in compared.ccas
+    ]
+    for each in explained.ccas:
+        lines = explained.texts(each)
+        flow = next(one for one in compared.competing_flows if one.name == each.flow)
+        goodput = np.mean(compared.values_of(flow, each.cca, "goodput_mbps"))
+        assert lines[0].startswith(f"{each.cca}, {each.flow}: {goodput:.2f} Mbit/s (")
+        # Of the link it had a part only.
+        assert "of what other flows left)" in lines[0]
 
 
 def test_summaries_have_the_share_of_each_flow(celltcp: Celltcp, swept: tuple[Sweep, Path]) -> None:

@@ -63,8 +63,8 @@ class Evidence:
         """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
         #: Congestion control or line-up.
         self.cca = cca
-        #: Name of the flow.
-        self.flow = flow.name
+        #: The flow, and its name.
+        self.tested, self.flow = flow, flow.name
         about = result.results.about
         #: Length of a slot, s.
         self.slot_s = float(about["slot_s"])
@@ -253,6 +253,8 @@ class Evidence:
     @functools.cached_property
     def others(self) -> dict[str, float]:
         """Goodput of each other flow while this one ran, Mbit/s."""
+        if self.slots.empty:
+            return {}
         times = self.slots[["run", "t_s"]].drop_duplicates()
         own = set(self.flows[["run", "flow"]].itertuples(index=False, name=None))
         rest = self._all_slots.merge(times, on=["run", "t_s"])

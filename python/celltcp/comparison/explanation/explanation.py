@@ -13,10 +13,11 @@ from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.remedies import remedies_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.metrics import sign_of
+from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +36,10 @@ _RUNS = 10
 _PLOTS = {"overshoot": "startup", "early_exit": "startup", "slow_units": "units"}
 
 
+#: Share of the capacity of a flow from which on what others got is more than the ACKs of a download.
+_SHARED = 0.02
+
+
 class ExplainedCca(NamedTuple):
     """A flow under a congestion control or line-up, with the causes of its figures."""
 
@@ -47,6 +52,8 @@ class ExplainedCca(NamedTuple):
     rtt_mean_ms: float
     #: Share of the capacity left by others that it used; NaN where the capacity is not known.
     used: float
+    #: Whether other flows took a share of it.
+    is_shared: bool
     place: Place
     #: By limit; empty for results of earlier versions.
     limits: dict[str, float]
@@ -66,10 +73,13 @@ class ExplainedComparison:
         limits = flow_limits(result.results)
         applications = {each.flow: each for each in result.applications}
         tested = result.tested
+        # The flows of a line-up have a congestion control of the comparison each.
+        has_rivals = any(map(is_of_several_flows, result.ccas)) and has_rows_of_flows([result])
+        rivals = result.competing_flows if has_rivals else []
         others = [
             flow
             for flow in FlowUnderTest.each(result.results.about)
-            if flow.name in applications and flow.name != tested.name
+            if flow != tested and (flow.name in applications or flow in rivals)
         ]
         self._names_flows = bool(others)
         evidences = [
@@ -103,9 +113,10 @@ class ExplainedComparison:
     def _explained(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
         goodput, rtt = evidence.goodput, evidence.mean("rtt_mean_ms")
-        if evidence.flow == self.result.tested.name:
+        if application is None or evidence.flow == self.result.tested.name:
             goodput, rtt = (
-                estimate(self.result.values(cca, name)).mean for name in ("goodput_mbps", "rtt_mean_ms")
+                estimate(self.result.values_of(evidence.tested, cca, name)).mean
+                for name in ("goodput_mbps", "rtt_mean_ms")
             )
         return ExplainedCca(
             cca,
@@ -114,6 +125,7 @@ class ExplainedComparison:
             goodput,
             rtt,
             1.0 - evidence.unused if evidence.capacity > 0 else math.nan,
+            sum(evidence.others.values()) > _SHARED * evidence.capacity,
             place_of(self.result, cca, application),
             dict(evidence.shares),
             evidence.unit,
@@ -125,7 +137,7 @@ class ExplainedComparison:
         """Returns the run whose figure is the worst of those by which congestion controls rank."""
         if application is None:
             metric = "pm_balanced"
-            values = self.result.values(evidence.cca, metric)
+            values = self.result.values_of(evidence.tested, evidence.cca, metric)
         else:
             metric = application.ranking.metric
             values = application.values(metric)[evidence.cca]
@@ -187,7 +199,8 @@ class ExplainedComparison:
             figures.append("no data arrived")
         elif not explained.is_intermittent:
             used = math.isnan(explained.used)
-            share = "" if used else f" ({100 * explained.used:.0f} % of the capacity)"
+            of = "what other flows left" if explained.is_shared else "the capacity"
+            share = "" if used else f" ({100 * explained.used:.0f} % of {of})"
             figures.append(f"{explained.goodput_mbps:.2f} Mbit/s{share}")
         if not math.isnan(explained.rtt_mean_ms):
             figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")

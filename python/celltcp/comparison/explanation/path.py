@@ -296,8 +296,7 @@ def competition(evidence: Evidence) -> Cause | None:
     more = f" and {len(largest) - 3} more" if len(largest) > 3 else ""
     return Cause(
         "competition",
-        f"Other flows took {percent(taken)} of what all got: {named}{more} Mbit/s, this one "
-        f"{evidence.goodput:.2f} Mbit/s.",
+        f"Other flows took {percent(taken)} of what all got while it ran: {named}{more} Mbit/s.",
         taken,
     )
 
