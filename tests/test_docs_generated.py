@@ -45,6 +45,10 @@ def test_each_part_stands_in_one_page(parts: dict[str, str]) -> None:
     assert sorted(named) == sorted(parts)
 
 
+def test_no_part_has_links_of_rustdoc(parts: dict[str, str]) -> None:
+    assert not [name for name, text in parts.items() if re.search(r"\[`|crate::", text)]
+
+
 def test_options_of_all_commands_are_there(parts: dict[str, str]) -> None:
     for command in ("compare", "select evaluate", "pcap to-scenario", "report"):
         assert f"\n### celltcp {command}\n" in parts["options"]

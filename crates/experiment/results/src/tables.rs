@@ -92,7 +92,7 @@ tables! {
         t_s: f64 = "start: loss probe, fast recovery or time-out, s",
         end_s: f64 = "end: all that was sent before the start is acknowledged, or the start is undone, s; NaN if the run or the connection ended first",
         dropped_s: f64 = "when the first of the segments was dropped, s; NaN without one",
-        slow_start: u32 = "1 if that, or else the start, was before the first exit from slow start",
+        slow_start: u32 = "1 if dropped_s, or without it the start, was before the first exit from slow start",
         segments: u64 = "data segments sent until the end of this recovery, without those that earlier ones count, nor those first sent in it that it does not repair",
         overflow: u64 = "how many of them a full queue dropped",
         aqm: u64 = "how many of them a queue discipline dropped",
@@ -184,8 +184,8 @@ tables! {
     events: Events of EventRow, Required {
         flow: u32 = "number of the connection",
         t_ns: u64 = "time, ns",
-        kind: String = "what",
-        detail: String = "more about it",
+        kind: String = "name of the event, such as open, split or stall_s",
+        detail: String = "its value, or details in words",
     }
 
     /// One row per transport block of each UE that a flow ends at, and one per downlink TTI without any.
@@ -247,7 +247,7 @@ tables! {
         cause: String = "establishment, change, return where a change made it worse, or agent where one outside asked for it",
         from_cca: String = "congestion control before",
         to_cca: String = "congestion control after",
-        reason: String = "why",
+        reason: String = "reason in words",
         measures: String = "the features that led to it, as name=value",
     }
 

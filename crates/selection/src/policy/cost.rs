@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{DecisionInput, Recommendation, Wrong, cca_named, named, not_empty};
 use crate::destination_cache::DestinationEntry;
 
-/// Choice by costs per destination, which [`DestinationCache::remember`](crate::DestinationCache::remember) computes and [`DestinationEntry`]
-/// holds. Until there were enough connections, the only choice is `on_loss` for a connection with many losses.
+/// Choice by the cost of each CCA on earlier connections to the destination. Until there were enough connections, the
+/// only choice is `on_loss` for a connection with many losses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {

@@ -54,7 +54,7 @@ impl InitialWindow {
     ///
     /// What is known of the destination limits it (RFC 9040: what connections share): the buffer of the bottleneck, into
     /// which it falls as one burst, and twice the data that the path holds. After a connection with many
-    /// retransmissions there is none.
+    /// retransmissions the window is the usual one.
     pub(crate) fn of(
         &self,
         requirement: Requirement,

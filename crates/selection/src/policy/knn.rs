@@ -47,8 +47,7 @@ pub struct KnnParams {
     /// Age of the connection from which on changes are made, s; default 0.
     #[serde(default)]
     pub after: f64,
-    /// Distance with confidence 1; it falls to 0 at twice this. The confidence falls from 1 there to 0 at twice that
-    /// distance.
+    /// Largest distance with a confidence of 1, which falls to 0 at twice this distance.
     pub reach: f64,
     /// Weight of each feature, and of the CCA in use (`before`), in the distance. The distance is the weighted mean of
     /// the differences in rank among the moments, from 0 to 1.

@@ -105,8 +105,9 @@ class WorstRow(TypedDict):
     used: str
     cause: Annotated[
         str,
-        "Cause of the regret. wrong CCA: as fixed ones, its CCAs have at least half of it. late: the "
-        "same, but the CCA at the end has less. changes: they have less than half.",
+        "Cause of the regret. wrong CCA: as fixed CCAs, those in use have at least half of the "
+        "regret. late: the same, but the last of them has less. changes: together they have less than "
+        "half.",
     ]
 
 

@@ -89,7 +89,7 @@ table! {
 pub enum Access {
     /// A grant, which it has to ask for.
     Granted,
-    /// Nothing.
+    /// Nothing: its grants are configured in advance.
     Configured,
 }
 
