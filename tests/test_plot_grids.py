@@ -13,6 +13,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.comparison.plots.bars import draw_bars
+from celltcp.comparison.plots.grids import GRIDS
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.present.style import figure, hatches, legend_beside, shade_capacity, styled
 from reports import compared
@@ -64,7 +65,7 @@ def test_several_folders_are_drawn_in_one_picture(celltcp, folders: Path) -> Non
         assert "serif" in text
     done = celltcp("show", *names, "--plot", "ecdf")
     assert done.returncode == 2
-    assert "--plot ecdf-grid or spider" in done.stderr
+    assert "--plot ecdf-grid, spider or window" in done.stderr
     done = celltcp("show", names[0], "--plot", "spider", "--style", "papers")
     assert "allowed: a file, or one of paper, " in done.stderr
 
@@ -73,6 +74,24 @@ def test_one_comparison_has_them_too(folders: Path) -> None:
     result = ct.load(folders / "a")
     assert len(result.plot.spider().axes) == 1
     assert len(result.plot.ecdf_grid().axes) == 3
+
+
+def test_windows_of_a_sweep_stand_beside_each_other_on_one_scale() -> None:
+    swept = ct.sweep("steady-5-18", "path.buffer=10packets,50packets", "cubic,bbr", 2, duration="4s")
+    names = [(each,) for each in swept.comparisons]
+    picture = GRIDS["window"](list(swept.comparisons.values()), names)
+    windows = [axes for axes in picture.axes if axes.get_title(loc="left")]
+    assert [axes.get_title(loc="left") for axes in windows] == ["10packets", "50packets"]
+    assert len(picture.axes) == 6
+    assert len({axes.get_ylim() for axes in windows}) == 1
+    for axes, comparison in zip(windows, swept.comparisons.values(), strict=True):
+        slots = comparison.tested_slots.merge(comparison.runs[["run", "seed"]], on="run")
+        most = slots.loc[slots["seed"] == 1, "cwnd"].max()
+        assert max(line.get_ydata().max() for line in axes.get_lines()) == most
+        assert most < axes.get_ylim()[1]
+    # Each of many has a column, four of them abreast.
+    many = GRIDS["window"]([next(iter(swept.comparisons.values()))] * 5)
+    assert sum(axes.get_visible() for axes in many.axes) == 15
 
 
 def test_pictures_for_latex_need_latex(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PLOTS = (
     *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series"),
-    *("time-series-raw", "startup"),
+    *("time-series-raw", "window", "startup"),
     *("legs", "video", "units", "sweep"),
 )
 #: Formats of the summary.
@@ -39,7 +39,7 @@ _OF_SLOTS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
 #: Pictures of a metric of one's choice.
 _WITH_METRIC = ("ecdf", "units", "sweep")
 #: Those of several folders.
-_OF_SEVERAL = ("ecdf-grid", "spider")
+_OF_SEVERAL = ("ecdf-grid", "spider", "window")
 
 
 @click.command()
@@ -175,7 +175,8 @@ def show(
         return
     if len(folders) > 1:
         raise click.UsageError(
-            "several DIR go with --by-position, --by-mcs, --by-phase, and --plot ecdf-grid or spider"
+            "several DIR go with --by-position, --by-mcs, --by-phase, and --plot ecdf-grid, spider or "
+            "window"
         )
     if out and not chosen:
         raise click.UsageError(

@@ -77,6 +77,7 @@ def _of_comparison(result: Comparison | SingleRun, metric: str | None) -> Drawin
         "ecdf": partial(plots.ecdf, metric or "goodput"),
         "ecdf-grid": plots.ecdf_grid,
         "spider": plots.spider,
+        "window": plots.window,
         "time-series": plots.time_series,
         "time-series-raw": partial(plots.time_series, raw=True),
         "startup": plots.startup,
@@ -95,5 +96,5 @@ def _of_run(result: SingleRun, of_comparison: Drawings) -> Drawings:
         "legs": plots.legs,
         "video": plots.video,
     }
-    shared = ("ecdf", "ecdf-grid", "startup", "units")
+    shared = ("ecdf", "ecdf-grid", "window", "startup", "units")
     return {**alone, **{name: of_comparison[name] for name in shared}}

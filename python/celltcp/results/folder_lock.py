@@ -22,7 +22,16 @@ from celltcp.scenarios.stored import MANIFEST
 
 #: Pictures that commands draw beside results, as patterns of names without endings.
 _PICTURES = (
-    *("overview", "throughput-delay", "ecdf", "ecdf-grid", "spider", "time-series", "startup"),
+    *(
+        "overview",
+        "throughput-delay",
+        "ecdf",
+        "ecdf-grid",
+        "spider",
+        "time-series",
+        "window",
+        "startup",
+    ),
     *("run", "sweep", "cases", "reliability", "legs", "video", "video-ecdf", "published"),
     *("by-position", "by-mcs", "by-phase", "explain", "explain-[0-9]*"),
 )

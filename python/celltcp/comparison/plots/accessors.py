@@ -18,7 +18,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, drawn_metric
-from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders
+from celltcp.comparison.plots.grids import draw_ecdf_grid, draw_spiders, draw_window_grid
 from celltcp.comparison.plots.legs import draw_legs
 from celltcp.comparison.plots.series import (
     ONE_WAY,
@@ -91,6 +91,10 @@ class ComparisonPlots:
     def ecdf_grid(self) -> Figure:
         """Draws the distributions of goodput, RTT and one-way delay."""
         return draw_ecdf_grid([self._comparison])
+
+    def window(self) -> Figure:
+        """Draws congestion window, bottleneck queue and RTT over time."""
+        return draw_window_grid([self._comparison])
 
     def spider(self) -> Figure:
         """Draws the means of all metrics on axes that end at the largest mean."""

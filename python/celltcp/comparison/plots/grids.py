@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import ran_by
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long_tail
+from celltcp.comparison.plots.smoothing import with_pauses
 from celltcp.present.palette import colours, lines
-from celltcp.present.style import figure, footnote, legend_beside
+from celltcp.present.style import draw_series, figure, footnote, legend_beside
 from celltcp.scenarios.cca_mix import labels
 
 #: Axes of a spider plot: metric, name, unit.
@@ -25,6 +27,14 @@ _AXES = (
 )
 #: Columns of a grid of distributions.
 _METRICS = ("goodput", "rtt", "owd")
+#: Rows of a grid over time: column of the slots, and label.
+_OVER_TIME = (
+    ("cwnd", "cwnd, segments"),
+    ("queue_packets", "queue, packets"),
+    ("rtt_mean_ms", "RTT, ms"),
+)
+#: Most columns of a grid over time.
+_ABREAST = 4
 #: Least height of a row of distributions, and that of a page for all of them, inches.
 _LEAST_ROW, _PAGE = 1.5, 12.0
 #: Most spider plots beside each other.
@@ -101,8 +111,56 @@ def draw_ecdf_grid(
     return _finished(picture, comparisons)
 
 
+def draw_window_grid(
+    comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None = None
+) -> Figure:
+    """Draws congestion window, bottleneck queue and RTT over time, a column per comparison.
+
+    It is the run with the first seed of each congestion control. A row has the same scale everywhere.
+
+    Args:
+        comparisons: the columns.
+        names: what each is, as the coordinates of a sweep; the scenarios unless given.
+    """
+    titles = list(map(_title, comparisons) if names is None else map(", ".join, names))
+    abreast = min(_ABREAST, len(comparisons))
+    blocks = -(-len(comparisons) // abreast)
+    height = len(_OVER_TIME)
+    picture = figure(7 if abreast == 1 else 4.2 * abreast, 0.4 + 1.7 * height * blocks)
+    grid = picture.subplots(height * blocks, abreast, squeeze=False)
+    rows: dict[str, list[Axes]] = {}
+    most: dict[str, float] = {}
+    for place, each in enumerate(comparisons):
+        block, column = divmod(place, abreast)
+        panels = grid[height * block : height * (block + 1), column]
+        slot_s = float(each.results.about["slot_s"])
+        runs = each.runs[each.runs["seed"] == each.runs["seed"].min()]
+        shades, styles = colours(each.ccas), lines(each.ccas)
+        slots = each.tested_slots
+        for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
+            mine = with_pauses(slots[slots["run"] == number], slot_s)
+            for axes, (name, _) in zip(panels, _OVER_TIME, strict=True):
+                look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
+                draw_series(axes, mine["t_s"], mine[name], **look)
+                most[name] = max(most.get(name, 0.0), float(mine[name].max()))
+        for axes, (name, label) in zip(panels, _OVER_TIME, strict=True):
+            rows.setdefault(name, []).append(axes)
+            if column == 0:
+                axes.set_ylabel(label)
+            if axes is not panels[-1]:
+                axes.tick_params(labelbottom=False)
+        panels[0].set_title(titles[place], loc="left")
+        panels[-1].set_xlabel("time, s")
+    for name, row in rows.items():
+        for axes in row:
+            axes.set_ylim(0, 1.05 * most[name] if most.get(name, 0.0) > 0 else None)
+    for axes in grid[height * (blocks - 1) :, 1 + (len(comparisons) - 1) % abreast :].flat:
+        axes.set_visible(False)
+    return _finished(picture, comparisons)
+
+
 #: Pictures of one comparison or several, by their names.
-GRIDS = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders}
+GRIDS = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders, "window": draw_window_grid}
 
 
 def _title(comparison: Comparison) -> str:
