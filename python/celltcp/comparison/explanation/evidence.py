@@ -271,9 +271,9 @@ class Evidence:
         slots = self._all_slots.merge(same_way[["run", "flow"]], on=["run", "flow"])
         keys = ["run", "t_s"]
         whole = slots.groupby(keys)["goodput_mbps"].sum().rename("whole_mbps").reset_index()
-        whole = self.slots[keys].merge(whole, on=keys, how="left")["whole_mbps"].fillna(0.0)
-        whole.index = self.slots.index
-        return (whole - self.slots["goodput_mbps"]).clip(lower=0.0)
+        rates = self.slots[keys].merge(whole, on=keys, how="left")["whole_mbps"].fillna(0.0)
+        rates.index = self.slots.index
+        return (rates - self.slots["goodput_mbps"]).clip(lower=0.0)
 
     @functools.cached_property
     def most_queued(self) -> float:
