@@ -49,7 +49,7 @@ enum Part {
 }
 
 fn part(&(mbps, flows, ..): &Load) -> Part {
-    if mbps * f64::from(flows) < 500.0 {
+    if mbps * f64::from(flows) < 100.0 {
         Part::Light
     } else {
         Part::Heavy
