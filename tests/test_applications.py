@@ -166,6 +166,22 @@ def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
     assert flows == ["game", "web"]
 
 
+@pytest.mark.parametrize(
+    ("workload", "part"),
+    [
+        ({"kind": "request-response"}, ", with the server's think time of 10ms"),
+        ({"kind": "page", "think": "50ms"}, ", with the server's think time of 50ms"),
+        ({"kind": "request-response", "think": "0s"}, ""),
+        ({"kind": "frames"}, ""),
+    ],
+)
+def test_tables_of_times_name_the_think_time(workload: dict[str, str], part: str) -> None:
+    changes = {"flows.0.workload": workload}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="3s", set=changes)
+    title = figures_table(result, result.applications[0]).title
+    assert title.partition("over 1 run")[2].partition(";")[0] == part
+
+
 def test_a_run_has_the_figures_of_each_application(celltcp: Celltcp, tmp_path: Path) -> None:
     (tmp_path / "thin.toml").write_text(SCENARIO)
     done = celltcp("run", "thin.toml", "--cca", "bbr", "--json", "o.json")

@@ -13,6 +13,7 @@ from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
 from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ def figures_table(result: Comparison, application: Application) -> Table:
         columns=(CCA_COLUMN, *_columns(figures)),
         rows=rows,
         title=_title(
-            "" if is_one else application.flow, runs_text(result.results.about["runs"]), [application]
+            "" if is_one else application.flow,
+            runs_text(result.results.about["runs"]),
+            [application],
+            _think_times([result], application.flow),
         ),
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=(
@@ -55,7 +59,8 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
     for flow, by_point in by_flow.items():
         figures = [*_shown(list(by_point.values())), *_spreads(list(by_point.values()))]
         cells = {point: _cells(application, figures) for point, application in by_point.items()}
-        title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values())
+        think = _think_times(result.points.values(), flow)
+        title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values(), think)
         ranking = result.figures.get(flow)
         droppable = tuple(name for name in _minor(figures) if name != ranking)
         tables[flow] = table_by_point(result.axes, _columns(figures), cells, title, droppable)
@@ -78,9 +83,23 @@ def figures_text(application: Application) -> str:
     return f"{application.flow}: {', '.join(texts)}"
 
 
-def _title(flow: str, runs: str, applications: Iterable[Application]) -> str:
+def _think_times(comparisons: Iterable[Comparison], flow: str) -> list[str]:
+    """Returns the constant times before a server answers a flow, in the words of its scenarios."""
+    times = []
+    for about in (each.results.about for each in comparisons):
+        for tested, workload in FlowUnderTest.each_with_workload(about):
+            think = workload.get("think")
+            if tested.name == flow and isinstance(think, Mapping):
+                times.append(str(think.get("value", "")))
+    return list(dict.fromkeys(times))
+
+
+def _title(flow: str, runs: str, applications: Iterable[Application], think: Sequence[str] = ()) -> str:
     of_flow = f" by {flow}" if flow else ""
     title = f"What the application got{of_flow}: mean and 95 % interval over {runs}"
+    if any(think) and think != ["0s"]:
+        amount = f" of {think[0]}" if len(think) == 1 else ""
+        title += f", with the server's think time{amount}"
     lacks = any(
         has_too_few(name, values)
         for each in applications

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import best_by_metric, words_of
+from celltcp.comparison.metrics import JAIN, best_by_metric, words_of
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 
@@ -67,7 +67,7 @@ def unranked_text(ccas: Sequence[str]) -> str:
     names = labels(ccas)
     unranked = ", ".join(names[each] for each in ccas if is_of_several_flows(each))
     return (
-        f"not ranked, as line-ups of several flows: {unranked}; --by METRIC:FLOW ranks them"
+        f"not ranked, as line-ups of several flows: {unranked}; --by fairness or METRIC:FLOW ranks them"
         if unranked
         else ""
     )
@@ -87,13 +87,14 @@ def identical_text(result: Comparison) -> str:
 def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
     """Returns the best CCA by a chosen metric, with the mean of each."""
     metric, flow = best.chosen
+    what = f"{metric} of {flow}" if metric != JAIN else words_of(JAIN).name
     if all(math.isnan(each) for of in best.values.values() for each in of):
-        return f"best by {metric} of {flow}: no run has a value"
+        return f"best by {what}: no run has a value"
     digits = words_of(metric).digits
     means = ", ".join(
         f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
     )
-    return f"best by {metric} of {flow}: {verdict_text(best.verdict, names)} ({means})"
+    return f"best by {what}: {verdict_text(best.verdict, names)} ({means})"
 
 
 def short_text(result: Verdict, names: Mapping[str, str]) -> str:
@@ -162,7 +163,7 @@ def _verdicts(
     of_network = result.network_verdicts.items()
     return {
         **{
-            f"for {flow}: {words_of(metric).name}": each.verdict
+            f"for {flow}: {words_of(metric).name}" if metric != JAIN else "for fairness": each.verdict
             for (flow, metric), each in chosen.items()
         },
         **of_flows,
