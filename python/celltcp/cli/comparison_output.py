@@ -60,13 +60,16 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
                 raise CelltcpError(f"{where}{error}") from None
 
 
-def print_comparison(result: Comparison, published: bool = False, by: Sequence[str] = ()) -> None:
+def print_comparison(
+    result: Comparison, published: bool = False, by: Sequence[str] = (), name: str = ""
+) -> None:
     """Prints the table of means with intervals, and the recommendation; published means on demand.
 
     Args:
         result: the comparison.
         published: whether to print published means beside ours.
         by: further metrics that CCAs rank by.
+        name: of the scenario among several.
     """
     from celltcp.campaign.provenance import ran_by
     from celltcp.comparison.tables import (
@@ -83,7 +86,7 @@ def print_comparison(result: Comparison, published: bool = False, by: Sequence[s
 
         for application in result.applications:
             console.print_table(figures_table(result, application))
-    console.print_table(means_table(result))
+    console.print_table(means_table(result, name))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     if subject := subject_text(result):

@@ -79,10 +79,11 @@ def parts_of(folder: Path) -> list[Part]:
     return _of_runs(folder)
 
 
-def _runs(result: Comparison | SingleRun) -> Part:
+def _runs(result: Comparison | SingleRun, name: str = "") -> Part:
+    """Returns the part on a comparison or run, by the name of its scenario among several."""
     if isinstance(result, SingleRun):
         return single_part(result)
-    return comparison_part(result, command_of("compare", result.results.about))
+    return comparison_part(result, command_of("compare", result.results.about), name)
 
 
 def _of_runs(folder: Path) -> list[Part]:
@@ -95,8 +96,11 @@ def _of_runs(folder: Path) -> list[Part]:
     if not isinstance(result, ScenarioSet):
         return [_runs(result)]
     several = len(result.comparisons) > 1 or bool(result.unfinished)
-    each = (run_or_comparison(one.results) for one in result.comparisons.values())
-    return [*([set_part(result)] if several else []), *map(_runs, each)]
+    parts = (
+        _runs(run_or_comparison(one.results), name if several else "")
+        for name, one in result.comparisons.items()
+    )
+    return [*([set_part(result)] if several else []), *parts]
 
 
 def _evaluation(folder: Path) -> Evaluation:

@@ -51,8 +51,8 @@ def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = 
     from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
-    for comparison in result.comparisons.values():
-        print_comparison(comparison, published, by)
+    for name, comparison in result.comparisons.items():
+        print_comparison(comparison, published, by, name)
     names = labels(result.ccas)
     console = Terminal()
     console.print_table(set_table(result))

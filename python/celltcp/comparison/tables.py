@@ -96,8 +96,13 @@ def headings_of(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
     )
 
 
-def means_table(result: Comparison) -> Table:
-    """Returns mean and 95 % interval of each metric, a row per CCA, and flow where flows compete."""
+def means_table(result: Comparison, name: str = "") -> Table:
+    """Returns mean and 95 % interval of each metric, a row per CCA, and flow where flows compete.
+
+    Args:
+        result: the comparison.
+        name: of its scenario among several; that of the scenario itself unless given.
+    """
     about = result.results.about
     asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
     names = labels(result.ccas)
@@ -118,7 +123,7 @@ def means_table(result: Comparison) -> Table:
     return Table(
         columns=(CCA_COLUMN, *([FLOW_COLUMN] if by_flow else []), *headings_of(shown), *others),
         rows=tuple(rows),
-        title=f"{about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
+        title=f"{name or about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=DROPPABLE,

@@ -11,6 +11,7 @@ from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
 from celltcp.comparison.report.provenance import origin_sections, scenario_arguments
+from celltcp.comparison.report.question import question_on
 from celltcp.comparison.tables import (
     NO_RANDOMNESS,
     limits_sections,
@@ -22,7 +23,6 @@ from celltcp.comparison.tables import (
 from celltcp.comparison.units_of_work import UNITS, units_of_applications
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
-from celltcp.scenarios.cca_mix import labels
 
 #: Distributions that are drawn, by the names of their metrics.
 _DISTRIBUTIONS = ("goodput", "rtt")
@@ -36,21 +36,23 @@ _START_UP = "Bytes delivered since the first data byte: mean over the runs, with
 _SPREAD = "Share of slots up to a value, with 95 % intervals from resampling whole runs."
 
 
-def comparison_part(result: Comparison, command: str) -> Part:
+def comparison_part(result: Comparison, command: str, name: str = "") -> Part:
     """Returns the part of a report on a comparison.
 
     Args:
         result: the comparison.
         command: command that reproduces its results.
+        name: of its scenario among several; that of the scenario itself unless given.
     """
     about = result.results.about
-    ccas = ", ".join(labels(result.ccas).values())
-    asked = (
-        f"Which of {ccas} is best on {about['name']}, in {runs_text(about['runs'])} of "
-        f"{about['duration_s']:g} s each over the same realisations of the channel?"
+    title = name or str(about["name"])
+    asked = question_on(
+        result.ccas,
+        f"{title}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each over the same "
+        "realisations of the channel",
     )
     return Part(
-        title=str(about["name"]),
+        title=title,
         asked=asked,
         answer=answer_of(result),
         findings=findings_of(result),

@@ -92,7 +92,8 @@ def _finding(
     leader = verdict.leader
     here = _worth(result, leader, ranking)
     if len(values) == 1:
-        return Finding(question, names[leader], here, "nothing to compare it with", "open")
+        alone = "the only CCA: nothing to compare it with"
+        return Finding(f"{names[leader]}, for {ranking.need}", here, "", alone, "open")
     if not result.decides:
         why = "one run of a random scenario is not conclusive"
         return Finding(question, "undecided", f"{names[leader]} leads with {here}", why, "open")

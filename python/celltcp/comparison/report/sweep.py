@@ -16,6 +16,7 @@ from celltcp.comparison.plots.sweep import draw_sweep, panel_figures
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, origin_sections
+from celltcp.comparison.report.question import question_on
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
 from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
@@ -32,7 +33,6 @@ def sweep_part(result: Sweep) -> Part:
     """Returns the part of a report on a sweep."""
     first = next(iter(result.points.values()))
     about = first.results.about
-    ccas = ", ".join(labels(result.ccas).values())
     names = list(dict.fromkeys(str(each.results.about["name"]) for each in result.points.values()))
     fields = [axis for axis in result.axes if axis != SCENARIO]
     values = {
@@ -41,9 +41,10 @@ def sweep_part(result: Sweep) -> Part:
     }
     varied = " and ".join(f"{field} of {', '.join(values[field])}" for field in fields)
     each = f" for each {varied}" if fields else ""
-    asked = (
-        f"Which of {ccas} is best on {', '.join(names)}{each}, "
-        f"in {range_text(result.points.values())} of {about['duration_s']:g} s each?"
+    asked = question_on(
+        result.ccas,
+        f"{', '.join(names)}{each}, in {range_text(result.points.values())} of "
+        f"{about['duration_s']:g} s each",
     )
     options = [word for field in fields for word in ("--vary", f"{field}={','.join(values[field])}")]
     changes = [f"{field}={values[field][0]}" for field in fields]
