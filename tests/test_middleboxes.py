@@ -11,6 +11,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import scenario_schema
 from celltcp.cli.options import complete_middlebox
+from celltcp.comparison.connection_texts import connection_texts
 from celltcp.scenarios.ccas import MIDDLEBOXES, middlebox_of, through
 
 PATH = {
@@ -219,6 +220,20 @@ def test_the_ack_regulator_keeps_the_queue_from_overflowing() -> None:
     plain, held = (through_box(box, varying).flows.iloc[0] for box in ("none", "ack-regulator"))
     assert held["retransmissions"] < plain["retransmissions"]
     assert held["acked_early_bytes"] == 0
+
+
+def test_a_run_that_is_split_has_the_delay_between_the_hosts_and_no_pm_of_its_first_leg() -> None:
+    whole, split = (
+        ct.run("steady-20-68", cca, duration="3s", samples="off").results
+        for cca in ("cubic", "cubic@split")
+    )
+    (text,) = connection_texts(whole)
+    assert "RTT mean" in text
+    assert "PM balanced" in text
+    (text,) = connection_texts(split)
+    assert "one-way delay mean" in text
+    assert "PM" not in text
+    assert "RTT" not in text
 
 
 def test_a_split_does_not_win_delay_by_an_rtt_that_ends_at_it(celltcp, tmp_path: Path) -> None:

@@ -22,24 +22,34 @@ def connection_texts(results: Results) -> list[str]:
     by_flow: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for flow in flows:
         by_flow.setdefault((flow["name"], flow["cca"]), []).append(flow)
-    return [f"{name} ({names[cca]}): {_text(rows)}" for (name, cca), rows in by_flow.items()]
+    legs = results.tables.get("legs")
+    split = set() if legs is None else {int(row["flow"]) for row in records(legs)}
+    return [
+        f"{name} ({names[cca]}): {_text(rows, is_split=any(flow['flow'] in split for flow in rows))}"
+        for (name, cca), rows in by_flow.items()
+    ]
 
 
-def _text(rows: _Rows) -> str:
-    """Returns the figures of the connections of a flow; PM only of one that lasts."""
+def _text(rows: _Rows, *, is_split: bool = False) -> str:
+    """Returns the figures of the connections of a flow; PM only of one that lasts.
+
+    Args:
+        rows: the connections.
+        is_split: whether a middlebox splits them, where RTTs end and PM is that of the first leg.
+    """
+    delay, title = ("owd", "one-way delay") if is_split else ("rtt", "RTT")
     last = [
-        f"RTT mean {mean_text([_weighted(rows, 'rtt_mean_ms')], 1)} "
-        f"p95 {mean_text([_known(rows, 'rtt_p95_ms', max)], 1)} "
-        f"min {mean_text([_known(rows, 'rtt_min_ms', min)], 1)} ms",
+        f"{title} mean {mean_text([_weighted(rows, f'{delay}_mean_ms')], 1)} "
+        f"p95 {mean_text([_known(rows, f'{delay}_p95_ms', max)], 1)} "
+        f"min {mean_text([_known(rows, f'{delay}_min_ms', min)], 1)} ms",
         counted(sum(flow["retransmissions"] for flow in rows), "retransmission"),
         counted(int(sum(flow["timeouts"] for flow in rows)), "time-out"),
     ]
     if len(rows) == 1:
         (flow,) = rows
         pm = (mean_text([flow[metric]], 3) for metric in ("pm_balanced", "pm_delay"))
-        return ", ".join(
-            [_rate_text(flow["goodput_mbps"]), *last, "PM balanced {} delay {}".format(*pm)]
-        )
+        whole = [] if is_split else ["PM balanced {} delay {}".format(*pm)]
+        return ", ".join([_rate_text(flow["goodput_mbps"]), *last, *whole])
     columns = {name: [flow[name] for flow in rows] for name in rows[0]}
     rate = goodput_together(columns, range(len(rows)))
     ends = (_known(rows, "goodput_mbps", each) for each in (min, max))
