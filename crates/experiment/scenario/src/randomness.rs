@@ -50,10 +50,7 @@ impl Scenario {
             ),
             ("jitter", jitters.flatten().any(Jitter::is_random)),
             ("cross-traffic", cross.flatten().any(Cross::is_random)),
-            (
-                "queue drops",
-                queues.any(|queue| matches!(queue, Queue::Pie(_))),
-            ),
+            ("queue drops", queues.any(Queue::is_random)),
             (
                 "fading",
                 radio(|radio| radio.fading.is_some()) || ues().any(|ue| ue.fading.is_some()),

@@ -49,6 +49,6 @@ pub use observer::{Backlog, DropReason, Observer};
 pub use outages::{OutageCause, PathOutage, PathOutages};
 pub use packet::{CREATED_FROM, HostId, LinkId, Packet, Payload};
 pub use policer::Policer;
-pub use queue::{Codel, Estimator, FqCodel, Pie, Queue, Threshold};
+pub use queue::{Codel, Estimator, FqCodel, Pie, Queue, Red, Threshold};
 pub use topology::{Limit, LinkConfig, QueueConfig, Topology};
 pub use validate::TopologyError;

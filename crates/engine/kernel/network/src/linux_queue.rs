@@ -50,9 +50,7 @@ pub(crate) fn of(path: &Path) -> Result<LinuxQueue, String> {
             ],
         ),
         Queue::Pie(pie) => ("pie", pie.target, pie_options(pie)?),
-        Queue::Droptail | Queue::Threshold(_) => {
-            return Err("kernel.queue: not a discipline of Linux".to_owned());
-        }
+        _ => return Err("kernel.queue: only codel, fq-codel and pie".to_owned()),
     };
     options.extend([(TARGET, micros(target)), (LIMIT, limit as u32)]);
     Ok(LinuxQueue {

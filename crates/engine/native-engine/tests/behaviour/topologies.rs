@@ -19,7 +19,7 @@ fn no_run_breaks_an_invariant() {
 /// bursts of loss, traffic of others, more hops, a second phone.
 #[test]
 fn no_run_over_a_difficult_path_breaks_an_invariant() {
-    for queue in ["droptail", "codel", "fq-codel", "pie"] {
+    for queue in ["droptail", "codel", "fq-codel", "pie", "red"] {
         let queue = format!("path.queue={queue}");
         let changes = [
             queue.as_str(),

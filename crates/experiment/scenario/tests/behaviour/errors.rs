@@ -173,7 +173,7 @@ fn an_unknown_kind_comes_with_the_nearest() {
     assert_eq!(
         complaint("[path]\nqueue = \"fqcodel\""),
         "bad.toml:2: path.queue: \"fqcodel\" is not a choice here; did you mean \"fq-codel\"?; \
-         allowed: droptail, threshold, codel, fq-codel, pie"
+         allowed: droptail, threshold, codel, fq-codel, pie, red"
     );
     assert_eq!(
         complaint("[path.queue]\ntarget = \"5ms\""),

@@ -8,6 +8,7 @@ use super::codel::{Codel, CodelQdisc};
 use super::droptail::DropTail;
 use super::fq_codel::{FqCodel, FqCodelQdisc};
 use super::pie::{Pie, PieQdisc};
+use super::red::{Red, RedQdisc};
 use super::threshold::{Threshold, ThresholdQdisc};
 use super::{Attachment, Qdisc, QueueContext};
 use crate::packet_pool::PacketHandle;
@@ -114,4 +115,14 @@ disciplines! {
     /// Proportional integral controller enhanced (RFC 8033). Above a delay of 250 ms its drop probability rises above 1:
     /// all but two packets are dropped until it has fallen.
     "pie" Pie => PieQdisc;
+    /// Random early detection (Floyd and Jacobson 1993): drops at random by the mean queue, and all above its upper
+    /// threshold.
+    "red" Red => RedQdisc;
+}
+
+impl Queue {
+    /// Returns whether it drops at random.
+    pub fn is_random(&self) -> bool {
+        matches!(self, Self::Pie(_) | Self::Red(_))
+    }
 }

@@ -5,6 +5,7 @@ mod discipline;
 mod droptail;
 mod fq_codel;
 mod pie;
+mod red;
 mod threshold;
 
 use units::Instant;
@@ -16,6 +17,7 @@ use discipline::Discipline;
 pub use discipline::Queue;
 pub use fq_codel::FqCodel;
 pub use pie::{Estimator, Pie};
+pub use red::Red;
 pub use threshold::Threshold;
 
 /// Context of an event at a queue: the time, the link, the packets and the observer.

@@ -3,7 +3,7 @@
 use config::{Cross, Distribution};
 use net::{
     Codel, FqCodel, GilbertElliott, GilbertElliottTime, Jitter, JitterDistribution, Limit,
-    LinkCapacity, LinkConfig, Loss, LossStep, Pie, Queue, QueueConfig, Topology,
+    LinkCapacity, LinkConfig, Loss, LossStep, Pie, Queue, QueueConfig, Red, Topology,
 };
 use proptest::prelude::*;
 use tcp::Ecn;
@@ -23,6 +23,9 @@ prop_compose! {
             }),
             any::<bool>().prop_map(|ecn| {
                 Queue::Pie(Pie { ecn, ..Pie::default() })
+            }),
+            (any::<bool>(), any::<bool>()).prop_map(|(ecn, adaptive)| {
+                Queue::Red(Red { ecn, adaptive, ..Red::default() })
             }),
         ],
         limit in prop_oneof![

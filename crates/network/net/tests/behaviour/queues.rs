@@ -1,6 +1,8 @@
 //! Tests of the purposes of queue disciplines.
 
-use net::{Codel, DropReason, Estimator, FqCodel, Limit, LinkCapacity, LinkConfig, Pie, Queue};
+use net::{
+    Codel, DropReason, Estimator, FqCodel, Limit, LinkCapacity, LinkConfig, Pie, Queue, Red,
+};
 use tcp::Ecn;
 use units::{Duration, Instant, Rate};
 
@@ -332,6 +334,61 @@ fn pie_lets_a_first_burst_pass_and_marks_at_low_probability() {
     let notes = adaptive(capable, 40);
     assert!(!notes.marked.is_empty());
     assert!(mean_wait_ms(&notes) < 30.0);
+}
+
+#[test]
+fn red_keeps_the_queue_of_flows_that_react_below_its_thresholds() {
+    let notes = adaptive(lab(Queue::Red(Red::default())), 40);
+    // 22.5 kB take 18 ms.
+    let wait = mean_wait_ms(&notes);
+    assert!((1.0..18.0).contains(&wait), "{wait} ms");
+    let early = |&(_, reason): &(u64, DropReason)| reason == DropReason::Aqm;
+    assert!(!notes.dropped.is_empty() && notes.dropped.iter().all(early));
+}
+
+/// Floyd and Jacobson 1993: the mean, not the queue, decides, so that a burst passes.
+#[test]
+fn red_lets_short_bursts_pass() {
+    let mut lab = lab(Queue::Red(Red::default()));
+    for burst in 0..5 {
+        for _ in 0..60 {
+            lab.send(ms(burst * 2_000), 1_500);
+        }
+    }
+    assert!(lab.finish(ms(12_000)).dropped.is_empty());
+}
+
+/// Floyd, Gummadi and Shenker 2001: whatever the load, the mean stays near the middle of the thresholds.
+#[test]
+fn adaptive_red_finds_the_probability_that_a_load_needs() {
+    let waits = [false, true].map(|adaptive| {
+        let mut lab = lab(Queue::Red(Red {
+            adaptive,
+            ..Red::default()
+        }));
+        overload(&mut lab, 60);
+        let notes = lab.finish(ms(90_000));
+        let wait = notes.mean_wait(ms(30_000), |_| true).as_secs_f64() * 1e3;
+        // A fifth too much comes in, so a sixth has to go.
+        let share = notes.dropped.len() as f64 / 60_000.0;
+        assert!((share - 1.0 / 6.0).abs() < 0.02, "{share}");
+        wait
+    });
+    // Thresholds of 6 and 18 ms; by 2 % at most, the queue stays at the upper one.
+    assert!(waits[0] > 16.0, "{waits:?}");
+    assert!((10.0..14.5).contains(&waits[1]), "{waits:?}");
+}
+
+#[test]
+fn red_marks_where_packets_are_capable() {
+    let config = Red {
+        ecn: true,
+        ..Red::default()
+    };
+    let mut capable = lab(Queue::Red(config));
+    capable.ecn = Ecn::Ect0;
+    let notes = adaptive(capable, 40);
+    assert!(!notes.marked.is_empty() && notes.dropped.is_empty());
 }
 
 #[test]
