@@ -60,6 +60,9 @@ def test_each_flow_has_its_own_figures_in_the_first_table(compared: ct.Compariso
         assert row[2].partition(" ")[0] == f"{mine['goodput_mbps'].mean():.2f}"
         assert row[3].partition(" ")[0] == f"{mine['rtt_mean_ms'].mean():.1f}"
     assert not subject_text(compared)
+    # A flow that came to a full queue does not know the lowest RTT of the path.
+    (place,) = (number for number, each in enumerate(table.columns) if each.name == "pm_balanced")
+    assert [row[place] == "-" for row in table.rows] == [False, True] * 2
 
 
 def test_a_flow_without_a_rival_has_no_row() -> None:
@@ -122,6 +125,11 @@ def test_values_that_are_words_are_not_joined_by_lines() -> None:
         assert {line.get_linestyle() for line in curves} == {"None"}
         first, second = (line.get_xdata() for line in curves)
         assert (np.asarray(first) < np.asarray(second)).all()
+    charts = [each.figure.chart for each in sweep_part(result).sections if each.figure is not None]
+    looks = {
+        series.look for chart in charts if chart for panel in chart.panels for series in panel.series
+    }
+    assert looks == {"points"}
 
 
 def test_competing_flows_are_drawn_over_time_with_their_sum(compared: ct.Comparison) -> None:

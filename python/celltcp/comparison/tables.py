@@ -57,6 +57,9 @@ CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
 #: Names of flows, which do not break.
 FLOW_COLUMN = Column("flow", no_wrap=True)
 
+#: Metrics that compare with the lowest RTT, which a flow that came to a full queue has never seen.
+_ABOVE_LOWEST = {"induced_delay_ms", "pm_balanced", "pm_delay"}
+
 #: Most competing flows that tables have a row for.
 _MOST_FLOWS = 4
 
@@ -143,7 +146,10 @@ def cells_by_flow(
     flows = result.competing_flows or [result.tested]
     return {
         flow_label(result, flow, cca): [
-            mean_text(result.values_of(flow, cca, metric), digits) for metric, _, digits in columns
+            "-"
+            if flow != result.tested and metric in _ABOVE_LOWEST
+            else mean_text(result.values_of(flow, cca, metric), digits)
+            for metric, _, digits in columns
         ]
         for flow in flows
     }

@@ -12,7 +12,7 @@ from celltcp.comparison.best_value_tables import best_values_tables, best_values
 from celltcp.comparison.best_values import FieldRanking
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
-from celltcp.comparison.plots.sweep import draw_sweep, panel_figures
+from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_figures
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, origin_sections
@@ -145,7 +145,7 @@ def _figure(result: Sweep) -> Figure:
                     names[cca],
                     shades[cca],
                     mean,
-                    look="joined",
+                    look="joined" if has_amounts(values) else "points",
                     dash=dash[cca],
                     low=mean - half,
                     high=mean + half,
