@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -203,6 +204,12 @@ def test_summaries_have_the_share_of_each_flow(celltcp: Celltcp, swept: tuple[Sw
     latex = celltcp("show", str(folder), "--format", "latex", "--columns", columns).stdout
     assert "Jain's index" in latex
     assert "(far)" in latex
+
+
+def test_many_flows_are_a_range() -> None:
+    result = ct.compare("m2m", "cubic", 1)
+    (row,) = shares_table(result).rows
+    assert re.fullmatch(r"50 flows of cubic 0\.\d\d to 0\.\d\d", row[1])
 
 
 def test_fairness_is_that_of_the_flows_that_compete() -> None:

@@ -21,7 +21,7 @@ from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.scenario_set import ScenarioSet
@@ -60,6 +60,8 @@ FLOW_COLUMN = Column("flow", no_wrap=True)
 #: Metrics that compare with the lowest RTT, which a flow that came to a full queue has never seen.
 _ABOVE_LOWEST = {"induced_delay_ms", "pm_balanced", "pm_delay"}
 
+#: Most competing flows that are spelt in a cell.
+_MOST_SPELT = 6
 #: Most competing flows that tables have a row for.
 _MOST_FLOWS = 4
 
@@ -213,7 +215,7 @@ def share_cells(result: Comparison, *, has_index: bool) -> dict[str, tuple[str, 
     cells = {}
     for cca in result.ccas:
         flows = [each for each in shares if each.lineup == cca]
-        spelt = ", ".join(
+        spelt = _many_flows(flows, flows_called) or ", ".join(
             f"{flows_called[flow.cca]}{_connections(flow, ' (', ')')} "
             f"{flow.goodput.mean:.2f}{_half_text(flow)}"
             if all_compete
@@ -298,6 +300,19 @@ def decisions_table(results: Results) -> Table:
     names = (Column(heading, no_wrap=True) for heading in ("flow", "from", "to", "cause"))
     columns = (*number_columns("s"), *names, Column("why", folds=True))
     return Table(columns, tuple(rows), "Decisions")
+
+
+def _many_flows(flows: Sequence[MeanShare], names: Mapping[str, str]) -> str:
+    """Returns the number of flows of each CCA and the range of their goodputs; empty for few flows."""
+    if len(flows) <= _MOST_SPELT:
+        return ""
+    by_cca: dict[str, list[float]] = {}
+    for each in flows:
+        by_cca.setdefault(each.cca, []).append(each.goodput.mean)
+    return ", ".join(
+        f"{len(goodputs)} flows of {names[cca]} {min(goodputs):.2f} to {max(goodputs):.2f}"
+        for cca, goodputs in by_cca.items()
+    )
 
 
 def _half_text(flow: MeanShare) -> str:
