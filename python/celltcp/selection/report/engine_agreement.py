@@ -94,7 +94,7 @@ def _findings(result: Overlap) -> tuple[Finding, ...]:
             Finding(
                 f"Best for {row['requirement']}",
                 f"same in {overlap} of {cases}",
-                f"the same leader in {row['same_best']} of {counted(cases, 'case')}",
+                f"The same leader in {row['same_best']} of {counted(cases, 'case')}",
                 f"{100 * row['by_chance']:.0f} % would overlap by chance{cost}",
                 "sure" if is_all else "tied" if row["share"] > row["by_chance"] else "open",
             )
