@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
@@ -141,6 +142,16 @@ def test_competing_flows_are_drawn_over_time_with_their_sum(compared: ct.Compari
         assert sorted(labels) == ["far (bbr)", "near (cubic)", "sum"]
         near, far = (line.get_xdata() for line in panels[1].get_lines()[:2])
         assert np.min(near) < 1.0 < 2.0 <= np.min(far)
+
+
+def test_panels_abreast_are_not_squeezed_by_their_legends() -> None:
+    lineups = ["cubic+cubic", "cubic+bbr", "reno+highspeed"]
+    result = ct.compare("steady-20-68", lineups, 1, duration="3s", set=FLOWS)
+    picture = result.plot.overview()
+    FigureCanvasAgg(picture).draw()
+    panels = [axes for axes in picture.axes if "goodput, Mbit/s\n" in axes.get_ylabel()]
+    assert len(panels) == 3
+    assert min(axes.get_position().width for axes in panels) > 0.15
 
 
 def test_a_distribution_is_that_of_the_flow_that_was_asked_for(compared: ct.Comparison) -> None:

@@ -283,13 +283,23 @@ def dashes(ccas: Iterable[str]) -> dict[str, tuple[float, ...]]:
     }
 
 
-def legend_outside(axes: Axes, handles: Sequence[Artist] | None = None, rows_between: int = 0) -> None:
+#: Share of the width of a figure that panels have.
+_PANELS = 0.85
+
+
+def legend_outside(
+    axes: Axes,
+    handles: Sequence[Artist] | None = None,
+    rows_between: int = 0,
+    abreast: int = 1,
+) -> None:
     """Puts the legend of a panel above it, so that it lies on no curve.
 
     Args:
         axes: the panel.
         handles: of the legend; those of all that has a label unless given.
         rows_between: rows of text that are between the panel and its legend.
+        abreast: panels beside each other.
     """
     found = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
     if not found:
@@ -303,7 +313,7 @@ def legend_outside(axes: Axes, handles: Sequence[Artist] | None = None, rows_bet
         borderaxespad=0.2 + 1.2 * rows_between,
         borderpad=0.1,
         fontsize=size,
-        ncols=_columns([str(each.get_label()) for each in found], 0.9 * width, size),
+        ncols=_columns([str(each.get_label()) for each in found], _PANELS * width / abreast, size),
     )
 
 

@@ -204,7 +204,8 @@ class ComparisonPlots:
             draw(picture.add_subplot(grid[0, place]))
         if has_rows_of_flows([each]):
             self._flow_series(picture, grid[1:, :], each.ccas[:_ABREAST], None)
-            return self._finished(picture)
+            few = [f"over time the first {_ABREAST}; show --plot time-series draws all"]
+            return self._finished(picture, notes=few if len(each.ccas) > _ABREAST else ())
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
         shown = leading_ccas(self._comparison)
@@ -221,8 +222,9 @@ class ComparisonPlots:
         subject: str | None = None,
         *,
         has_legend: bool = True,
+        notes: Sequence[str] = (),
     ) -> Figure:
-        """Adds legend, title, origin and warnings; the title names the flows of units of work."""
+        """Adds legend, title, origin, notes and warnings; the title names flows of units of work."""
         about = self._comparison.results.about
         if has_legend:
             legend_beside(picture, self._comparison.ccas)
@@ -234,7 +236,8 @@ class ComparisonPlots:
             subject = flow
         of = f", {subject}" if subject else ""
         titled(picture, f"{about['name']}{of}: {_runs(about)} of each CCA")
-        footnote(picture, [ran_by(about), *(f"! {each}" for each in self._comparison.warnings)])
+        warnings = (f"! {each}" for each in self._comparison.warnings)
+        footnote(picture, [ran_by(about), *notes, *warnings])
         return picture
 
     def _throughput_delay(self, axes: Axes) -> None:
@@ -303,7 +306,7 @@ class ComparisonPlots:
                 )
                 for flow, mine in slots.items()
             }
-            most = max(most, draw_flows(upper, lower, shown, slot_s, window))
+            most = max(most, draw_flows(upper, lower, shown, slot_s, window, across))
             lower.set_title(f"{names[cca]}, seed {seed}", loc="left", fontsize=9)
             top.append(upper)
             bottom.append(lower)

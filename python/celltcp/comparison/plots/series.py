@@ -102,6 +102,7 @@ def draw_flows(
     flows: Mapping[str, tuple[str, pd.DataFrame]],
     slot_s: float,
     window: Window | None = None,
+    abreast: int = 1,
 ) -> float:
     """Draws goodput and RTT of flows of a run that compete for the path, over their shaded sum.
 
@@ -111,6 +112,7 @@ def draw_flows(
         flows: congestion control and slots of each by its label.
         slot_s: length of a slot, s.
         window: over which goodput is averaged; each slot as it is unless given.
+        abreast: panels beside each other.
 
     Returns:
         The highest goodput that is drawn, of the sum, too.
@@ -141,7 +143,7 @@ def draw_flows(
     delays.set_ylabel("RTT, ms")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
-    legend_outside(rates)
+    legend_outside(rates, abreast=abreast)
     return float(total.max()) if len(total) else 0.0
 
 
