@@ -106,6 +106,21 @@ def test_what_helps_most_is_the_spread_of_all_values_and_not_the_first_one() -> 
     assert texts[0] == "bbr instead of cubic (cycle=80ms): web response p95 0.236 s instead of 0.362"
 
 
+def test_a_change_that_helps_as_much_by_itself_is_named() -> None:
+    times = {"10, true": 0.601, "10, false": 0.202, "40, true": 0.202, "40, false": 0.202}
+    values = {name: _around(of, 0.001) for name, of in times.items()}
+    texts = _texts(["window", "restart"], ["cubic"], _stake("web", "response_p95_s", values))
+    assert texts[-1] == (
+        "web: restart helps: 0.601 to 0.202 s (true to false), beside the best of the others; "
+        "window=40 alone helps as much"
+    )
+    # What helps a little by itself is no substitute, and the field alone that helps is the only one.
+    values["40, true"] = _around(0.401, 0.001)
+    texts = _texts(["window", "restart"], ["cubic"], _stake("web", "response_p95_s", values))
+    assert texts[-1].startswith("web: only restart helps: ")
+    assert texts[-1].endswith("; window makes little difference there")
+
+
 def test_several_fields_have_each_sentence_once() -> None:
     times = {
         f"{inactivity}, {cycle} with {cca}": base * factor * (1.0 if cca == "bbr" else 1.2)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
+#: Name of the congestion control among the fields.
+_CCA = "the CCA"
 #: Most values that a sentence lists.
 _MOST = 4
 #: Most values of a trade-off without a knee, and most changes, that are all there.
@@ -280,7 +282,7 @@ class _Sentences:
         Each is that of the best combination with another value of the field, or another CCA.
         """
         ranking = self._ranking
-        axes = (*ranking.fields, *(["the CCA"] if len(ranking.ccas) > 1 else []))
+        axes = (*ranking.fields, *([_CCA] if len(ranking.ccas) > 1 else []))
         if len(axes) < 2:
             return ""
         leader = self._best(stake, [*ranking.choices])
@@ -315,23 +317,65 @@ class _Sentences:
             parts.append(
                 f"{self._value(stake, worst[axis], unit=False)} to {end} ({old} to {called[at]})"
             )
-        head = f"{ranking.question(stake)}: {self._order(stake, ordered, worst)}"
+        instead = self._instead(stake, leader, axes, without)
+        order = self._order(stake, ordered, worst, is_only=not instead)
+        head = f"{ranking.question(stake)}: {order}"
         against = " against ".join(parts)
-        make = "makes" if len(without) == 1 else "make"
-        rest = f"; {' and '.join(without)} {make} little difference there" if without else ""
+        rest = f"; {' or '.join(instead.values())} alone helps as much" if instead else ""
+        if none := [axis for axis in without if axis not in instead]:
+            make = "makes" if len(none) == 1 else "make"
+            rest += f"; {' and '.join(none)} {make} little difference there"
         each = "each " if len(ordered) > 1 else ""
         return f"{head}: {against}, {each}beside the best of the others{rest}"
+
+    def _instead(
+        self, stake: Stake, leader: str, axes: Sequence[str], without: Sequence[str]
+    ) -> dict[str, str]:
+        """Returns what is as good as the best combination by a single change of the start.
+
+        Beside the best of the others a field may change nothing and still do all that they do.
+
+        Args:
+            stake: figure of a flow.
+            leader: the best combination.
+            axes: the fields and the CCA.
+            without: those that make no difference beside the best of the others.
+        """
+        start = self._called_values(self._start)
+        result = {}
+        for axis in without:
+            at = axes.index(axis)
+            among = [
+                name
+                for choice, name in self._names.items()
+                if self._called_values(choice)[:at] == start[:at]
+                and self._called_values(choice)[at + 1 :] == start[at + 1 :]
+            ]
+            best = self._best(stake, among)
+            if stake.is_gain(best, self._names[self._start]) and stake.is_tied(leader, best):
+                value = self._called_values(self._ranking.choices[best])[at]
+                result[axis] = value if axis == _CCA else f"{axis}={value}"
+        return result
 
     def _matters(self, stake: Stake, best: str, worst: str) -> bool:
         """Returns whether two means are so far apart that a field is worth a word."""
         means = [abs(self._mean(stake, name)) for name in (best, worst)]
         return abs(means[0] - means[1]) >= _LITTLE * max(means)
 
-    def _order(self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str]) -> str:
-        """Returns the fields and the CCA by how much they help, in words."""
+    def _order(
+        self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str], *, is_only: bool
+    ) -> str:
+        """Returns the fields and the CCA by how much they help, in words.
+
+        Args:
+            stake: figure of a flow.
+            ordered: those that help, the one first that helps most.
+            worst: the worst value of each.
+            is_only: whether no other helps by itself.
+        """
         first, *others = ordered
         if not others:
-            return f"only {first} helps"
+            return f"{'only ' if is_only else ''}{first} helps"
         if stake.is_gain(worst[others[0]], worst[first]):
             return f"{first} helps more than {', then '.join(others)}"
         if stake.is_tied(worst[first], worst[others[0]]):
