@@ -482,3 +482,13 @@ def test_a_full_send_buffer_is_the_limit_of_a_start_that_it_holds_back() -> None
     assert explained.limits["send_buffer"] > 0.3
     assert sum(explained.limits.values()) == pytest.approx(1.0)
     assert "send_buffer" in {each.name for each in explained.causes}
+
+
+def test_a_receive_window_has_the_rate_that_it_gives() -> None:
+    changes: Changes = {"path.rtt": "65ms", "tcp.receive_window_max": "64KiB"}
+    result = ct.compare("steady-100-18", "cubic", 1, duration="10s", set=changes)
+    (explained,) = ct.explain(result).comparisons[""].ccas
+    text = {each.name: each.text for each in explained.causes}["receive_window"]
+    rate = re.search(r"at most ([0-9.]+) Mbit/s at an RTT of 65\.", text)
+    assert rate is not None, text
+    assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(float(rate[1]), rel=0.03)

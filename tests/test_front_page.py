@@ -302,3 +302,32 @@ def test_a_receive_window_that_is_the_limit_comes_first_with_the_window_needed()
         assert section is not None
         assert "receive window" not in section.text[0]
         assert "tcp_rmem" not in _lines(section.blocks)
+
+
+def test_a_small_initial_window_has_its_lines_beside_those_of_the_cca() -> None:
+    calls = {"kind": "request-response", "response": "40kB", "gap": "2s"}
+    changes = {"path.rtt": "150ms", "flows.0.workload": calls}
+    result = ct.compare("steady-100-18", ["cubic", "reno"], 2, duration="20s", set=changes)
+    section = settings_section(result)
+    assert section is not None
+    assert "began after a pause that shrank the window" in section.text[0]
+    lines = _lines(section.blocks).splitlines()
+    assert lines[0] == "sysctl -w net.ipv4.tcp_slow_start_after_idle=0"
+    assert lines[1] == "ip route change default via GATEWAY dev INTERFACE initcwnd 32"
+    # With one of them there is nothing left to say.
+    changes |= {"tcp.initial_window": 32}
+    again = settings_section(
+        ct.compare("steady-100-18", ["cubic", "reno"], 2, duration="20s", set=changes)
+    )
+    assert again is not None
+    assert "initcwnd" not in _lines(again.blocks)
+
+
+def test_the_only_cca_of_responses_has_their_figure_and_not_that_of_the_network() -> None:
+    from celltcp.comparison.report.findings import findings_of
+
+    result = ct.compare("steady-20-68", "cubic", 2, duration="5s", set={"flows.0.workload": GAME})
+    (finding,) = findings_of(result)
+    assert finding.question == "Best for flow-1, by 95th percentile of the response time"
+    assert finding.effect_size.startswith("response p95 ")
+    assert finding.confidence == "nothing to compare it with"

@@ -13,7 +13,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from celltcp.comparison.frames import missing_frames, never_arrived
-from celltcp.comparison.metrics import APPLICATIONS, FRAME, FRAME_AGE, FRAMES, TRANSFERS, AppMetric
+from celltcp.comparison.metrics import (
+    AGES,
+    APPLICATIONS,
+    FRAME,
+    FRAME_AGE,
+    FRAMES,
+    TRANSFERS,
+    AppMetric,
+)
 from celltcp.comparison.transfers import NamedFlow, flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
@@ -64,10 +72,23 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
                 if figure.is_occasional and kinds[name] not in by_kind:
                     continue
                 values = by_kind.get(kinds[name], {})
+                if kinds[name] in AGES.values():
+                    figures[name] = np.array([float(len(values.get(run, ()))) for run in runs])
+                    continue
                 if kinds[name] == FRAME and not figure.is_spread:
                     values = _with_missing(by_kind)
+                elif kinds[name] in AGES and not (figure.is_count or figure.is_spread):
+                    values = _with_ages(values, by_kind.get(AGES[kinds[name]], {}))
                 figures[name] = _per_run(values, runs, _statistic(figure))
     return figures
+
+
+def _with_ages(
+    times: Mapping[int, list[float]], ages: Mapping[int, list[float]]
+) -> dict[int, list[float]]:
+    """Returns times of units by run; those that were not complete count with their age, the least."""
+    keys = [*times, *(run for run in ages if run not in times)]
+    return {run: [*times.get(run, ()), *ages.get(run, ())] for run in keys}
 
 
 def _with_missing(by_kind: _Values) -> dict[int, list[float]]:

@@ -123,7 +123,12 @@ def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> Ap
     return AppMetric(heading, digits, meaning, kind, is_spread=True)
 
 
-def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
+#: Kinds of events that have the age at the end of the run of a unit that was not complete then, and
+#: older than each complete one, by the kind of those that have the time of a complete one.
+AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s"}
+
+
+def _units(kind: str, unit: str, noun: str, first: str, lacking: str) -> dict[str, AppMetric]:
     """Returns the figures of units of work, each of which an event of a kind has the time of.
 
     Args:
@@ -131,6 +136,7 @@ def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
         unit: name of a unit.
         noun: its time in words.
         first: kind of the events that have the time to the first byte of a unit.
+        lacking: units that are not complete in words.
     """
     stem = kind.removesuffix("_s")
     count = f"{unit}s".replace(" ", "\n")
@@ -149,6 +155,12 @@ def _units(kind: str, unit: str, noun: str, first: str) -> dict[str, AppMetric]:
         },
         f"{stem}_max_s": AppMetric(f"{unit}\nmax s", 3, f"Longest {noun}, s.", kind, 100),
         f"{stem}_sd_s": _spread(f"{unit}\nsd s", 3, f"{noun}, s", kind),
+        f"{stem}s_missing": AppMetric(
+            f"without\n{unit}",
+            *(1, f"Number of {lacking}, older at the end than any {unit} took.", AGES[kind]),
+            is_occasional=True,
+            is_count=True,
+        ),
     }
 
 
@@ -210,12 +222,14 @@ _RESPONSES = _units(
     "response",
     "time from a request to the last byte of its response",
     "response_first_byte_s",
+    "requests without their whole response",
 )
 _PAGES = _units(
     "page_load_s",
     "page load",
     "time from the first connection of a page to its last byte",
     "page_first_byte_s",
+    "pages that were not complete",
 )
 _FRAMES = {
     FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),

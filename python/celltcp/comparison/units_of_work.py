@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from celltcp._core import CelltcpError
 from celltcp.comparison.frames import missing_frames, never_arrived
 from celltcp.comparison.metric_names import plotted_metric
-from celltcp.comparison.metrics import FRAME, FRAME_AGE, FRAMES
+from celltcp.comparison.metrics import AGES, FRAME, FRAME_AGE, FRAMES
 from celltcp.comparison.transfers import flows_by_connection, transfers_of
 from celltcp.results.columns import rows_of, text_array_of
 
@@ -42,8 +42,8 @@ class Unit(NamedTuple):
 
 #: Units by the names of their times.
 UNITS = {
-    "response": Unit("response_s", 1.0, "response time", "responses"),
-    "page_load": Unit("page_load_s", 1.0, "page load time", "pages"),
+    "response": Unit("response_s", 1.0, "response time", "responses", "requests without a response"),
+    "page_load": Unit("page_load_s", 1.0, "page load time", "pages", "pages never complete"),
     "frame_delay": Unit(FRAME, 1e-3, "frame delay", "frames", "frames that never arrived"),
     "fetch": Unit("fetch_s", 1.0, "time to fetch a segment", "segments"),
     "completion": Unit(None, 1.0, "completion time", "transfers", "transfers never complete"),
@@ -51,6 +51,8 @@ UNITS = {
 
 #: Names of units by the kinds of their events.
 _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
+#: The same by the kinds of the events of those that were not complete at the end.
+_UNENDED = {AGES[kind]: name for kind, name in _NAMES.items() if kind in AGES}
 
 _Row = tuple[int, str, int, str, int, str, float, float, float]
 #: Kinds of the events that have the number of frames, and the share that the sender dropped.
@@ -129,8 +131,8 @@ def units_of_applications(comparison: Comparison) -> list[str]:
 def units_of_work(results: Results) -> pd.DataFrame:
     """Returns a row per unit of work: its flow, start, end and duration, s.
 
-    Ends and durations are NaN of transfers that were never complete and of frames that never arrived.
-    Transfers and frames that the end of the run has cut have no row.
+    Ends and durations are NaN of transfers, pages and responses that were never complete, and of frames
+    that never arrived. Those that the end of the run has cut have no row.
     """
     import pandas as pd
 
@@ -161,6 +163,10 @@ def units_of_work(results: Results) -> pd.DataFrame:
         if kind in _OF_ALL_FRAMES:
             flow_frames.note(kind, value, t_ns * 1e-9)
             continue
+        if kind in _UNENDED:
+            start_s = t_ns * 1e-9 - value
+            rows.append(row(run, number, _UNENDED[kind], start_s, math.nan, math.nan))
+            continue
         if kind == FRAME:
             flow_frames.delays_ms.append(value)
         unit = _NAMES[kind]
@@ -180,6 +186,6 @@ def _events(results: Results) -> Iterator[tuple[Any, ...]]:
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]
-    wanted = text_array_of(sorted((*_NAMES, *_OF_ALL_FRAMES)))
+    wanted = text_array_of(sorted((*_NAMES, *_UNENDED, *_OF_ALL_FRAMES)))
     selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=wanted))
     return iter(rows_of(selected, "run", "flow", "t_ns", "kind", "detail"))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent
+from celltcp.comparison.units_of_work import UNITS
+from celltcp.results.warnings.given_up import silence_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -38,6 +41,24 @@ def application(evidence: Evidence) -> Cause | None:
     )
 
 
+def given_up(evidence: Evidence) -> Cause | None:
+    """TCP gave a connection up because the other end had not answered for too long."""
+    ends_s = evidence.given_up_s
+    if not ends_s:
+        return None
+    units = evidence.units
+    lost = 0 if units is None else int(units["duration_s"].isna().sum())
+    count, runs = len(ends_s), len(evidence.runs)
+    what = f"a connection at {ends_s[0]:.1f} s" if count == 1 else f"{count} connections"
+    of_runs = f" in {runs} runs" if runs > 1 else ""
+    rest = f"; {lost} {UNITS[str(units['unit'].iloc[0])].unended}" if units is not None and lost else ""
+    return Cause(
+        "given_up",
+        f"TCP gave {what} up{of_runs}, after no answer for {silence_text(evidence.scenario)}{rest}.",
+        1.0,
+    )
+
+
 def receive_window(evidence: Evidence) -> Cause | None:
     """The receive window was the limit while the path had room.
 
@@ -61,10 +82,15 @@ def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) 
         return None
     tcp = evidence.scenario.get("tcp", {})
     set_to = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
+    rtt_ms = evidence.mean("rtt_min_ms")
+    most = ""
+    if limit == "receive_window" and (window := in_unit(tcp.get("receive_window_max"), "B")):
+        rate = 8e-3 * window / rtt_ms
+        most = f"; that gives at most {rate:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
     return Cause(
         limit,
         f"The {name} was full for {percent(share)} of the time, and {percent(evidence.unused)} of the "
-        f"capacity stayed unused ({set_to}).",
+        f"capacity stayed unused ({set_to}){most}.",
         min(share, evidence.unused),
     )
 

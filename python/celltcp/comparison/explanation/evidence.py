@@ -17,6 +17,7 @@ from celltcp.comparison.metrics import FRAMES
 from celltcp.results.narrowest import SERVER, bounded_slots, narrowest_mbps
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
+from celltcp.results.warnings.given_up import TIMED_OUT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,6 +169,15 @@ class Evidence:
             for kind in (FRAMES, "dropped_share")
         )
         return round(float((frames * shares).sum())) if len(shares) else 0
+
+    @property
+    def given_up_s(self) -> list[float]:
+        """Times at which an end gave a connection up for want of an answer, in order, s."""
+        if self._events is None:
+            return []
+        mine = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
+        ends = mine[mine["kind"] == TIMED_OUT].groupby(["run", "flow"])["t_ns"].min()
+        return sorted(t_ns * 1e-9 for t_ns in ends.astype(float))
 
     def mean_rtt_ms(self, run: int, start: float, end: float) -> float:
         """Returns the mean RTT of the flow in a time of a run, ms; NaN without a sample."""

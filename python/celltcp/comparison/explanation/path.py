@@ -27,6 +27,8 @@ _UNUSED = 0.02
 _OVERSHOT = 0.05
 #: Share of the time in interruptions from which on they are a cause.
 _INTERRUPTED = 0.02
+#: Wait after an outage from which on a time-out has doubled, s and RTTs.
+_DOUBLED_S, _DOUBLED = 0.6, 3.0
 #: Share of the segments lost to one reason from which on it is a cause.
 _LOST = 5e-4
 #: Share of the capacity that losses of one reason leave unused where they are most of all losses; on a
@@ -101,6 +103,9 @@ def outage(evidence: Evidence) -> Cause | None:
     longest = max(gaps, key=lambda gap: gap.length)
     restarted = max(waits, default=0.0)
     after = f"; data arrived again at most {restarted:.1f} s after that" if restarted >= 0.05 else ""
+    # Whatever is sent in an outage shows its end, but a time-out that has doubled comes late.
+    if restarted >= max(_DOUBLED_S, _DOUBLED * evidence.mean("rtt_min_ms") / 1e3):
+        after += ", when a time-out ended that had doubled with each loss"
     runs = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
     return Cause(
         "outage",

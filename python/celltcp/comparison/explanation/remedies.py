@@ -41,6 +41,12 @@ _BUFFER = 1
 _OFTEN = 0.1
 #: Short least RTO, ms.
 _RTO_MS = 20
+#: Shortest bound of the RTO that Linux has, s.
+_RTO_MAX_S = 1
+#: Retransmissions, of the 15 before a connection is given up, that wait for this bound.
+_LONG_RETRIES = 11
+#: Wait after an outage from which on a shorter RTO helps, RTTs.
+_WAITED = 2
 #: Short cycle of DRX, ms.
 _CYCLE_MS = 80
 #: Large initial window, segments.
@@ -159,6 +165,25 @@ def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield Remedy(against, ("radio.drx.inactivity=2560ms",))
     if (in_unit(evidence.scenario["radio"]["drx"]["long_cycle"], "ms") or 0.0) > _CYCLE_MS:
         yield Remedy(against, (f"radio.drx.long_cycle={_CYCLE_MS}ms",))
+
+
+def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """A bound of the time-outs that double meanwhile, or shorter ones for flows that send little."""
+    waits = [wait for gap in evidence.outages if (wait := evidence.restart_after(gap)) > 0]
+    against = "time-outs that double in an outage"
+    # A connection is to survive outages of twice the length.
+    longest = 2 * max((gap.length for gap in evidence.outages), default=0.0)
+    bound = max(math.ceil(longest / _LONG_RETRIES), _RTO_MAX_S)
+    if max(waits, default=0.0) >= bound:
+        yield Remedy(against, (f"tcp.rto_max={bound}s",))
+    rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    if not evidence.is_thin or not any(wait >= _WAITED * rtt_s for wait in waits):
+        return
+    if _comes_in_time(evidence):
+        yield _min_rto()
+    if not evidence.cca.startswith("bbr"):
+        # A stream that has never reduced its window is not thin, and BBR never does.
+        yield Remedy(against, ("tcp.thin_linear_timeouts=true",))
 
 
 def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -282,7 +307,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for each in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(time_outs, slow_units, slow_growth),
+        *(time_outs, slow_units, slow_growth, outage),
     )
 }
 

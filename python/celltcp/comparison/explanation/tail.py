@@ -98,7 +98,8 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     behind = _waits_behind(units)
     queued_ms = QUEUED * evidence.mean("rtt_min_ms")
     counts = dict.fromkeys(_REASONS, 0)
-    columns = slow[["run", "connection", "start_s", "end_s"]]
+    # What never ends meets all that comes after its start.
+    columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for place, run, connection, start, end in columns.itertuples(name=None):
         reason = _reason(evidence, by_connection.get((run, connection)[: len(keys)]), run, start, end)
         if reason is None and behind[place]:

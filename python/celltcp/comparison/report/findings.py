@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from celltcp.comparison.applications import Application
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
 from celltcp.present.palette import colours
@@ -66,6 +67,8 @@ def _rankings(result: Comparison) -> list[_Ranking]:
     alone = of_single_flows(result.ccas)
     if not alone:
         return []
+    if len(alone) == 1 and not result.is_competing:
+        return [_of_application(each, alone[0]) for each in result.applications]
     # A single CCA has figures, but no verdict.
     verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
     if result.is_finite and result.ranked_stakes:
@@ -74,6 +77,15 @@ def _rankings(result: Comparison) -> list[_Ranking]:
         *(_Ranking(each.need, each.metric, each.verdict, each.values) for each in result.ranked_stakes),
         *(_of_requirement(result, name, alone) for name in verdicts),
     ]
+
+
+def _of_application(application: Application, cca: str) -> _Ranking:
+    """Returns the figure of an application under the only congestion control."""
+    metric, title, _ = application.ranking
+    values = {cca: application.values(metric)[cca]}
+    return _Ranking(
+        f"{application.flow}, by {title}", metric, application.verdict(random=False), values
+    )
 
 
 def _of_requirement(result: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:

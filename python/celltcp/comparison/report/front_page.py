@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
+from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
@@ -129,9 +130,10 @@ def settings_section(result: Comparison) -> Section | None:
     if not choices:
         return None
     names = labels(result.ccas)
-    window = window_limit(result, _to_set(result, choices[0].verdict) or str(choices[0].verdict.leader))
-    texts = [window.text] if window else []
-    first = (window.block,) if window else ()
+    chosen = _to_set(result, choices[0].verdict) or str(choices[0].verdict.leader)
+    window, initial = window_limit(result, chosen), initial_window(result, chosen)
+    texts = [*([window.text] if window else []), *([initial.text] if initial else [])]
+    first = tuple(each.block for each in (window, initial) if each)
     for need, verdict in choices:
         cca = _to_set(result, verdict)
         if cca is None:

@@ -11,6 +11,7 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
+from celltcp.results.warnings.given_up import given_up
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def all_warnings(results: Results) -> list[str]:
     return [
         *no_delivery(results),
         *uncovered(results),
+        *given_up(results),
         *unfinished_transfers(results),
         *unused_hints(results),
         *memory_pressure(results),

@@ -1,0 +1,48 @@
+"""Congestion window that holds responses and pages back: why, and Linux's lines that widen it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.remedies import REMEDIES
+from celltcp.comparison.explanation.sender import idle_restart, slow_start
+from celltcp.comparison.linux_lines import linux_line
+from celltcp.present.section import Block
+from celltcp.results.limits import flow_limits
+
+
+class InitialWindow(NamedTuple):
+    """Window that holds the units of work of the flow under test back."""
+
+    #: Why, in a sentence.
+    text: str
+    #: The lines that widen it, each by itself.
+    lines: tuple[str, ...]
+
+    @property
+    def block(self) -> Block:
+        """The lines with what they do."""
+        return Block(
+            "Linux, in a shell as root, on the host that sends: lines against the small window, each "
+            "by itself. A large initial window makes bursts, which may overflow a short queue. "
+            "`ip route show default` has GATEWAY and INTERFACE.",
+            "".join(f"{line}\n" for line in self.lines),
+        )
+
+
+def initial_window(result: Comparison, cca: str) -> InitialWindow | None:
+    """Returns the window that holds units of work back under a CCA; None where nothing shows one.
+
+    Behind middleboxes it is not that of the server alone.
+    """
+    if result.middlebox(cca) != "none" or not result.applications:
+        return None
+    evidence = Evidence(result, cca, result.tested, flow_limits(result.results))
+    cause = None if not len(evidence.slots) else idle_restart(evidence) or slow_start(evidence)
+    if cause is None:
+        return None
+    changes = (change for each in REMEDIES[cause.name](evidence, cause) for change in each.changes)
+    lines = (linux_line(change).partition(": ")[2] for change in changes)
+    return InitialWindow(cause.text, tuple(filter(None, lines)))
