@@ -67,6 +67,22 @@ def test_each_flow_has_its_own_figures_in_the_first_table(compared: ct.Compariso
     assert [row[place] == "-" for row in table.rows] == [False, True] * 2
 
 
+def test_json_and_data_frames_have_each_flow(compared: ct.Comparison) -> None:
+    rows = compared.to_json()["flows"]
+    frame = compared.flow_summary
+    assert [(row["cca"], row["flow"]) for row in rows] == list(frame.index)
+    flows = compared.flows
+    for row in rows:
+        runs = compared.runs[compared.runs["cca"] == row["cca"]]["run"]
+        mine = flows[(flows["name"] == row["flow"]) & flows["run"].isin(runs)]
+        for metric in ("goodput_mbps", "rtt_p95_ms", "retransmissions"):
+            assert row[metric]["mean"] == pytest.approx(mine[metric].mean())
+            assert frame.loc[(row["cca"], row["flow"]), (metric, "mean")] == row[metric]["mean"]
+    alone = ct.compare("steady-20-68", "cubic", 1, duration="1s")
+    assert "flows" not in alone.to_json()
+    assert alone.flow_summary.empty
+
+
 def test_a_flow_without_a_rival_has_no_row() -> None:
     beside = {"flows": [{"name": "bulk"}, {"name": "game", "workload": GAME}]}
     result = ct.compare("steady-20-68", "cubic,bbr", 1, duration="2s", set=beside)

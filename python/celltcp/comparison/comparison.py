@@ -242,6 +242,24 @@ class Comparison(Recorded):
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
 
     @property
+    def flow_summary(self) -> pd.DataFrame:
+        """The same for each flow that competes, with its share; empty without competition."""
+        import pandas as pd
+
+        rows: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+        for cca in self.ccas:
+            for flow in self.competing_flows:
+                row = rows.setdefault((cca, flow.name), {})
+                for metric in (*METRICS, SHARE):
+                    result = estimate(self.values_of(flow, cca, metric))
+                    row[metric, "mean"] = result.mean
+                    row[metric, "ci95"] = math.nan if result.ci95 is None else result.ci95
+        table = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index")
+        if rows:
+            table.index = pd.MultiIndex.from_tuples(list(rows), names=["cca", "flow"])
+        return table
+
+    @property
     def recommendation(self) -> dict[str, list[str]]:
         """For each requirement the best congestion control, followed by those that may be as good.
 

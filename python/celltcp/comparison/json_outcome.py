@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.campaign.provenance import origin_json
+from celltcp.comparison.metrics import METRICS, SHARE
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_difference
 from celltcp.scenarios.cca_mix import of_single_flows
@@ -105,6 +106,19 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
                 "goodput_mbps_ci95": each.goodput.ci95,
             }
             for each in comparison.mean_shares()
+        ]
+    if comparison.competing_flows:
+        result["flows"] = [
+            {
+                "cca": cca,
+                "flow": flow.name,
+                **{
+                    metric: json_interval(comparison.values_of(flow, cca, metric))
+                    for metric in (*METRICS, SHARE)
+                },
+            }
+            for cca in comparison.ccas
+            for flow in comparison.competing_flows
         ]
     tables = comparison.results.tables
     if "limits" in tables:
