@@ -17,7 +17,13 @@ def _report(rtts_ms: list[float], retransmits: int, cca: str = "cubic") -> str:
     intervals = [
         {
             "streams": [{"rtt": round(1e3 * rtt), "retransmits": retransmits}],
-            "sum": {"start": at, "end": at + 1, "bits_per_second": 2e7, "retransmits": retransmits},
+            "sum": {
+                "start": at,
+                "end": at + 1,
+                # A window that losses reduce has another rate each time.
+                "bits_per_second": (1.2e7, 2e7, 2.8e7)[at % 3],
+                "retransmits": retransmits,
+            },
         }
         for at, rtt in enumerate(rtts_ms)
     ]
@@ -47,6 +53,27 @@ def test_a_test_with_tcp_whose_rtt_stayed_low_may_not_have_filled_the_link(
     file.write_text(_report(rtts_ms, retransmits, cca))
     looks_like = read_log(file, {}, "down").looks_like_demand
     assert (wanted in looks_like) if wanted and looks_like else looks_like == wanted
+
+
+def test_the_report_of_a_sender_as_text_has_windows_in_place_of_rtts(tmp_path: Path) -> None:
+    """Cwnd over rate is the RTT: 150 KB at 24.6 Mbit/s are 50 ms."""
+
+    def text(windows_kb: list[float], mbps: list[float]) -> str:
+        return "".join(
+            f"[  5]  {n}.00-{n + 1}.00  sec  2.4 MBytes  {rate} Mbits/sec  4  {window} KBytes\n"
+            for n, (window, rate) in enumerate(zip(windows_kb, mbps, strict=True))
+        )
+
+    file = tmp_path / "iperf.txt"
+    rates = [12.3, 24.6, 18.4, 30.8] * 3
+    file.write_text(text([rate * 150 / 24.6 for rate in rates], rates))
+    assert "48 retransmissions may have" in (read_log(file, {}, "down").looks_like_demand or "")
+    # With a queue the window grows and the rate does not.
+    file.write_text(text([80, 150, 220, 300] * 3, rates))
+    assert read_log(file, {}, "down").looks_like_demand is None
+    # A steady link may have a queue that never empties.
+    file.write_text(text([150, 152, 151, 150] * 3, [24.6, 24.5, 24.6, 24.7] * 3))
+    assert read_log(file, {}, "down").looks_like_demand is None
 
 
 def test_compare_warns_of_a_log_that_is_no_capacity(tmp_path: Path) -> None:

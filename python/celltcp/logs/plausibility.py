@@ -34,6 +34,8 @@ SAMPLE_NS = 60 * 10**9
 _FEW_ROWS = 8
 #: Median RTT from which on a queue stood, of the lowest.
 _QUEUED = 1.3
+#: Rate of the fastest tenth of the rows from which on rates vary, of that of the slowest tenth.
+_VARIES = 1.3
 #: Shares that make a log look like the demand of an application.
 _IDLE_SHARE = 0.2
 _CAPPED_SHARE = 0.3
@@ -143,19 +145,23 @@ def held_back(recording: Recording) -> str | None:
     """Returns a statement about a test with TCP whose RTT stayed so low that no queue stood.
 
     A sender that fills a link makes a queue before it loses anything. Where none stood, random losses
-    or windows held it back, or a queue discipline kept the queue short.
+    or windows held it back. A link of a steady rate may have a queue that never empties.
     """
     rtt, again = recording.rtt_ms, recording.retransmissions
+    if rtt is None or not np.isfinite(rtt).any():
+        rtt = recording.window_rtt_ms
     if rtt is None or again is None or np.isfinite(rtt).sum() < _FEW_ROWS:
         return None
     known = rtt[np.isfinite(rtt)]
     lowest, median = np.percentile(known, 5), float(np.median(known))
-    if median > _QUEUED * lowest:
+    low, high = np.percentile(recording.values, [10, 90])
+    if median > _QUEUED * lowest or (again.sum() and high < _VARIES * low):
         return None
     what = f"{again.sum():.0f} retransmissions" if again.sum() else "windows"
     return (
         f"its RTT stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
-        f"stood, and {what} may have held TCP back; iperf3 with -P 8 or -u shows what the link carries"
+        f"stood, and {what} may have held TCP back, unless it was BBR; iperf3 with -P 8 or -u shows "
+        "what the link carries"
     )
 
 

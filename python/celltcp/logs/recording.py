@@ -39,6 +39,8 @@ class Recording:
     runs: NDArray[np.int64] | None = None
     #: RTT of each row, ms; NaN where none was measured.
     rtt_ms: NDArray[np.float64] | None = None
+    #: RTT of each row as window over rate, ms, where no RTT was measured.
+    window_rtt_ms: NDArray[np.float64] | None = None
     #: Retransmissions of TCP in each row, of tests whose sender reports them and is no BBR.
     retransmissions: NDArray[np.float64] | None = None
     #: SINR or RSRP of each row, by name.

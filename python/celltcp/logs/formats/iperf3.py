@@ -21,6 +21,8 @@ _LINE = re.compile(
     r"\[\s*(?P<id>SUM|\d+)\](?:\[(?P<role>[A-Z-]+)\])?\s+(?P<start>\d+\.\d+)\s*-\s*(?P<end>\d+\.\d+)\s+sec"
     r"\s+[\d.]+\s+\w*Bytes\s+(?P<rate>[\d.]+)\s+(?P<unit>\w*(?:bits|Bytes)/sec)(?P<rest>.*)"
 )
+#: Retransmissions and window, which a sender of iperf3 reports.
+_SENDER = re.compile(r"\s+(?P<again>\d+)\s+(?P<cwnd>[\d.]+)\s+(?P<prefix>[KMG]?)Bytes")
 #: Ports of a stream, which give the direction of its lines.
 _PORTS = re.compile(
     r"\[\s*(?P<id>\d+)\] local \S+ port (?P<local>\d+) connected \w+ \S+ port (?P<remote>\d+)"
@@ -46,6 +48,7 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     server = {local for local, _ in ports} & {remote for _, remote in ports}
     other_streams: set[str] = {"SUM"} if server else set()
     lines: list[tuple[str, Interval]] = []
+    senders: list[tuple[float, float]] = []
     for line in text.splitlines():
         if server and (match := _PORTS.search(line)):
             is_down = match["local"] in server
@@ -65,9 +68,21 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
         if match["role"] and not _is_of(match["role"], wanted):
             continue
         lines.append((match["id"], Interval(start, end, float(match["rate"]) * unit.bits)))
+        if sent := _SENDER.match(match["rest"]):
+            window = float(sent["cwnd"]) * 1024 ** " KMG".index(sent["prefix"] or " ")
+            senders.append((float(sent["again"]), 8 * window))
     streams = {stream for stream, _ in lines}
     kind = "report of iperf" if "SUM" not in streams else "report of iperf, parallel streams"
-    return of_intervals(kind, summed(lines), has_both=bool(server))
+    intervals = summed(lines)
+    if len(senders) != len(intervals):
+        # A receiver has neither column, and sums have no window.
+        return of_intervals(kind, intervals, has_both=bool(server))
+    again, windows = map(np.array, zip(*senders, strict=True))
+    bps = np.array([each.bps for each in intervals])
+    rtts = 1e3 * np.divide(windows, bps, out=np.full(len(bps), np.nan), where=bps > 0)
+    return of_intervals(
+        *(kind, intervals), has_both=bool(server), retransmissions=again, window_rtt_ms=rtts
+    )
 
 
 def _is_of(role: str, direction: Direction) -> bool:
