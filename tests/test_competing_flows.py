@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.report.sweep import sweep_part
 from celltcp.comparison.tables import means_table, shares_table, subject_text
 from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
+from celltcp.present.style import styled
 
 if TYPE_CHECKING:
     from conftest import Celltcp
@@ -134,6 +136,21 @@ def test_pictures_of_a_sweep_have_shares_and_fairness(swept: tuple[Sweep, Path])
         *("near share, Mbit/s", "far share, Mbit/s", "Jain's index", "near p95 RTT, ms")
     ]
     assert panels[2].get_ylim()[1] < 1.1
+
+
+@pytest.mark.parametrize("style", [None, "paper"])
+def test_labels_of_many_narrow_panels_do_not_overlap(style: str | None) -> None:
+    values = {"path.buffer": ["1bdp", "1.5bdp", "2bdp", "3bdp"]}
+    result = ct.sweep(
+        "steady-20-68", values, "cubic+bbr", 1, duration="3s", set={"flows": FLOWS["flows"]}
+    )
+    with styled(style=style):
+        picture = draw_sweep(result)
+        canvas = FigureCanvasAgg(picture)
+        canvas.draw()
+        for axes in picture.axes:
+            boxes = [each.get_window_extent(canvas.get_renderer()) for each in axes.get_xticklabels()]
+            assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
 
 
 def test_values_that_are_words_are_not_joined_by_lines() -> None:

@@ -103,9 +103,11 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     width = _PANEL if len(shown) < _MANY else _NARROW
     picture = figure(width * len(shown), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(shown), squeeze=False)
+    # A style or a size that was asked for has narrower panels.
+    width = picture.get_size_inches()[0] / len(shown)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
         for axes, each in zip(row, shown, strict=True):
-            _draw_panel(axes, along, each, result.ccas)
+            _draw_panel(axes, along, each, result.ccas, width)
             axes.set_ylabel(", ".join(filter(None, (each.label, each.unit))))
             if outer:
                 pairs = zip(result.axes, outer, strict=False)
@@ -116,11 +118,11 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     return picture
 
 
-def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str]) -> None:
-    """Draws a figure against the values of one axis."""
+def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str], width: float) -> None:
+    """Draws a figure against the values of one axis, in a panel so many inches wide."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     values = [shown.values(each) for each in along.points.values()]
-    places = _set_places(axes, list(along.comparisons))
+    places = _set_places(axes, list(along.comparisons), width)
     # A line between queue disciplines would stand for values that do not exist.
     are_amounts = has_amounts(list(along.comparisons))
     step = min(_ASIDE, 2 * _FARTHEST / max(len(ccas) - 1, 1))
@@ -162,8 +164,8 @@ def has_amounts(values: Sequence[str]) -> bool:
     return quantities(values) is not None
 
 
-def _set_places(axes: Axes, values: Sequence[str]) -> list[float]:
-    """Returns the places of values, and labels the axis with them.
+def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
+    """Returns the places of values, and labels the axis with them, in a panel so many inches wide.
 
     Amounts stand on a linear axis, or on a logarithmic one if they are far apart; others stand side by
     side. Labels that would overlap stand upright; those that still would are left out.
@@ -177,7 +179,7 @@ def _set_places(axes: Axes, values: Sequence[str]) -> list[float]:
         scaled = np.log(scaled)
     # Distances in inches along the axis.
     extent = float(np.ptp(scaled)) or 1.0
-    inches = (scaled - scaled.min()) / extent * _PANEL * _AXIS
+    inches = (scaled - scaled.min()) / extent * width * _AXIS
     widths = [_LETTER * len(value) for value in values]
     order = np.argsort(inches, kind="stable")
     gaps = [
