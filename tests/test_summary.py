@@ -5,6 +5,7 @@ import io
 import math
 import re
 import shutil
+import statistics
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,9 @@ def test_the_summary_has_means_paired_differences_and_verdicts(celltcp, swept: P
         assert float(row["mean"]) == pytest.approx(
             sum(values) / 3, abs=max(float(row["ci95"] or 0), 0.1)
         )
+        digits = len(row["median"].partition(".")[2])
+        assert float(row["median"]) == pytest.approx(statistics.median(values), abs=10**-digits)
+        assert float(row["sd"]) == pytest.approx(statistics.stdev(values), abs=10**-digits)
         if row["ci95"]:
             assert len(row["ci95"].replace(".", "").lstrip("0")) <= 2 or row["ci95"].isdigit()
         if row["difference"]:

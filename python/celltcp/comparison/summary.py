@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -60,6 +61,9 @@ class Figure:
     decides: bool
     #: `best`, `leads` (undecided), `tied`, `undecided`, `worse`, or empty where nothing is ranked.
     verdict: str
+    #: Median and standard deviation of the runs; NaN without them.
+    median: float
+    sd: float
 
     @property
     def is_spread(self) -> bool:
@@ -75,7 +79,7 @@ class Summary:
     #: Columns of the CSV behind those of the coordinates.
     COLUMNS: ClassVar = (
         *("cca", "runs", "metric", "mean", "ci95", "difference", "difference_ci95"),
-        *("compared_with", "verdict"),
+        *("compared_with", "verdict", "median", "sd"),
     )
 
     axes: tuple[str, ...]
@@ -120,7 +124,9 @@ class Summary:
             gap = rounded(each.difference, each.digits) if each.difference else ("", "")
             values = [*rounded(each.value, each.digits), *gap]
             compared = each.leader if each.difference else ""
+            spread = [_number(each.median, each.digits), _number(each.sd, each.digits)]
             row = [*each.point, each.cca, each.runs, each.metric, *values, compared, each.verdict]
+            row += spread
             writer.writerow([*row, *([self.unfinished] if state else [])])
         return text.getvalue()
 
@@ -270,9 +276,19 @@ def _figure(
     value = estimate(values[cca])
     ranked = {f"{each.ranking.metric}:{each.flow}" for each in result.applications}
     decides = metric in ranked or metric in _DECIDING
+    known = [each for each in values[cca] if not math.isnan(each)]
+    # Times that never ended are longer than all others, and have no deviation.
+    is_spread = len(known) > 1 and all(map(math.isfinite, known))
     return Figure(
-        *(point, cca, runs, metric, heading, digits, value, leader, difference, decides, word)
+        *(point, cca, runs, metric, heading, digits, value, leader, difference, decides, word),
+        median=statistics.median(known) if known else math.nan,
+        sd=statistics.stdev(known) if is_spread else math.nan,
     )
+
+
+def _number(value: float, digits: int) -> str:
+    """Returns a number as text; empty where it is not known."""
+    return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _verdict(result: Comparison, metric: str) -> Verdict | None:
