@@ -175,3 +175,22 @@ def test_amounts_are_compared_in_one_unit() -> None:
     assert quantities(["0", "7"]) == [0.0, 7.0]
     for texts in (["droptail", "pie"], ["1bdp", "50packets"], ["1s", "1000ms"], ["true", "false"]):
         assert quantities(texts) is None
+
+
+def test_a_condition_of_the_network_is_no_advice_but_the_cca_under_it_is() -> None:
+    rates = {"10ms with cubic": 55.0, "75ms with cubic": 11.0, "10ms with bbr": 95.0}
+    rates["75ms with bbr"] = 92.0
+    delays = {"10ms with cubic": 10.6, "75ms with cubic": 75.9, "10ms with bbr": 13.6}
+    delays["75ms with bbr"] = 80.6
+    goodput, rtt = (
+        _stake("flow", metric, {name: _around(of) for name, of in values.items()})
+        for metric, values in (("goodput_mbps", rates), ("rtt_mean_ms", delays))
+    )
+    present = {"path.rtt": "75ms"}
+    text, line = _texts(["path.rtt"], ["cubic", "bbr"], goodput, rtt, **present)
+    assert text.startswith("bbr instead of cubic (path.rtt=75ms): ")
+    assert line == "On Linux, sender: sysctl -w net.ipv4.tcp_congestion_control=bbr"
+    # A buffer is a setting.
+    present = {"path.buffer": "75ms"}
+    texts = _texts(["path.buffer"], ["cubic", "bbr"], goodput, rtt, **present)
+    assert any(each.startswith("trade-off of path.buffer") for each in texts)

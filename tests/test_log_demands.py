@@ -82,4 +82,4 @@ def test_compare_warns_of_a_log_that_is_no_capacity(tmp_path: Path) -> None:
     options = ["--cca", "cubic", "--runs", "1", "--duration", "2s", "--quiet"]
     done = CliRunner().invoke(commands, ["compare", str(file), *options])
     assert done.exit_code == 0, done.output
-    assert "warning: the downlink's log looks like a demand rather than a capacity" in done.stderr
+    assert "warning: the downlink's log is no capacity: its RTT stayed near the lowest" in done.stderr

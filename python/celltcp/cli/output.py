@@ -57,12 +57,8 @@ def print_trace_summary(scenario: Scenario) -> None:
     for direction, facts in scenario.log_facts:
         known = json.loads(facts)
         made_up = known["made_up"]
-        if looks_like := known.get("looks_like_demand"):
-            click.echo(
-                f"warning: the {direction}link's log looks like a demand rather than a capacity: "
-                f"{looks_like}",
-                err=True,
-            )
+        if held_back := known.get("held_back"):
+            click.echo(f"warning: the {direction}link's log is no capacity: {held_back}", err=True)
         if made_up > MOST_MADE_UP:
             click.echo(
                 f"warning: {100 * made_up:.0f} % of the {direction}link's trace is made up: it has the "

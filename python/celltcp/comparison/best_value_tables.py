@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.best_values import is_condition
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
@@ -106,8 +107,14 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
 
 
 def _by_figure(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
-    """Yields the rankings of each field by each figure, in the order of the values given."""
+    """Yields the rankings of each field by each figure, in the order of the values given.
+
+    Of several CCAs, conditions of the network have none: the question is which CCA suits them.
+    """
+    several = len(result.ccas) > 1
     for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
+        if several and is_condition(field):
+            continue
         figures: dict[tuple[str, str], list[_Row]] = {}
         for ranking in group:
             for stake in ranking.deciding(by):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +34,15 @@ _SCENARIO = "scenario"
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
 _SAME_PATH = 0.02
+#: Fields of the path that are conditions of the network, and no setting of anyone.
+_CONDITION = re.compile(
+    r"path\.(?:wired\.\d+\.)?(?:rtt|delay|loss|uplink_loss|jitter|blackouts|cross_traffic|down|up)\b"
+)
+
+
+def is_condition(field: str) -> bool:
+    """Returns whether a field is a condition of the network: none of its values is an advice."""
+    return _CONDITION.match(field) is not None
 
 
 class Choice(NamedTuple):

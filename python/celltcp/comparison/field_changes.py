@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celltcp.comparison.best_values import Choice, FieldRanking, overall_rankings
+from celltcp.comparison.best_values import Choice, FieldRanking, is_condition, overall_rankings
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.verdict_tables import hint_text
@@ -92,6 +92,9 @@ class _Sentences:
         """Returns all of them."""
         if not self._stakes:
             return []
+        ranking = self._ranking
+        if len(ranking.ccas) > 1 and all(map(is_condition, ranking.fields)):
+            return self._at_conditions()
         trade_off = self._trade_off()
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
         changes = self._changes(trade_off)
@@ -99,6 +102,28 @@ class _Sentences:
         if not texts and not changes:
             changes = [self._nothing()]
         return [*texts, *changes, *helps, *self._lines(trade_off)]
+
+    def _at_conditions(self) -> list[str]:
+        """Returns what other CCAs change under the conditions of the start.
+
+        Nobody sets the RTT of a path or its losses, so that none of their values is an advice.
+        """
+        _, ccas, _ = self._scopes()
+        better = [name for name in dict.fromkeys(ccas) if self._is_better(name)]
+        texts = [self._change_text(name) for name in better[:_MOST_CHANGES]]
+        lines = (cca_line(self._ranking.choices[name].cca) for name in better[:_MOST_CHANGES])
+        return [*texts, *(f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))]
+
+    def _is_better(self, name: str) -> bool:
+        """Returns whether a flow gains from a choice, against the start."""
+        start = self._names[self._start]
+        return name != start and any(each.is_gain(name, start) for each in self._stakes)
+
+    def _change_text(self, name: str) -> str:
+        """Returns a choice in place of the start, with the figures of the flows under both."""
+        start = self._names[self._start]
+        figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
+        return f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}"
 
     def _mean(self, stake: Stake, name: str) -> float:
         """Returns the mean of a figure, of which more is better; a missing one is worst."""
@@ -210,28 +235,17 @@ class _Sentences:
 
     def _changes(self, trade_off: _TradeOff | None) -> list[str]:
         """Returns what better choices than the start change."""
-        start = self._names[self._start]
-        texts = []
-        for name in self._better(trade_off):
-            figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
-            texts.append(f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}")
-        return texts
+        return [self._change_text(name) for name in self._better(trade_off)]
 
     def _better(self, trade_off: _TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each figure."""
-        start = self._names[self._start]
         if trade_off is None:
             targets = [target for among in self._scopes() for target in among]
         elif trade_off.knee is not None:
             targets = [trade_off.knee]
         else:
             targets = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
-        better = [
-            name
-            for name in dict.fromkeys(targets)
-            if name != start and any(each.is_gain(name, start) for each in self._stakes)
-        ]
-        return better[:_MOST_CHANGES]
+        return [name for name in dict.fromkeys(targets) if self._is_better(name)][:_MOST_CHANGES]
 
     def _lines(self, trade_off: _TradeOff | None) -> list[str]:
         """Returns the lines that set on Linux what better choices change."""

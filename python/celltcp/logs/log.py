@@ -55,11 +55,13 @@ class Log:
     looks_like_demand: str | None
     #: Moments at which 1500 bytes pass, ms, of a log of those in place of intervals.
     opportunities: list[int] | None = None
+    #: Why a test with TCP may not have filled the link, if so.
+    held_back: str | None = None
 
     @property
     def facts(self) -> str:
         """What the engine keeps of it beside its trace, as JSON."""
-        names = ("base_rtt_ms", "has_both", "made_up", "looks_like_demand")
+        names = ("base_rtt_ms", "has_both", "made_up", "looks_like_demand", "held_back")
         return json.dumps({name: getattr(self, name) for name in names})
 
 
@@ -82,7 +84,8 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
     check(recording, intervals, is_unit_given=options.unit is not None)
-    looks_like = demand(intervals) or unused_radio(recording) or held_back(recording)
+    limited = held_back(recording)
+    looks_like = demand(intervals) or unused_radio(recording) or limited
     return Log(
         summary=_summary(recording, intervals, options, looks_like),
         lengths=intervals.lengths.view(np.uint64),
@@ -92,6 +95,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         has_both=recording.has_both,
         made_up=_made_up(intervals, is_mean=recording.is_volume),
         looks_like_demand=looks_like,
+        held_back=limited,
     )
 
 
