@@ -17,6 +17,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
+from celltcp.comparison.report.comparison import picture_sections
 from celltcp.comparison.report.sweep import sweep_part
 from celltcp.comparison.tables import means_table, shares_table, subject_text
 from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
@@ -185,6 +186,18 @@ def test_panels_abreast_are_not_squeezed_by_their_legends() -> None:
     panels = [axes for axes in picture.axes if "goodput, Mbit/s\n" in axes.get_ylabel()]
     assert len(panels) == 3
     assert min(axes.get_position().width for axes in panels) > 0.15
+
+
+def test_reports_draw_the_flows_together(compared: ct.Comparison) -> None:
+    (figure,) = (
+        section.figure
+        for section in picture_sections(compared)
+        if section.title == "Flows over time, run with seed 1"
+    )
+    assert figure is not None
+    assert len(figure.draw().axes) == 4
+    alone = ct.compare("steady-20-68", "cubic", 1, duration="1s")
+    assert not [each for each in picture_sections(alone) if each.title.startswith("Flows over time")]
 
 
 def test_a_distribution_is_that_of_the_flow_that_was_asked_for(compared: ct.Comparison) -> None:

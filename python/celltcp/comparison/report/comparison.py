@@ -9,11 +9,18 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
-from celltcp.comparison.report.pictures import distribution, over_time, start_up, tradeoff
+from celltcp.comparison.report.pictures import (
+    distribution,
+    flows_over_time,
+    over_time,
+    start_up,
+    tradeoff,
+)
 from celltcp.comparison.report.provenance import origin_sections, scenario_arguments
 from celltcp.comparison.report.question import question_on
 from celltcp.comparison.tables import (
     NO_RANDOMNESS,
+    has_rows_of_flows,
     limits_sections,
     means_table,
     selector_texts,
@@ -120,6 +127,11 @@ def picture_sections(result: Comparison) -> list[Section]:
     return [
         *(_units_section(result, metric) for metric in units_of_applications(result)),
         Section("Goodput against delay", figure=tradeoff(result), text=(_TRADE_OFF,)),
+        *(
+            [Section(f"Flows over time, run with seed {seed}", figure=flows_over_time(result))]
+            if has_rows_of_flows([result])
+            else []
+        ),
         Section(f"Over time, run with seed {seed}", figure=over_time(result, seed)),
         Section("Start-up", figure=start_up(result), text=(_START_UP,)),
         *(

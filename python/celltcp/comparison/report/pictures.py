@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.plots.accessors import leading_ccas
+from celltcp.comparison.plots.accessors import ComparisonPlots, leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves, has_long_tail
 from celltcp.comparison.plots.series import ONE_WAY, RTT, Delay, draw_comparison_series
 from celltcp.comparison.plots.smoothing import Window, window_of, with_pauses
@@ -48,6 +48,13 @@ def single_panel(
     draw(picture.add_subplot())
     legend_beside(picture, ccas)
     return picture
+
+
+def flows_over_time(result: Comparison) -> Figure:
+    """Returns goodput and RTT of all flows that compete, a pair of panels for each CCA or line-up."""
+    return Figure(
+        ComparisonPlots(result).time_series, "Goodput and RTT of the competing flows over time"
+    )
 
 
 def tradeoff(result: Comparison) -> Figure:
