@@ -22,7 +22,6 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.narrowest import SERVER, narrowest_mbps
 from celltcp.results.tested import FlowUnderTest, flow_name, thin_flows
 from celltcp.scenarios.cca_mix import labels
 
@@ -142,6 +141,11 @@ def limited_flows(results: Results) -> list[str]:
     whole = numbers(flows["duration_s"])
     is_active = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
     flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), is_active)]
+    shares = {
+        column: numbers(flows[column])[is_active] / whole[is_active] for column, *_ in _END_LIMITS
+    }
+    if not any((share > _MIN_SHARE).any() for share in shares.values()):
+        return []
     idle = 1.0 - _busy(results)[is_active]
     several = len({name for _, name in flow_of}) > 1
     thin_ones = thin_flows(results.about)
@@ -149,8 +153,7 @@ def limited_flows(results: Results) -> list[str]:
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []
     for column, happened, kind in _END_LIMITS:
-        share = numbers(flows[column])[is_active] / whole[is_active]
-        share = np.where(share > idle, idle, share)
+        share = np.where(shares[column] > idle, idle, shares[column])
         counted = ~np.isnan(share)
         if kind == "application":
             # A transfer that ends is short where all of it fits into the first window.
@@ -193,6 +196,8 @@ def _busy(results: Results) -> NDArray[np.float64]:
 
 def _narrowest_of_slots(results: Results) -> NDArray[np.float64]:
     """Returns for each slot the rate of the narrowest part beside the access link, payload, Mbit/s."""
+    from celltcp.results.narrowest import SERVER, narrowest_mbps
+
     scenario = tomllib.loads(results.about["scenario"])
     flows, slots = results.tables["flows"], results.tables["slots"]
     down, up = (narrowest_mbps(scenario, is_upload=each) for each in (False, True))

@@ -11,7 +11,6 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
-from celltcp.results.warnings.given_up import given_up
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def all_warnings(results: Results) -> list[str]:
     return [
         *no_delivery(results),
         *uncovered(results),
-        *given_up(results),
+        *_given_up(results),
         *unfinished_transfers(results),
         *unused_hints(results),
         *memory_pressure(results),
@@ -36,6 +35,16 @@ def all_warnings(results: Results) -> list[str]:
         *limited_flows(results),
         *_undivided_delay(about),
     ]
+
+
+def _given_up(results: Results) -> list[str]:
+    """Returns the warnings about connections that TCP has given up, which few results have."""
+    events = results.tables.get("events")
+    if events is None or not any(kind == "timed_out" for (kind,) in rows_of(events, "kind")):
+        return []
+    from celltcp.results.warnings.given_up import given_up
+
+    return given_up(results)
 
 
 def _undivided_delay(about: Mapping[str, Any]) -> list[str]:
