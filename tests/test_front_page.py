@@ -329,5 +329,5 @@ def test_the_only_cca_of_responses_has_their_figure_and_not_that_of_the_network(
     result = ct.compare("steady-20-68", "cubic", 2, duration="5s", set={"flows.0.workload": GAME})
     (finding,) = findings_of(result)
     assert finding.question == "cubic, for flow-1, by 95th percentile of the response time"
-    assert finding.effect_size.startswith("response p95 ")
-    assert finding.confidence == "nothing to compare it with"
+    assert finding.answer.startswith("response p95 ")
+    assert finding.confidence.endswith("nothing to compare it with")
