@@ -88,3 +88,25 @@ def test_phones_that_sleep_between_frames_have_the_timers_of_drx_as_remedies() -
     explained = ExplainedComparison(result)
     assert "sleep" in {cause.name for cause in explained.ccas[0].causes}
     assert any("radio.drx.inactivity=" in each.options for each in explained.remedies)
+
+
+def test_time_outs_that_double_in_an_outage_have_their_bounds_as_remedies() -> None:
+    calls = {"kind": "request-response", "request": "2B", "response": "2B", "gap": "5s", "jitter": 0}
+    changes: Changes = {
+        "path.rtt": "20ms",
+        "path.blackouts": [{"at": "20.02s", "duration": "8s"}],
+        "variation.start_jitter": "0s",
+        "flows.0.workload": calls,
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = {each.name: each.text for each in explained.ccas[0].causes}
+    assert "when a time-out ended that had doubled with each loss" in texts["outage"]
+    remedies = {each.options: each for each in explained.remedies}
+    bounded = remedies["--cca cubic --set tcp.rto_max=2s"]
+    assert bounded.text.endswith("; Linux, sender: sysctl -w net.ipv4.tcp_rto_max_ms=2000")
+    assert "--cca cubic --set tcp.thin_linear_timeouts=true" in remedies
+    after = _tried(result, bounded, changes, ["cubic"])
+    longest = [each.units["duration_s"].max() for each in (result, after)]
+    # The outage began with a request under way; time-outs of 2 s show its end within that.
+    assert longest[1] < 10.1 < 13 < longest[0]

@@ -130,3 +130,54 @@ def test_frames_on_their_way_at_the_end_are_late_but_have_no_delay_without_an_en
     late = sum(events.loc[events["kind"] == "frame_ms", "detail"].astype(float) > 60) + len(ages)
     share = statistics.fmean(call.figures["cubic"]["late_share"])
     assert share == pytest.approx(late / sent.sum(), rel=0.02)
+
+
+def test_a_request_on_a_connection_that_was_given_up_counts_with_its_age() -> None:
+    """The time-out of the application ends the connection in a blackout, and nothing opens another."""
+    calls = {"kind": "request-response", "response": "20B", "gap": "1s"}
+    changes = {
+        "flows.0.workload": calls,
+        "path.blackouts": "[{ at = '10s', duration = '6s' }]",
+        "tcp.user_timeout": "3s",
+    }
+    result = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="40s", set=changes)
+    (application,) = result.applications
+    figures = application.figures["cubic"]
+    assert figures["responses_missing"] == [1.0, 1.0]
+    assert all(25 < longest < 32 for longest in figures["response_max_s"])
+    lost = result.units[result.units["duration_s"].isna()]
+    assert len(lost) == 4
+    ages = 40 - lost.loc[lost["cca"] == "cubic", "start_s"]
+    assert sorted(figures["response_max_s"]) == pytest.approx(sorted(ages))
+    (warning, same) = (each for each in result.warnings if "given up" in each)
+    assert warning.startswith("cubic: 2 of 2 connections of flow-1 were given up, the first at ")
+    assert "after no answer for tcp.user_timeout (3s); applications open none" in warning
+    assert same == warning.replace("cubic", "reno")
+    explained = ct.explain(result).comparisons[""].ccas[0]
+    text = {each.name: each.text for each in explained.causes}["given_up"]
+    assert text.startswith("TCP gave 2 connections up in 2 runs, after no answer for tcp.user_timeout")
+    assert text.endswith("; requests without a response: 2.")
+    # A connection lasts 15 retransmissions, less long with short ones.
+    del changes["tcp.user_timeout"]
+    changes |= {"tcp.rto_max": "1s", "path.blackouts": "[{ at = '10s', duration = '20s' }]"}
+    short = ct.compare("steady-20-68", "cubic", 1, duration="40s", set=changes)
+    (warning,) = (each for each in short.warnings if "given up" in each)
+    assert "after no answer for 15 retransmissions, tcp.rto_max (1s) apart at most;" in warning
+    table = figures_table(result, application)
+    assert "responses_missing" in [column.name for column in table.columns]
+
+
+def test_pages_without_an_end_count_with_their_age_and_cut_ones_do_not() -> None:
+    pages = "{ kind = 'page', document = '20kB', object = '10kB', objects = 8, gap = '0ms' }"
+    result = _stalled(pages)
+    (application,) = result.applications
+    figures = application.figures["cubic"]
+    units = result.units[result.units["unit"] == "page_load"]
+    (missing,) = figures["page_loads_missing"]
+    assert missing == units["duration_s"].isna().sum() == 1
+    every = units["duration_s"].fillna(6 - units["start_s"])
+    assert figures["page_load_s"] == pytest.approx([statistics.fmean(every)])
+    # On a path that goes on, the page that the end cuts is no slower than the others.
+    changes = {"flows.0.workload": pages}
+    whole = ct.compare("steady-20-68", "cubic", runs=1, duration="6s", set=changes)
+    assert "page_loads_missing" not in whole.applications[0].names

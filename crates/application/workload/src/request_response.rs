@@ -12,7 +12,8 @@ table! {
     /// Requests of the receiving node, each answered by the sending node before the next. The bytes of a flow in
     /// results are those of the responses. The event "response_s" of each response has the time from the request to the
     /// last byte of the response, "response_first_byte_s" that to its first byte (on the kernel engine to its first 8 kB,
-    /// or all of it); the first one includes the handshake.
+    /// or all of it); the first one includes the handshake. A request without its whole response at the end of the run has
+    /// the event "response_age_s", if it is older than any response took: nothing says that others would not have come.
     pub struct RequestResponse {
         /// Payload of each request; default 500B.
         pub request: Distribution<Bytes> = Distribution::Constant {
@@ -80,6 +81,9 @@ const RESPONSE_TIME: &str = "response_s";
 /// Name of the figure for the time from a request to the first byte of its response, s.
 const FIRST_BYTE: &str = "response_first_byte_s";
 
+/// Name of the figure for the age of a request at the end of the run that has not been answered, s.
+const AGE: &str = "response_age_s";
+
 /// State of the present request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -101,6 +105,8 @@ pub(crate) struct Requests {
     /// Whether the first byte of the response has arrived.
     has_begun: bool,
     answered: u32,
+    /// Longest time to a response.
+    longest: Duration,
 }
 
 impl Requests {
@@ -113,6 +119,7 @@ impl Requests {
             asked_at: Instant::ZERO,
             has_begun: false,
             answered: 0,
+            longest: Duration::ZERO,
         }
     }
 
@@ -168,12 +175,19 @@ impl Application for Requests {
             return;
         }
         self.record(now, RESPONSE_TIME, out);
+        self.longest = self.longest.max(now.saturating_since(self.asked_at));
         self.answered += 1;
         self.stage = Stage::Pause;
         out.push(match self.config.count {
             Some(count) if self.answered >= count => Command::Close(End::Client),
             _ => Command::WakeAt(now + self.jitter.pause(&self.config.gap, &mut self.draws)),
         });
+    }
+
+    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+        if self.stage == Stage::Asked && now.saturating_since(self.asked_at) > self.longest {
+            self.record(now, AGE, out);
+        }
     }
 }
 
@@ -258,6 +272,28 @@ mod tests {
             })
             .collect();
         assert_eq!(times, [0.14, 0.03]);
+    }
+
+    /// As of frames: one that is younger than a response took may still come.
+    #[test]
+    fn a_request_that_is_older_at_the_end_than_any_response_took_has_its_age() {
+        let age_at = |end| {
+            let mut app = requests(20);
+            let mut out = Vec::new();
+            app.wake(at(0), &mut out);
+            app.received(at(60), End::Server, 400, &mut out);
+            app.wake(at(80), &mut out);
+            app.received(at(150), End::Client, 30_000, &mut out);
+            app.stopped(at(600), &mut out);
+            app.wake(at(650), &mut out);
+            app.stopped(at(end), &mut out);
+            out.iter().find_map(|command| match command {
+                Command::Record("response_age_s", seconds) => Some(*seconds),
+                _ => None,
+            })
+        };
+        assert_eq!(age_at(800), None);
+        assert_eq!(age_at(801), Some(0.151));
     }
 
     #[test]

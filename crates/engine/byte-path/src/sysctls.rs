@@ -75,6 +75,18 @@ pub fn sysctls(
     if !tcp.tlp {
         all.insert("net.ipv4.tcp_early_retrans".to_owned(), "0".to_owned());
     }
+    if let Some(longest) = tcp.rto_max {
+        all.insert(
+            "net.ipv4.tcp_rto_max_ms".to_owned(),
+            longest.as_millis().to_string(),
+        );
+    }
+    if tcp.thin_linear_timeouts {
+        all.insert(
+            "net.ipv4.tcp_thin_linear_timeouts".to_owned(),
+            "1".to_owned(),
+        );
+    }
     let wanted = scenario.kernel.sysctl.iter();
     all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
     Ok(all)

@@ -117,7 +117,10 @@ impl Simulation {
             self.now = next;
             if timer == next {
                 if let Some((connection, end)) = self.endpoints.expired(next) {
-                    self.endpoints.end(connection, end).on_deadline(next);
+                    if self.endpoints.end(connection, end).times_out(next) {
+                        let is_sender = end == End::Server;
+                        self.path.recorder().timed_out(next, connection, is_sender);
+                    }
                     self.after(connection, end, false);
                 }
             } else if wakes == next {

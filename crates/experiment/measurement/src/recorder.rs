@@ -192,6 +192,13 @@ impl Recorder {
         self.event(now, connection, "abandon", String::new());
     }
 
+    /// Notes that an end of a connection has given it up, since the other end had not answered for too long: the event
+    /// `timed_out`, whose detail is "sender" or "receiver" of the data.
+    pub fn timed_out(&mut self, now: Instant, connection: u32, is_sender: bool) {
+        let end = if is_sender { "sender" } else { "receiver" };
+        self.event(now, connection, "timed_out", end.to_owned());
+    }
+
     /// Notes that the congestion control `to` has taken over a connection, whose window was `cwnd` segments then.
     pub fn switched(
         &mut self,

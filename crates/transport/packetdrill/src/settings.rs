@@ -22,6 +22,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("tcp_slow_start_after_idle", "1"),
     ("tcp_syn_retries", "6"),
     ("tcp_synack_retries", "5"),
+    ("tcp_thin_linear_timeouts", "0"),
     ("tcp_timestamps", "1"),
     ("tcp_tso_win_divisor", "3"),
     ("tcp_window_scaling", "1"),
@@ -52,7 +53,6 @@ const FIXED: &[(&str, &str)] = &[
     ("tcp_ecn_fallback", "*"),
     ("tcp_low_latency", "*"),
     ("tcp_abort_on_overflow", "0"),
-    ("tcp_thin_linear_timeouts", "0"),
     ("tcp_retries1", "*"),
     ("tcp_rfc1337", "*"),
     ("tcp_tw_reuse", "*"),
@@ -215,6 +215,7 @@ impl Settings {
             pacing: self.fq,
             ecn,
             slow_start_after_idle: self.number("tcp_slow_start_after_idle") != 0,
+            thin_linear_timeouts: self.number("tcp_thin_linear_timeouts") != 0,
             ..usual
         };
         let usual = TcpConfig::from(settings);

@@ -89,7 +89,7 @@ impl TcpConfig {
         Self {
             mss: settings.segment_payload(path_mtu),
             initial_rto: Duration::from_secs(1),
-            max_rto: Duration::from_secs(120),
+            max_rto: settings.rto_max.unwrap_or(Duration::from_secs(120)),
             delayed_ack_timeout: settings
                 .delayed_ack_timeout
                 .unwrap_or(Duration::from_millis(40)),

@@ -51,7 +51,9 @@ def given_up(evidence: Evidence) -> Cause | None:
     count, runs = len(ends_s), len(evidence.runs)
     what = f"a connection at {ends_s[0]:.1f} s" if count == 1 else f"{count} connections"
     of_runs = f" in {runs} runs" if runs > 1 else ""
-    rest = f"; {lost} {UNITS[str(units['unit'].iloc[0])].unended}" if units is not None and lost else ""
+    rest = (
+        f"; {UNITS[str(units['unit'].iloc[0])].unended}: {lost}" if units is not None and lost else ""
+    )
     return Cause(
         "given_up",
         f"TCP gave {what} up{of_runs}, after no answer for {silence_text(evidence.scenario)}{rest}.",

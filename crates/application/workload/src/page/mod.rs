@@ -18,7 +18,8 @@ table! {
     /// when the one that names it has arrived and was parsed; the document names those of the first level. At the end
     /// of each page, events have "page_load_s", the time from the opening of the first connection to the last byte, and
     /// before it "page_first_byte_s", that to the first byte (on the kernel engine to the first 8 kB, or all of it).
-    /// Connections are closed after each page.
+    /// Connections are closed after each page. A page that is not complete at the end of the run has "page_load_age_s", if
+    /// it is older than any took.
     pub struct Page {
         /// Payload of the document; default 30kB.
         pub document: Distribution<Bytes> = Distribution::Constant {
@@ -148,6 +149,8 @@ pub(crate) struct Browser {
     /// Whether the first byte of the page has arrived.
     has_begun: bool,
     pages: u32,
+    /// Longest load of a page.
+    longest: Duration,
     /// What is due, by time and order.
     due: BTreeMap<(Instant, u64), Due>,
     order: u64,
@@ -176,6 +179,7 @@ impl Browser {
             begun: Instant::ZERO,
             has_begun: false,
             pages: 0,
+            longest: Duration::ZERO,
             due: BTreeMap::new(),
             order: 0,
             wake_at: Instant::NEVER,
@@ -257,6 +261,7 @@ impl Browser {
         if self.missing == 0 {
             let waited = now.saturating_since(self.begun);
             out.push(Command::Record("page_load_s", waited.as_secs_f64()));
+            self.longest = self.longest.max(waited);
             self.pages += 1;
             for (slot, line) in self.lines.iter().enumerate() {
                 if line.is_open {
@@ -349,6 +354,13 @@ impl Application for Browser {
             self.plan(now + gap, Due::Page);
         }
         self.settle(out);
+    }
+
+    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+        let age = now.saturating_since(self.begun);
+        if self.missing > 0 && age > self.longest {
+            out.push(Command::Record("page_load_age_s", age.as_secs_f64()));
+        }
     }
 }
 

@@ -152,3 +152,18 @@ fn an_impossible_page_is_refused() {
     };
     assert_eq!(endless.check().unwrap_err().field, "objects");
 }
+
+/// As of frames: a page that is younger than one took may still come.
+#[test]
+fn a_page_that_is_older_at_the_end_than_any_took_has_its_age() {
+    let mut browser = browser(page(3, 1));
+    let mut out = Vec::new();
+    browser.wake(at(100), &mut out);
+    out.clear();
+    browser.stopped(at(500), &mut out);
+    assert_eq!(out, [Command::Record("page_load_age_s", 0.4)]);
+    browser.longest = Duration::from_millis(400);
+    out.clear();
+    browser.stopped(at(500), &mut out);
+    assert!(out.is_empty(), "{out:?}");
+}

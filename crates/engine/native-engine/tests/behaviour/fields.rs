@@ -131,6 +131,33 @@ fn a_connection_survives_a_blackout_and_ends_by_its_user_timeout() {
     assert!(rate == 0.0 && timeouts < 5.0, "{rate} Mbit/s, {timeouts}");
 }
 
+/// A connection that its sender gives up leaves a request without an answer: events say both.
+#[test]
+fn a_connection_that_is_given_up_and_its_open_request_are_events() {
+    let requests =
+        "flows=[{ workload = { kind = 'request-response', response = '20B', gap = '1s' } }]";
+    let changes = [
+        "duration=60s",
+        "path.blackouts=[{ at = '10s', duration = '6s' }]",
+        requests,
+    ];
+    let after = |more: &str| {
+        let mut changes = changes.to_vec();
+        changes.push(more);
+        let tables = run(&scenario("steady-20-68", &changes), 1);
+        let kinds = tables.events.kind.iter().zip(&tables.events.detail);
+        let ends: Vec<_> = kinds
+            .filter(|(kind, _)| *kind == "timed_out")
+            .map(|(_, end)| end.clone())
+            .collect();
+        (ends, figures(&tables, "response_age_s"))
+    };
+    let (ends, ages) = after("tcp.user_timeout=3s");
+    assert_eq!((ends.len(), ages.len()), (1, 1), "{ends:?}");
+    assert!((45.0..52.0).contains(&ages[0]), "{ages:?}");
+    assert_eq!(after("tcp.rto_max=1s"), (vec![], vec![]));
+}
+
 /// Less unsent data waits in the sender than its buffer holds, at the same goodput.
 #[test]
 fn an_application_writes_only_what_is_sent_soon() {

@@ -35,6 +35,13 @@ impl Connection {
         receiver.is_some_and(crate::receiver::Receiver::fin_received)
     }
 
+    /// Handles the deadline; returns whether the connection has timed out with it.
+    pub fn times_out(&mut self, now: Instant) -> bool {
+        let had_failed = self.failure.is_some();
+        self.on_deadline(now);
+        !had_failed && self.failure == Some(Failure::TimedOut)
+    }
+
     /// Ends the connection with a failure.
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);

@@ -8,6 +8,12 @@ use crate::config::TcpConfig;
 /// Time-out of which the limit is made (`TCP_RTO_MIN`).
 const BASE: Duration = Duration::from_millis(200);
 
+/// Consecutive time-outs that do not double in a thin stream (`TCP_THIN_LINEAR_RETRIES`).
+const THIN_LINEAR_RETRIES: u32 = 6;
+
+/// Segments outstanding from which on a stream is not thin (`tcp_stream_is_thin`).
+const THICK: u32 = 4;
+
 /// Time-outs of a sender since the last ACK of new data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timeouts {
@@ -75,6 +81,16 @@ impl Sender {
     /// Returns whether the other end has not answered for too long.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timeouts.expired
+    }
+
+    /// Returns whether the next time-out is as long as the first: in a thin stream that is not being closed, if it is set.
+    /// A stream that has never reduced its window is not thin (`tcp_in_initial_slowstart`), so that under BBR none is.
+    pub(super) fn has_linear_timeouts(&self) -> bool {
+        self.config.settings.thin_linear_timeouts
+            && !self.seq.fin_queued
+            && self.board.packets_out() < THICK
+            && self.congestion.window.ssthresh < cca::INFINITE_SSTHRESH
+            && self.timeouts.retransmits <= THIN_LINEAR_RETRIES
     }
 
     /// Returns whether an other end that has withdrawn its window has been silent for too long while segments were

@@ -192,8 +192,12 @@ impl Sender {
         if !self.still_in_host_queue(now, first) && self.fit_repetition(first, 1) > 0 {
             self.retransmit(now, first, 1);
         }
-        // RFC 6298 §5.5: back off.
-        self.timeouts.backoff += 1;
+        if self.has_linear_timeouts() {
+            self.timeouts.backoff = 0;
+        } else {
+            // RFC 6298 §5.5: back off.
+            self.timeouts.backoff += 1;
+        }
         let wait = self
             .timeouts
             .clamp_to_user_timeout(now, self.rto(), self.config.user_timeout);

@@ -19,6 +19,15 @@ fn is_on(field: &bool) -> bool {
     *field
 }
 
+/// Returns whether a field that is off by default is off, for the same reason.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_off(field: &bool) -> bool {
+    !*field
+}
+
 /// Limits of buffers and windows.
 const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
 
@@ -42,6 +51,14 @@ table! {
         pub mss: Option<Bytes>,
         /// Lower bound of the variance term of the retransmission timeout; default 200ms.
         pub min_rto: Duration = Duration::from_millis(200),
+        /// Longest retransmission timeout, 1s to 120s (`tcp_rto_max_ms`, Linux 6.15); unset: 120s. A shorter one ends
+        /// connections earlier, after the same 15 retransmissions.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rto_max: Option<Duration>,
+        /// Whether the first six timeouts do not double while fewer than four segments are outstanding, from the first
+        /// reduction of the window on (`tcp_thin_linear_timeouts`); default false.
+        #[serde(skip_serializing_if = "is_off")]
+        pub thin_linear_timeouts: bool,
         /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
         pub delayed_ack: bool = true,
         /// Shortest wait of a delayed ACK, 1ms to 200ms (`TCP_DELACK_MIN`); unset: 40ms.
@@ -125,6 +142,11 @@ impl Tcp {
             milliseconds(1),
             milliseconds(120_000),
         )?;
+        if let Some(longest) = self.rto_max
+            && longest < self.min_rto
+        {
+            return refuse("rto_max", format!("{longest} is below min_rto"));
+        }
         let seconds = Duration::from_secs;
         for (field, value, least, most) in [
             (
@@ -133,6 +155,7 @@ impl Tcp {
                 milliseconds(1),
                 milliseconds(200),
             ),
+            ("rto_max", self.rto_max, seconds(1), seconds(120)),
             (
                 "user_timeout",
                 self.user_timeout,

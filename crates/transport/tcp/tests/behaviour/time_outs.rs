@@ -1,8 +1,8 @@
 //! Tests of retransmission time-outs: their times, the window after them, and F-RTO (RFC 6298, 5681, 5682).
 
 use cca::CaState;
-use tcp::{Connection, SackBlocks, Segment, State};
-use units::Instant;
+use tcp::{Connection, SackBlocks, Segment, State, Tcp, TcpConfig};
+use units::{Duration, Instant};
 
 use crate::alone::{OWN, ack, at, exact, opened, pass, request, sent};
 
@@ -54,6 +54,57 @@ fn time_outs_double_and_reduce_the_window_once() {
     let info = socket.info(at(3_000));
     assert_eq!((info.retransmits, info.backoff, info.lost), (3, 3, 10));
     assert_eq!(view.rto.as_millis(), rto * 8);
+}
+
+/// Returns the times, in milliseconds, at which data of `segments` of 100 bytes is repeated that is sent at 100 ms, over a
+/// path with an RTT of 20 ms, under `settings` without loss probes.
+fn repetitions(settings: &Tcp, cca: &str, segments: u32) -> Vec<u64> {
+    let settings = Tcp {
+        tlp: false,
+        nodelay: Some(true),
+        ..settings.clone()
+    };
+    let config = TcpConfig {
+        timers: exact().timers,
+        ..TcpConfig::from(settings)
+    };
+    let mut socket = opened(config, cca, &request());
+    for _ in 0..segments {
+        socket.write(at(100), 100);
+    }
+    sent(&mut socket);
+    let all = pass(&mut socket, at(5_000));
+    all.iter()
+        .map(|(at, _)| at.since_start().as_millis())
+        .collect()
+}
+
+/// Linux `tcp_retransmit_timer`, `tcp_stream_is_thin`: with fewer than four segments out, six time-outs are as long as the
+/// first. Streams that have never reduced their window, as those of BBR, are not thin.
+#[test]
+fn six_time_outs_of_a_thin_stream_do_not_double_if_that_is_set() {
+    let linear = Tcp {
+        thin_linear_timeouts: true,
+        ..Tcp::default()
+    };
+    let thin = [320, 540, 760, 980, 1_200, 1_420, 1_640, 2_080, 2_960, 4_720];
+    let doubling = [320, 760, 1_640, 3_400];
+    assert_eq!(repetitions(&linear, "reno", 1), thin);
+    assert_eq!(repetitions(&linear, "reno", 3), thin);
+    assert_eq!(repetitions(&linear, "reno", 4), doubling);
+    assert_eq!(repetitions(&linear, "bbr", 1), doubling);
+    assert_eq!(repetitions(&Tcp::default(), "reno", 1), doubling);
+}
+
+/// Linux `tcp_rto_max`: time-outs double up to the longest one that is set.
+#[test]
+fn time_outs_double_up_to_the_longest_that_is_set() {
+    let bounded = Tcp {
+        rto_max: Some(Duration::from_secs(1)),
+        ..Tcp::default()
+    };
+    let times = [320, 760, 1_640, 2_640, 3_640, 4_640];
+    assert_eq!(repetitions(&bounded, "reno", 1), times);
 }
 
 /// RFC 5681 §3.1 and Linux `tcp_enter_loss`: after new data was acknowledged, another time-out reduces again.
