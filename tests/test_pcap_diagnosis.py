@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -333,6 +334,66 @@ def acks_only(made: Connection) -> None:
     made.packet(end + 0.1, True, seq=300, ack=60 * MSS)
 
 
+def without_sack(made: Connection) -> None:
+    """Twenty of sixty segments are lost, of which a partial ACK each RTT tells one."""
+    options = bytes((2, 4, 5, 180, 1, 3, 3, 7))
+    made.packet(0, True, "S", options=options)
+    made.packet(1e-4, False, "SA", options=options)
+    made.packet(0.1, True)
+    begin = download(made, 0.2, 40, 0.1)
+    holes = list(range(40, 100, 3))
+    for segment in range(40, 100):
+        made.packet(begin + 1e-4 * segment, False, seq=segment * MSS, length=MSS)
+        if segment not in holes:
+            made.packet(begin + 0.1 + 1e-4 * segment, True, ack=40 * MSS)
+    for turn, (hole, following) in enumerate(zip(holes, [*holes[1:], 100], strict=True)):
+        made.packet(begin + 0.12 + 0.1 * turn, False, seq=hole * MSS, length=MSS)
+        made.packet(begin + 0.2199 + 0.1 * turn, True, ack=following * MSS)
+
+
+def stamps(t: float, echo: float) -> bytes:
+    """The option of timestamps, ms."""
+    return struct.pack(">BBBBII", 1, 1, 8, 10, round(1e3 * t) + 5_000, round(1e3 * echo) + 5_000)
+
+
+def arrivals(made: Connection, segments: int, window: int) -> None:
+    """Adds so many segments in each RTT of 100 ms to a receiver, which offers a window at once."""
+    made.windows = (window >> 7, 500)
+    at_client(made, 0.1)
+    for number in range(50 * segments):
+        t = 0.2 + 0.1 * number / segments
+        data, ack = stamps(t, t - 0.1), stamps(t, t)
+        made.packet(t, False, seq=number * MSS, length=MSS, options=data)
+        made.packet(t + 1e-5, True, ack=(number + 1) * MSS, options=ack)
+
+
+def window_at_the_receiver(made: Connection) -> None:
+    arrivals(made, 20, 20 * MSS)
+
+
+def even_rate_at_the_receiver(made: Connection) -> None:
+    arrivals(made, 20, 200 * MSS)
+
+
+def pauses_at_the_receiver(made: Connection) -> None:
+    at_client(made, 0.03)
+    for number in range(150):
+        t = 0.1 + 0.4 * (number // 10) + 1e-4 * number
+        made.packet(t, False, seq=number * MSS, length=MSS)
+        made.packet(t + 1e-5, True, ack=(number + 1) * MSS)
+
+
+def send_buffer_in_pulses(made: Connection) -> None:
+    """A host whose application writes again when a third of its send buffer is free."""
+    made.windows = (9_000, 9_000)
+    made.handshake(rtt=0.4)
+    for pulse in range(45):
+        t = 0.5 + 0.134 * pulse
+        for segment in range(20 * pulse, 20 * pulse + 20):
+            made.packet(t + 1e-6 * (segment % 20), False, seq=segment * MSS, length=MSS)
+            made.packet(t + 0.4 + 1e-5 * (segment % 20), True, ack=(segment + 1) * MSS)
+
+
 #: What each connection is about: words that its sentence has, and that no other one has.
 CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a RST of a middlebox": (forged_reset, ("sent the RST in the name of the server", "254", "333 s")),
@@ -374,6 +435,15 @@ FORMS: dict[str, tuple[Callable[[Connection], None], str, str]] = {
     "a window that ACKs open": (window_that_acks_open, "", "the receive window of the client limits"),
     "duplicates": (duplicates, "", "7 of 160 packets came twice"),
     "data after a RST": (data_after_a_reset, "", "the client ended the connection by a RST"),
+    "a recovery without SACK": (
+        without_sack,
+        "",
+        "for a recovery without SACK: the server",
+    ),
+    "a window at the receiver": (window_at_the_receiver, "", "the receive window of the client limits"),
+    "an even rate at the receiver": (even_rate_at_the_receiver, "", "either the send buffer, the app"),
+    "pauses at the receiver": (pauses_at_the_receiver, "an application", "it paused for"),
+    "a send buffer in pulses": (send_buffer_in_pulses, "a send buffer", "keeps to 87.6 kB in flight"),
     "reordering beside a loss": (mostly_overtaken, "reordering", "8 segments were overtaken"),
 }
 
@@ -410,6 +480,18 @@ def test_what_answers_a_request_has_not_waited_for_a_delayed_ack(tmp_path: Path)
     row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
     assert row["delayed_acks"] == 0
     assert row["harm_s"] == 0
+    assert "Nagle" not in row["diagnosis"]
+
+
+def test_full_segments_are_not_held_back_by_nagle_without_a_handshake_either(tmp_path: Path) -> None:
+    made = Connection()
+    download(made, 0.01, 10, 0.001)
+    for number in range(10, 50):
+        t = 0.1 + 0.0411 * number
+        made.packet(t, False, "PA", seq=MSS * number, length=MSS)
+        made.packet(t + 0.041, True, ack=MSS * (number + 1))
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["delayed_acks"] > 20
     assert "Nagle" not in row["diagnosis"]
 
 

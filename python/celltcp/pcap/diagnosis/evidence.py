@@ -16,6 +16,11 @@ INTERVAL_S = 0.1
 _STARTUP = 0.1
 #: Minimum of the mean segment over the MSS in bulk transfers.
 _FULL = 0.9
+#: Segment size without an announced one, bytes.
+_DEFAULT = 536
+#: Round trips, and least intervals, over which rates and peaks are taken.
+_ROUND_TRIPS = 2
+_BLOCK = 5
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,18 @@ class Evidence:
         return int(self.row[f"bytes_{self.row['direction']}"])
 
     def sends_full_segments(self, side: str) -> bool:
-        """Whether nearly all segments of a side are of the announced size, as in bulk transfers."""
+        """Whether nearly all segments of a side have one and the same full size, as in bulk transfers.
+
+        Options take some of the announced size. Without a handshake, the size is that of the longest
+        segment, unless it is below the default of the protocol (RFC 9293, section 3.7.1).
+        """
         direction = "up" if side == "client" else "down"
-        announced = [float(self.row[name]) for name in ("mss_up", "mss_down")]
-        segments = self.row[f"segments_{direction}"]
-        # Options take some of the announced size. Without a handshake it is not known.
-        return bool(self.row[f"bytes_{direction}"] >= _FULL * segments * min(announced))
+        announced = [self.row[name] for name in ("mss_up", "mss_down")]
+        known = [float(size) for size in announced if not math.isnan(size)]
+        full = min(known) if known else float(self.row["segment_max"])
+        if not known and full < _DEFAULT:
+            return False
+        return bool(self.row[f"bytes_{direction}"] >= _FULL * self.row[f"segments_{direction}"] * full)
 
     @property
     def segment(self) -> float:
@@ -76,6 +87,34 @@ class Evidence:
             :-1
         ]
         return steady
+
+    @property
+    def block(self) -> int:
+        """Number of intervals over which what comes once per RTT is even."""
+        rtt = self.rtt_ms
+        round_trips = 0 if math.isnan(rtt) else math.ceil(_ROUND_TRIPS * rtt / 1e3 / INTERVAL_S)
+        return max(_BLOCK, round_trips + 1)
+
+    @cached_property
+    def rounds(self) -> pd.DataFrame:
+        """Steady intervals as means over a block: the data of an RTT by Little's law, window, RTT.
+
+        That is what the sender has in flight, wherever the capture is.
+        """
+        own, size = self.steady, self.block
+        if own.empty:
+            return pd.DataFrame({"flight": [], "window": [], "rtt_ms": []})
+        times = (own["t_s"] / INTERVAL_S).round().astype(int)
+        own = own.set_index(times).reindex(range(times.min(), times.max() + 1))
+        window = own["window_min"].ffill()
+        rtt = own["near_rtt_mean_ms"].rolling(size, min_periods=1).mean()
+        if self.row["place"] != "receiver":
+            rtt = rtt + own["rtt_mean_ms"].rolling(size, min_periods=1).mean()
+        passed = own["bytes"].fillna(0).rolling(size).mean()
+        flight = passed / INTERVAL_S * rtt / 1e3
+        return pd.DataFrame({"flight": flight, "window": window, "rtt_ms": rtt}).dropna(
+            subset=["flight", "rtt_ms"]
+        )
 
     @property
     def rtt_ms(self) -> float:

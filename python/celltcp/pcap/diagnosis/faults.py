@@ -125,6 +125,9 @@ def _dropped_by_the_capture(evidence: Evidence) -> str:
     duplicates = row["duplicate_acks_up"] + row["duplicate_acks_down"]
     if duplicates or missed < row["segment_max"]:
         return ""
+    # Where the capture began later, that may have been in flight before.
+    if row["handshake"] == "none" and missed <= row["in_flight_max"]:
+        return ""
     return (
         f"the capture dropped packets, the network did not: {size_text(missed)} are not in the file "
         "but were acknowledged without any duplicate ACK"

@@ -6,8 +6,8 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import Evidence, plural
-from celltcp.pcap.diagnosis.losses import loss_limit, overshoot
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds
+from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.present.quantities import size_text
 
@@ -19,14 +19,27 @@ _MOSTLY = 0.5
 _UNSCALED = 65_535
 #: Share of the intervals in which the path empties if nothing but the sender bounds the flight.
 _EMPTY = 0.8
-#: Most bytes in flight at any time over those of a constant flight.
+#: Most bytes in flight at any time over those of a bound.
 _ONCE = 1.1
+#: Segments on the path by which the RTT of an empty path exceeds its lowest at most.
+_EMPTY_SEGMENTS = 1.5
+#: Share by which the data of an RTT differ where their rate is even, and by which the RTT then exceeds
+#: its lowest at most, with a time, ms.
+_EVEN = 0.4
+_NEAR = 0.25
+_NEAR_MS = 2.0
 #: Least intervals of a flight that is constant.
 _INTERVALS = 10
 #: Share of the intervals in which a receive window that limits is reached.
 _FILLED = 0.8
+#: Share of a receive window that the data of an RTT fill where it limits, and of the rounds with that.
+_PER_RTT = 0.85
+_MOST_ROUNDS = 0.6
 #: Share of the receive window below which it does not limit.
 _BELOW = 0.8
+#: Least pauses of an application, and the intervals between data across one.
+_PAUSES = 5
+_GAP = 1.5
 #: Share of the time in which an application that is idle matters, if hardly anything else waits.
 _IDLE = 0.3
 #: Share of the time that other waits have at most beside it.
@@ -53,13 +66,14 @@ def _receive_window(evidence: Evidence) -> str:
     """The receive window, with or without a scale, that is full or reached again and again.
 
     It is full in half of the time with data in flight, or reached to a segment in 80 % of the intervals
-    of 100 ms: ACKs open it, and the sender fills it.
+    of 100 ms: ACKs open it, and the sender fills it. Away from the sender, the data of an RTT fill it.
     """
     row = evidence.row
     window = row["window_max"]
     if math.isnan(window) or _waits_for_application(evidence):
         return ""
-    if not row["window_limited"] >= _MOSTLY and not _fills_window(evidence):
+    is_full = row["window_limited"] >= _MOSTLY
+    if not is_full and not _fills_window(evidence):
         return ""
     scale = row[f"scale_{evidence.receiver}"]
     unscaled = row["handshake"] == "whole" and not scale > 0 and window <= _UNSCALED
@@ -67,15 +81,20 @@ def _receive_window(evidence: Evidence) -> str:
     rtt = evidence.rtt_ms
     median = row["far_rtt_p50_ms"]
     rate = "" if math.isnan(rtt) else f" of {max(rtt, median) if median > 0 else rtt:.3g} ms"
-    return (
-        f"the receive window of the {evidence.receiver}{why} limits the rate: {size_text(window)} per "
-        f"RTT{rate}, full in {100 * row['window_limited']:.0f} % of the time with data in flight"
-    )
+    limits = f"the receive window of the {evidence.receiver}{why} limits the rate: {size_text(window)}"
+    if not is_full and not evidence.is_at_sender:
+        return f"{limits} per RTT{rate}, which is about what passed"
+    share = 100 * row["window_limited"]
+    return f"{limits} per RTT{rate}, full in {share:.0f} % of the time with data in flight"
 
 
 def _fills_window(evidence: Evidence) -> bool:
-    steady = evidence.steady
-    if not evidence.is_at_sender or len(steady) < _INTERVALS:
+    steady, rounds = evidence.steady, evidence.rounds
+    if not evidence.is_at_sender:
+        # The receiver acknowledges after two segments, so that they are missing in the RTT.
+        filled = rounds["flight"] + 2 * evidence.segment >= _PER_RTT * rounds["window"]
+        return len(rounds) >= _INTERVALS and bool(filled.mean() >= _MOST_ROUNDS)
+    if len(steady) < _INTERVALS:
         return False
     is_full = steady["in_flight_max"] + evidence.segment > steady["window_min"]
     return bool(is_full.mean() >= _FILLED)
@@ -83,6 +102,25 @@ def _fills_window(evidence: Evidence) -> bool:
 
 def _without_scale(scale: float) -> str:
     return "no window scale" if math.isnan(scale) else "a window scale of 0"
+
+
+def _paused_application(evidence: Evidence) -> str:
+    """The application of the sender: half of the time passes between its data, in pauses of their own.
+
+    A path that stands still makes few pauses, and data are sent again after them.
+    """
+    row, own = evidence.row, evidence.intervals
+    paused = evidence.pauses_s(evidence.sender)
+    if evidence.is_at_sender or not paused >= _MOSTLY * row["download_s"]:
+        return ""
+    times = own.loc[(own["up"] == (row["direction"] == "up")) & (own["bytes"] > 0), "t_s"]
+    count = int((times.sort_values().diff() > _GAP * INTERVAL_S).sum())
+    if count < _PAUSES or row["losses"] + row["spurious"] >= count:
+        return ""
+    return (
+        f"the application of the {evidence.sender} limits the rate: it paused for "
+        f"{seconds(paused)} ({plural(count, 'time')}) when all of its data were acknowledged"
+    )
 
 
 def _waits_for_application(evidence: Evidence) -> bool:
@@ -121,34 +159,63 @@ def _idle_text(evidence: Evidence, share: float) -> str:
 
 
 def _send_buffer(evidence: Evidence) -> str:
-    """The send buffer, or a window or rate of the application: a constant flight without loss.
+    """The send buffer, or a window or rate of the application: a bound of the flight, without loss.
 
-    It is constant to a segment once it has grown, in half of the intervals at least. It stays below
-    80 % of the receive window and never was 10 % higher, and the RTT comes back to its lowest in most
-    intervals.
+    The flight comes up to one and the same bound in each block of two RTTs, to two segments, for half
+    of the time or more. It does not grow further, as a congestion window does. The bound is below 80 %
+    of the receive window, and the RTT comes back to its lowest in most blocks.
 
-    A congestion control that keeps its flight, such as Vegas, keeps a queue of a segment or more: the
-    RTT does not come back to its lowest. Or its slow start had more in flight, which a buffer forbids.
+    A congestion control that keeps its flight, such as Vegas, keeps a queue of two segments or more, so
+    that the RTT stays above its lowest. Or its slow start had more in flight, which a buffer forbids.
     """
-    row, steady = evidence.row, evidence.steady
+    row, steady, size = evidence.row, evidence.steady, evidence.block
     window = row["window_max"]
-    if math.isnan(window) or row["losses"] or not evidence.is_at_sender:
+    if row["losses"] or len(steady) < _INTERVALS:
         return ""
-    grown = steady["in_flight_max"].cummax() >= steady["in_flight_max"].median() - evidence.segment
-    if grown.sum() < _INTERVALS or grown.mean() < _MOSTLY:
+    if not evidence.is_at_sender:
+        return _even_rate(evidence)
+    bound, segment = float(steady["in_flight_max"].max()), evidence.segment
+    peaks = steady["in_flight_max"].rolling(size, min_periods=1).max()
+    grown = peaks.cummax() >= bound - segment
+    if grown.sum() < _INTERVALS or grown.mean() < _MOSTLY or bound > _BELOW * window:
         return ""
-    steady = steady[grown]
-    low, flight, high = steady["in_flight_max"].quantile([0.1, 0.5, 0.9])
-    segment_ms = 8e-3 * evidence.segment / row["throughput_mbps"]
-    is_empty = steady["rtt_min_ms"] - row["far_rtt_min_ms"] < segment_ms
-    if row["in_flight_max"] > _ONCE * flight:
+    if row["in_flight_max"] > _ONCE * bound:
         return ""
-    if high > _BELOW * window or high - low > evidence.segment or is_empty.mean() < _EMPTY:
+    lowest = steady["rtt_min_ms"].rolling(size, min_periods=1).min()[grown]
+    segment_ms = 8e-3 * segment / row["throughput_mbps"]
+    is_empty = lowest - row["far_rtt_min_ms"] < _EMPTY_SEGMENTS * segment_ms
+    at_bound = peaks[grown] >= bound - 2 * segment
+    if at_bound.mean() < _FILLED or is_empty.mean() < _EMPTY:
         return ""
+    if math.isnan(window):
+        return (
+            "either the send buffer, the application or a receive window of unknown scale limits the "
+            f"rate of the {evidence.sender}: it keeps to {size_text(bound)} in flight, nothing is lost"
+        )
     return (
         f"the send buffer of the {evidence.sender} limits the rate, or its application (a window, a "
-        f"constant rate), not the network: it keeps to {size_text(flight)} in flight, nothing is lost, "
+        f"constant rate), not the network: it keeps to {size_text(bound)} in flight, nothing is lost, "
         f"and the receive window is {size_text(window)}"
+    )
+
+
+def _even_rate(evidence: Evidence) -> str:
+    """The same away from the sender: the same data in each RTT, which is near its lowest."""
+    row, rounds = evidence.row, evidence.rounds
+    if math.isnan(row["window_max"]) or len(rounds) < _INTERVALS:
+        return ""
+    if evidence.pauses_s(evidence.sender) > _HARDLY * row["download_s"]:
+        return ""
+    low, flight, high = rounds["flight"].quantile([0.1, 0.5, 0.9])
+    is_even = high - low <= max(_EVEN * flight, 2 * evidence.segment)
+    if not is_even or high > _BELOW * row["window_max"]:
+        return ""
+    if rounds["rtt_ms"].median() > (1 + _NEAR) * evidence.rtt_ms + _NEAR_MS:
+        return ""
+    return (
+        f"either the send buffer, the application or a CCA that keeps the queue empty limits the rate "
+        f"of the {evidence.sender}: {size_text(flight)} pass per RTT of {evidence.rtt_ms:.3g} ms, "
+        f"nothing is lost, and the receive window is {size_text(row['window_max'])}"
     )
 
 
@@ -180,7 +247,9 @@ def _marks(evidence: Evidence) -> str:
     """Marks of congestion (ECN) instead of losses: those of packets, or their echoes."""
     row = evidence.row
     marks, echoes = row["marked_packets"], row["congestion_echoes"]
-    if not row["ecn"] or max(marks, echoes) < _MARKS or row["losses"] > max(marks, echoes):
+    # Without a handshake, marks and echoes alone tell that ECN was agreed.
+    is_agreed = row["ecn"] or row["handshake"] == "none"
+    if not is_agreed or max(marks, echoes) < _MARKS or row["losses"] > max(marks, echoes):
         return ""
     seen = (
         f"{plural(marks, 'packet')} with the mark" if marks else f"{plural(echoes, 'echo', 'echoes')}"
@@ -193,7 +262,10 @@ def _queue(evidence: Evidence) -> str:
     row = evidence.row
     least = max(2 * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + _QUEUE_MS)
     lowest = evidence.steady["rtt_min_ms"].dropna()
-    if not row["far_rtt_p50_ms"] > least or row["far_rtt_samples"] < 20:
+    # Towards a receiver beside the capture, RTTs are those of its delayed ACKs.
+    if row["place"] == "receiver" or row["far_rtt_samples"] < 20:
+        return ""
+    if not row["far_rtt_p50_ms"] > least:
         return ""
     if evidence.pauses_s(evidence.sender) >= _IDLE * row["download_s"]:
         return ""
@@ -229,8 +301,10 @@ def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
 #: Rules in the order in which they are tried.
 LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _late_client,
+    _enough(one_a_round_trip),
     _enough(_receive_window),
     _enough(_idle_application),
+    _enough(_paused_application),
     _enough(_marks),
     _enough(overshoot),
     _losses_and_offload,

@@ -10,6 +10,13 @@ from celltcp.pcap.diagnosis.evidence import Evidence, seconds, segments_were
 from celltcp.pcap.diagnosis.policing import policer
 from celltcp.present.quantities import size_text
 
+#: Time between two repairs without SACK, RTTs, and the share of the time in such steps that matters.
+_ROUND_TRIP = (0.7, 2.0)
+_RECOVERY = 0.3
+#: Random losses for each one of congestion from which on neither tells the cause.
+_MIXED = 0.5
+#: Least delay of a queue beside which another one is not full, or which no jitter makes, ms.
+_CLEAR_MS = 8.0
 #: Losses of an overshoot, and the share of the time in which they are.
 _OVERSHOOT = 10
 _EARLY = 0.25
@@ -58,6 +65,24 @@ def overshoot(evidence: Evidence) -> str:
     )
 
 
+def one_a_round_trip(evidence: Evidence) -> str:
+    """Recovery without SACK: in a third of the time, losses are repaired one an RTT (RFC 6582)."""
+    row = evidence.row
+    rtt = evidence.rtt_ms / 1e3
+    if row["sack"] or not row["losses"] or not rtt > 0:
+        return ""
+    repairs = evidence.losses[~evidence.losses["kind"].isin(["spurious", "reordering"])]
+    steps = repairs["repaired_s"].dropna().sort_values().diff().dropna()
+    own = steps[(steps >= _ROUND_TRIP[0] * rtt) & (steps <= _ROUND_TRIP[1] * rtt)]
+    if len(own) < _OVERSHOOT or own.sum() < _RECOVERY * row["download_s"]:
+        return ""
+    waited = seconds(float(own.sum()))
+    return (
+        f"waited {waited} for a recovery without SACK: the {evidence.sender} repairs one of "
+        f"{row['losses']} losses an RTT"
+    )
+
+
 def loss_limit(evidence: Evidence) -> str:
     """The kind of which most losses are."""
     row = evidence.row
@@ -66,6 +91,10 @@ def loss_limit(evidence: Evidence) -> str:
     if not count or row["reordered"] > _SEVERAL * sum(kinds.values()):
         return _reordering(evidence)
     lost = segments_were(count)
+    others = max(("congestion", "random"), key=kinds.__getitem__)
+    if kind == "tail" and kinds["congestion"] + kinds["random"] >= _MIXED * count:
+        # Bursts have ends, too.
+        kind, lost = others, segments_were(kinds[others])
     if kind in ("congestion", "random"):
         text = _full_queue if kind == "congestion" else _random
         return policer(evidence) or _queue_discipline(evidence) or text(evidence, lost)
@@ -77,15 +106,21 @@ def loss_limit(evidence: Evidence) -> str:
 def _full_queue(evidence: Evidence, lost: str) -> str:
     row = evidence.row
     overflow = _of_kind(evidence, "congestion")
-    if len(overflow) < _SEVERAL and overflow["confidence"].max() < _SURE:
+    is_few = len(overflow) < _SEVERAL
+    if is_few and (overflow["confidence"].max() < _SURE or not evidence.is_at_sender):
         return f"{lost} lost, too few to tell why"
     if not (_is_full(overflow) or _is_level(evidence, overflow)):
-        if not evidence.is_at_sender:
-            return f"{lost} lost in bursts: {_rtts(evidence, overflow)}"
-        return f"{lost} lost in bursts, beside a queue that was not full"
+        return _bursts(evidence, lost, overflow)
+    if not evidence.is_at_sender:
+        is_mixed = row["losses_random"] > _MIXED * len(overflow)
+        is_once = len(overflow) < _OVERSHOOT and _episodes(evidence, overflow) < _SEVERAL
+        if is_mixed or is_once or not _is_long(evidence, overflow):
+            return _bursts(evidence, lost, overflow)
     lowest, most = row["far_rtt_min_ms"], (1 + _SHALLOW) * row["far_rtt_min_ms"]
     is_shallow = row["far_rtt_p95_ms"] <= most and overflow["rtt_ms"].quantile(0.9) <= most
     if evidence.is_at_sender and is_shallow:
+        if not _is_top(evidence, overflow):
+            return _bursts(evidence, lost, overflow)
         return (
             f"a shallow buffer on the path limits the rate: {lost} lost in a queue that was full "
             f"at an RTT of {overflow['rtt_ms'].median():.3g} ms, {lowest:.3g} ms at least"
@@ -108,12 +143,53 @@ def _is_empty_after(evidence: Evidence, last: float) -> bool:
 def _random(evidence: Evidence, lost: str) -> str:
     """Losses are said to be random only where they stand alone and no queue stood beside them."""
     losses = _of_kind(evidence, "random")
+    if _are_bursts(evidence, losses):
+        return _bursts(evidence, lost, losses)
     if not _above_lowest(evidence, losses):
-        how = "in bursts" if _are_bursts(evidence, losses) else "at random"
-        return f"{lost} lost {how}, beside a short queue"
-    if not evidence.is_at_sender and _are_bursts(evidence, losses):
-        return f"{lost} lost in bursts: {_rtts(evidence, losses)}"
+        return f"{lost} lost at random, beside a short queue"
+    if len(losses) < _SEVERAL:
+        return f"{lost} lost, too few to tell why: {_rtts(evidence, losses)}"
     return f"{lost} lost beside a queue that was not full: {_rtts(evidence, losses)}"
+
+
+def _bursts(evidence: Evidence, lost: str, losses: pd.DataFrame) -> str:
+    """Bursts of losses: beside a queue that was not full, if a clearly longer one passed without loss.
+
+    Else they may be those of a short buffer, and away from the sender those of a longer one.
+    """
+    if len(losses) < _SEVERAL:
+        return f"{lost} lost, too few to tell why"
+    longest = evidence.row["far_rtt_p95_ms"]
+    clearly = max(_CLEAR_MS, _SHALLOW * evidence.row["far_rtt_min_ms"])
+    if evidence.is_at_sender and losses["rtt_ms"].median() + clearly < longest:
+        return (
+            f"{lost} lost in bursts, beside a queue that was not full: either a policer, or errors of "
+            "the path"
+        )
+    return (
+        f"{lost} lost in bursts: either a buffer that overflowed, a policer, or errors of the path; "
+        f"{_rtts(evidence, losses)}"
+    )
+
+
+def _is_top(evidence: Evidence, losses: pd.DataFrame) -> bool:
+    """Whether RTTs beside losses are the highest ones, not those of a burst or two by accident."""
+    is_highest = losses["rtt_ms"].quantile(0.1) > evidence.row["far_rtt_p95_ms"]
+    is_several = len(losses) >= _OVERSHOOT and bool(is_highest)
+    return is_several or _episodes(evidence, losses) >= _SEVERAL
+
+
+def _episodes(evidence: Evidence, losses: pd.DataFrame) -> int:
+    """Number of losses, in which those within an RTT of the one before do not count."""
+    steps = losses["t_s"].sort_values().diff()
+    return 1 + int((steps > evidence.rtt_ms / 1e3).sum())
+
+
+def _is_long(evidence: Evidence, losses: pd.DataFrame) -> bool:
+    """Whether the queue beside most losses was long, so that no jitter explains it."""
+    delays = losses["rtt_ms"] - _lowest_ms(evidence, losses)
+    lowest = float(_lowest_ms(evidence, losses).min())
+    return bool(delays.median() > max(_CLEAR_MS, _SHALLOW * lowest))
 
 
 def _are_bursts(evidence: Evidence, losses: pd.DataFrame) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ _SEVERAL = 3
 _TURNS = 0.3
 #: Time from which on one wait for an application matters, s.
 _LONG_S = 1.0
+#: Longest usual time-out: s, and RTTs.
+_TIMEOUT_S = 0.5
+_TIMEOUT_RTTS = 3
 #: Shortest gap of the data that is told where the sender is away, s.
 _GAP_S = 1.0
 
@@ -120,7 +124,12 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         count = plural(len(others), "loss", "losses")
         tails = int((others["kind"] == "tail").sum())
         end = f", {tails} of them at the end of a flight" if tails else ""
-        yield Wait(rest, f"waited {seconds(rest)} for retransmission time-outs after {count}{end}")
+        # A time-out alone is shorter; what repeats it may be lost before the capture.
+        rtt_ms = 0.0 if math.isnan(evidence.rtt_ms) else evidence.rtt_ms
+        usual = (_TIMEOUT_S + _TIMEOUT_RTTS * rtt_ms / 1e3) * len(others)
+        outage = ", or for an outage of the path" if rest > usual else ""
+        text = f"waited {seconds(rest)} for retransmission time-outs after {count}{end}{outage}"
+        yield Wait(rest, text)
     else:
         count = row["losses_outage"]
         lost = segments_were(count) if count else "nothing was"
