@@ -77,7 +77,7 @@ def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
                     continue
                 if kinds[name] == FRAME and not figure.is_spread:
                     values = _with_missing(by_kind)
-                elif kinds[name] in AGES and not (figure.is_count or figure.is_spread):
+                elif kinds[name] in AGES and figure.percentile is not None:
                     values = _with_ages(values, by_kind.get(AGES[kinds[name]], {}))
                 figures[name] = _per_run(values, runs, _statistic(figure))
     return figures
