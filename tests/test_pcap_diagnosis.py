@@ -505,6 +505,25 @@ def test_what_was_in_flight_when_a_capture_begins_is_not_missing_in_it(tmp_path:
     assert "capture" not in row["diagnosis"]
 
 
+def test_a_capture_that_begins_in_an_outage_has_dropped_nothing(tmp_path: Path) -> None:
+    """What is sent again first is acknowledged with all that was in flight before."""
+    made = Connection()
+    made.packet(0, False, seq=0, length=MSS)
+    made.packet(0.05, True, ack=40 * MSS)
+    download(made, 0.06, 100, 0.05, first=40)
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["missed_bytes"] == 39 * MSS
+    assert "capture" not in row["diagnosis"]
+
+
+def test_long_time_outs_may_be_an_outage_before_the_capture(tmp_path: Path) -> None:
+    made = Connection()
+    time_outs(made)
+    made.packets = [(t + 8 * (t > 0.65), *rest) for t, *rest in made.packets]
+    sentence = analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0]
+    assert "or for an outage of the path" in sentence
+
+
 def test_no_queue_stands_at_a_receiver_that_answers_at_once(tmp_path: Path) -> None:
     made = Connection()
     at_client(made, 0.04)
